@@ -154,6 +154,7 @@ const entries = {
     'decodeSubscribeResponse',
     'encodeSubscribeRequest',
     'eventServicePath',
+    'followOrderEvents',
     'nextStreamState',
     'openStream',
     'orderReadOperations',

@@ -12,6 +12,7 @@ import type {
 } from '../compose/ports.ts';
 import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoControlAdmin } from './dynamo-control-admin.ts';
+import { createDynamoEventHistory } from './dynamo-event-history.ts';
 import { createDynamoMassCancelRequests } from './dynamo-mass-cancel-requests.ts';
 import { createDynamoMassCancels } from './dynamo-mass-cancels.ts';
 import { createDynamoOrderAudit } from './dynamo-order-audit.ts';
@@ -62,6 +63,7 @@ export function tradeEventPorts(host: Host): TradeEventPorts {
     transport: (url) => createGrpcTransport({ url }),
     eventStore: (tableName, sealer) =>
       createDynamoTradeEventStore({ client: client(), tableName, sealer, clock }),
+    eventHistory: (tableName, sealer) => createDynamoEventHistory({ client: client(), tableName, sealer }),
   };
 }
 

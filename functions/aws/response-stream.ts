@@ -1,6 +1,6 @@
 /** Answers as they come, of Lambda's Node runtime: two globals of it, which are there before a handler's file is read. */
 
-import type { StreamHandler } from '../compose/quote-streams.ts';
+import type { StreamHandler } from '../compose/stream-handler.ts';
 import type { ProxyEvent } from '../events/rest-proxy.ts';
 
 /** Marks the handler, so that the runtime gives it a stream in place of waiting for what it returns. */

@@ -8,6 +8,7 @@ export { group } from './group.ts';
 export { lookups } from './lookups.ts';
 export { massCancels } from './mass-cancels.ts';
 export { orderAudit } from './order-audit.ts';
+export { orderStreams } from './order-streams.ts';
 export { quoteStreams } from './quote-streams.ts';
 export { settlement } from './settlement.ts';
 export { start } from './start.ts';

@@ -62,6 +62,7 @@ export function composeGateway(
       reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
       afterRateLimit: undefined,
       isInForce: undefined,
+      events: undefined,
       breaker: undefined,
       random: undefined,
       nonce: undefined,

@@ -21,6 +21,7 @@ import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/inde
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
 import type { Digests } from '../../lib/signer/index.ts';
+import type { TradeEventHistory } from '../../lib/trade-events/history.ts';
 import type { TradeEventStore, TradeEventTransport } from '../../lib/trade-events/ports.ts';
 import type { Log } from '../log/log.ts';
 import type { QueueNames } from '../settings/settings.ts';
@@ -77,6 +78,14 @@ export interface StreamPorts extends QuotePorts {
   streams(tableName: string, upstream: string): StreamStore;
 }
 
+/** For a function that tells trade events as they come. */
+export interface OrderStreamPorts extends GatewayPorts {
+  /** @param sealer of the listener's */
+  eventHistory(tableName: string, sealer: Sealer): TradeEventHistory;
+  /** Of the same table. */
+  streams(tableName: string, upstream: string): StreamStore;
+}
+
 export interface JournalPorts extends GatewayPorts {
   journal(tableName: string, sealer: Sealer): CountingJournal;
 }
@@ -109,6 +118,7 @@ export interface LookupPorts extends QuotePorts, BusPorts {
 export interface TradeEventPorts extends GatewayPorts, BusPorts {
   transport(url: string): TradeEventTransport;
   eventStore(tableName: string, sealer: Sealer): TradeEventStore;
+  eventHistory(tableName: string, sealer: Sealer): TradeEventHistory;
 }
 
 export interface OrderAuditPorts extends SecretPorts, BusPorts {

@@ -5,6 +5,7 @@
 
 import type { Context } from 'aws-lambda';
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { keptBus } from '../../lib/trade-events/history.ts';
 import {
   createTradeEventListener,
   type RunReport,
@@ -45,12 +46,18 @@ export function composeTradeEvents(
   const bus = ports.bus(settings.busName, (error) =>
     log({ level: 'error', event: 'trade_event_not_published', ...describe(error) }),
   );
+  const history =
+    settings.historyTable === undefined
+      ? undefined
+      : ports.eventHistory(settings.historyTable, identity.sealer);
+  const notKept = (error: unknown) =>
+    log({ level: 'error', event: 'trade_event_not_kept', ...describe(error) });
   const listener = createTradeEventListener(
     every<TradeEventListenerOptions>({
       transport: ports.transport(settings.url),
       orders: composeOrderReads(settings.function, ports, secrets, undefined),
       store: ports.eventStore(settings.tableName, identity.sealer),
-      bus: counted(bus, metrics.refused),
+      bus: counted(history ? keptBus(bus, history, { clock, onFailure: notKept }) : bus, metrics.refused),
       names: identity.names,
       readCredential: async () => toStreamCredential(await secrets.read(), clock),
       tuning: { compareEveryMs: settings.compareEveryMs },

@@ -130,8 +130,15 @@ export const requiredOf = (env: Environment, faults: string[]) => (name: string)
   return value;
 };
 
+/** How many streams a function's instances hold at most. */
+export function readMaxStreams({ LIVE_MAX_STREAMS: text }: Environment, faults: string[]): number {
+  const count = Number(text);
+  if (!(Number.isSafeInteger(count) && count > 0)) faults.push('LIVE_MAX_STREAMS: not a whole number');
+  return count;
+}
+
 /** Both or neither: a table without its key cannot be read, and a key alone names users that nothing grants. */
-function readAccess(env: Environment, faults: string[]): AccessSettings | undefined {
+export function readAccess(env: Environment, faults: string[]): AccessSettings | undefined {
   const { ACCESS_TABLE: tableName, IDENTITY_KEY_SECRET_ID: identityKeySecretId } = env;
   const read = readAuthSettings(env);
   if (!read.ok) faults.push(...read.faults);

@@ -105,6 +105,15 @@ export interface TradeEventsSettings {
   readonly busName: string;
   readonly identityKeySecretId: string;
   readonly compareEveryMs: number;
+  /** The table of what streams of trade events tell; undefined where there are none. */
+  readonly historyTable: string | undefined;
+}
+
+export interface OrderStreamSettings {
+  readonly access: AccessSettings;
+  readonly historyTable: string;
+  readonly corsOrigins: CorsOrigins;
+  readonly maxStreams: number;
 }
 
 export interface QueueNames {

@@ -89,6 +89,7 @@ export const readTradeEventsSettings = (env: Environment): Read<TradeEventsSetti
       busName: required('TRADE_EVENTS_BUS'),
       identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
       compareEveryMs: 60_000 * Number(minutes),
+      historyTable: env.TRADE_EVENTS_HISTORY_TABLE || undefined,
       function: holderSettings(env, orderReadOperations, faults),
     };
   });

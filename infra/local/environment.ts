@@ -24,6 +24,7 @@ export const names = {
   lookups: 'lookups',
   lookupBus: 'lookup-bus',
   events: 'trade-events',
+  history: 'trade-event-history',
   eventsBus: 'trade-event-bus',
   ordersBus: 'order-bus',
 } as const;
@@ -83,6 +84,7 @@ export function localEnvironment(
       LAST_PRICE_TABLE: names.cache,
       TRADE_EVENTS_URL: eventsUrl,
       TRADE_EVENTS_TABLE: names.events,
+      TRADE_EVENTS_HISTORY_TABLE: names.history,
       TRADE_EVENTS_BUS: names.eventsBus,
     }),
   };

@@ -1,17 +1,13 @@
 /** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
 
 import { randomBytes } from 'node:crypto';
-import { composeAccess, composeVerifier } from '../../functions/compose/access.ts';
-import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { Log } from '../../functions/log/log.ts';
-import { type Environment, readFunctionSettings } from '../../functions/settings/environment.ts';
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
   exposedOperations,
   findRoute,
   type Group,
-  getOrder,
   limits,
   operations,
   planOfTier,
@@ -21,7 +17,6 @@ import { liveOperations } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
-import type { AccessOptions } from '../../lib/gateway/who.ts';
 import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
@@ -40,15 +35,13 @@ import {
 } from './api-gateway.ts';
 import type { BusEvent, LocalBus } from './bus.ts';
 import { type EnvironmentParts, localEnvironment, names } from './environment.ts';
-import { createEventHistory } from './event-history.ts';
-import { createEventStream } from './event-stream.ts';
 import { createEventsEndpoint } from './events-endpoint.ts';
 import { type FunctionParts, groupRoutes, type LocalLookups, startLookups } from './functions.ts';
 import { createIssuer } from './issuer.ts';
 import { createMemoryPlatform, type MemoryPlatform } from './memory-ports.ts';
 import { constantPages, createPages } from './pages.ts';
-import { createQuoteStreams } from './quote-streams.ts';
 import type { LocalSettings } from './settings.ts';
+import { createEventStream, createQuoteStream } from './streams.ts';
 import { createTradingRoutes } from './trading.ts';
 import { grantUsers, type LocalUser, usersOf } from './users.ts';
 import {
@@ -143,7 +136,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
     issuer,
     users,
     bus: platform.bus(names.lookupBus),
-    ...(deployment.stream && { tradeEvents: platform.bus(names.eventsBus) }),
+    ...(deployment.tradeEvents && { tradeEvents: deployment.tradeEvents }),
     ...(simulator && { simulator }),
     async close() {
       await close();
@@ -185,10 +178,9 @@ interface LocalDeployment {
   granted(): void;
   readonly routes: readonly LocalRoute[];
   readonly lookups: LocalLookups | undefined;
-  /** Of trade events; absent where no listener runs. */
-  readonly stream: LocalStream | undefined;
-  /** Of quotes. */
-  readonly quotes: readonly LocalStream[];
+  readonly streams: readonly LocalStream[];
+  /** Absent where no listener runs. */
+  readonly tradeEvents: LocalBus | undefined;
   /** Ends the workers. */
   close(): Promise<void>;
 }
@@ -203,7 +195,7 @@ function deploy(
   hooks: LocalRunHooks,
   { issuer, ...urls }: DeploymentParts,
 ): LocalDeployment {
-  const { credentials, accessToken, openGroups, corsOrigins } = settings;
+  const { credentials, accessToken, openGroups } = settings;
   const { appKey, appSecret } = credentials;
   const identityKey = randomBytes(32).toString('base64url');
   const failed = (error: unknown, what: string) => hooks.defect?.(error, what);
@@ -234,14 +226,13 @@ function deploy(
   const workerParts = { platform, env: worker };
   const audit = startOrderAudit(workerParts);
   const events = platform.bus(names.eventsBus);
+  const hasEvents = urls.eventsUrl !== undefined;
   const workers = [
     startSettlement(workerParts, events, failed),
     startMassCancels(workerParts, failed),
-    ...(urls.eventsUrl === undefined ? [] : [startTradeEvents(workerParts, failed)]),
+    ...(hasEvents ? [startTradeEvents(workerParts, failed)] : []),
   ];
   if (hooks.tradeEvent) events.subscribe(hooks.tradeEvent);
-  const history = createEventHistory(events);
-  const access = () => eventAccess(env([getOrder], true), granting.platform);
   const hasAccounts = openGroups.some(isAccountData);
   return {
     platform,
@@ -249,14 +240,13 @@ function deploy(
     granted: granting.granted,
     routes: [...groupRoutes(openGroups, parts), ...(hasAccounts ? [audit] : [])],
     lookups: startLookups(openGroups, parts),
-    stream:
-      urls.eventsUrl === undefined
-        ? undefined
-        : createEventStream({ path: eventStreamPath, history, access, corsOrigins }),
-    quotes: openGroups.includes('market-data') ? createQuoteStreams(parts, settings) : [],
+    tradeEvents: hasEvents ? events : undefined,
+    streams: [
+      ...(hasEvents ? [createEventStream(parts, settings)] : []),
+      ...(openGroups.includes('market-data') ? [createQuoteStream(parts, settings)] : []),
+    ],
     async close() {
       await Promise.all(workers.map((one) => one.close()));
-      history.close();
     },
   };
 }
@@ -279,16 +269,8 @@ function withGrants(platform: MemoryPlatform): {
   return { granted, platform: { ...platform, ports: { ...platform.ports, accessStore } } };
 }
 
-/** Who may follow which events: as the functions of account data know it. */
-function eventAccess(env: Environment, { ports }: MemoryPlatform): AccessOptions {
-  const read = readFunctionSettings(env, [getOrder]);
-  if (!read.ok || !read.settings.access) throw new TypeError('the local run has no users');
-  const { access } = read.settings;
-  return composeAccess(access, composeIdentity(access.identityKeySecretId, ports), ports, composeVerifier);
-}
-
 async function apiOf(
-  { platform, identity, routes, lookups, stream, quotes }: LocalDeployment,
+  { platform, identity, routes, lookups, streams }: LocalDeployment,
   settings: LocalSettings,
   hooks: LocalRunHooks,
   users: readonly LocalUser[],
@@ -306,7 +288,7 @@ async function apiOf(
       ...eventsRoutes(settings, platform.bus(names.lookupBus), lookups),
       ...(openGroups.includes('orders') ? createTradingRoutes(trading) : []),
     ],
-    streams: [...(stream ? [stream] : []), ...quotes],
+    streams,
     forms: below(issuerPath, issuer.forms),
     pages: new Map([
       ...below(issuerPath, issuer.pages),
@@ -322,8 +304,6 @@ async function apiOf(
 }
 
 const issuerPath = '/issuer';
-
-export const eventStreamPath = '/_events/stream';
 
 /** With a leading underscore, as no operation has it. */
 export const eventsPath = '/_events';

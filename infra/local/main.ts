@@ -2,9 +2,10 @@
 
 import { connect } from 'node:net';
 import { isRequest } from '../../functions/log/log.ts';
+import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { runUntilInterrupted } from '../environment.ts';
 import { createDoctor } from './doctor.ts';
-import { eventStreamPath, startLocalRun } from './local-run.ts';
+import { startLocalRun } from './local-run.ts';
 import { lineOf } from './log-lines.ts';
 import { readSettings } from './settings.ts';
 import { createTradeEventLines } from './trade-event-lines.ts';
@@ -27,7 +28,7 @@ await runUntilInterrupted(async () => {
     },
     defect: (error) => console.error(error),
     ...(settings.tradeEvents?.isShown && {
-      tradeEvent: createTradeEventLines({ print: console.log, streamPath: eventStreamPath }),
+      tradeEvent: createTradeEventLines({ print: console.log, streamPath: streamOrderEvents.path }),
     }),
   });
   console.log(welcome(settings, run));

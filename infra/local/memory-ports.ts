@@ -14,6 +14,7 @@ import type {
   MassCancelPorts,
   OrderAuditPorts,
   OrderPorts,
+  OrderStreamPorts,
   StreamPorts,
   TradeEventPorts,
   TradingStopPorts,
@@ -32,6 +33,7 @@ import { createMemoryOrderAudit } from '../../lib/orders/audit.ts';
 import type { EntryChange } from '../../lib/orders/audit-line.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
+import { createMemoryTradeEventHistory } from '../../lib/trade-events/history.ts';
 import { createMemoryTradeEventStore } from '../../lib/trade-events/index.ts';
 import { createLocalBus, type LocalBus } from './bus.ts';
 
@@ -42,6 +44,7 @@ export type MemoryPorts = OrderPorts &
   OrderAuditPorts &
   TradingStopPorts &
   StreamPorts &
+  OrderStreamPorts &
   Omit<LookupPorts, 'queue'>;
 
 export interface MemoryPlatform {
@@ -67,6 +70,7 @@ export interface PlatformNames {
   readonly controls: string;
   readonly lookups: string;
   readonly events: string;
+  readonly history: string;
   readonly lookupBus: string;
   readonly eventsBus: string;
   readonly ordersBus: string;
@@ -111,6 +115,10 @@ export function createMemoryPlatform({
   const audit = byName([names.audit], createMemoryOrderAudit);
   const lookups = byName([names.lookups], () => createMemoryLookupStore());
   const events = byName([names.events], () => createMemoryTradeEventStore(clock));
+  const histories = byName([names.history], () => ({
+    history: createMemoryTradeEventHistory(clock),
+    streams: createMemoryStreamStore(),
+  }));
   const bus = byName([names.lookupBus, names.eventsBus, names.ordersBus], () =>
     createLocalBus({ clock, ...(onFailure && { onFailure }) }),
   );
@@ -139,7 +147,8 @@ export function createMemoryPlatform({
       responses: (name, upstream) => caches(name)(upstream),
       snapshots: (name, upstream) => caches(name)(upstream).snapshots,
       directory: (name, upstream) => caches(name)(upstream).directory,
-      streams: (name, upstream) => caches(name)(upstream).streams,
+      streams: (name, upstream) =>
+        name === names.history ? histories(name).streams : caches(name)(upstream).streams,
       snapshotReads: (name, upstream, partition) =>
         snapshotReadsOf(caches(name)(upstream).snapshots(partition)),
       accessStore: access,
@@ -151,6 +160,7 @@ export function createMemoryPlatform({
       auditStore: audit,
       lookupStore: lookups,
       eventStore: events,
+      eventHistory: (name) => histories(name).history,
       transport: (url) => createGrpcTransport({ url }),
       bus(name) {
         const own = bus(name);

@@ -15,7 +15,7 @@ export interface TradeEventLinesOptions {
 
 /**
  * @example
- * const show = createTradeEventLines({ print: console.log, streamPath: '/_events/stream' });
+ * const show = createTradeEventLines({ print: console.log, streamPath: '/trading/events/stream' });
  * bus.subscribe(show);
  */
 export function createTradeEventLines({

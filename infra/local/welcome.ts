@@ -1,10 +1,10 @@
 /** What the local run prints at its start: where it is, what is open to whom, calls to paste, and where to read on. */
 
 import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
-import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
+import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { placeOrder } from '../../lib/catalogue/orders.ts';
 import { eventNames } from '../../lib/events/names.ts';
-import { eventStreamPath, eventsPath, type LocalRun } from './local-run.ts';
+import { eventsPath, type LocalRun } from './local-run.ts';
 import type { LocalSettings } from './settings.ts';
 import { tradingPath } from './trading.ts';
 import type { LocalUser } from './users.ts';
@@ -77,7 +77,7 @@ function tradeEventCalls({ url, simulator, users }: LocalRun, apiKey: string): r
   const key = `-H 'x-api-key: ${apiKey}'`;
   const [granted] = users[0]?.accounts ?? [];
   const account = granted === '*' ? simulator?.accounts[0]?.account_id : granted;
-  const follow = `  curl -N ${key} '${url}${eventStreamPath}'`;
+  const follow = `  curl -N ${key} '${url}${streamOrderEvents.path}'`;
   if (!simulator || account === undefined) return ['Trade events, as they come:', follow];
   const body = JSON.stringify({
     account_id: account,

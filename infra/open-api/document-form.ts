@@ -1,5 +1,6 @@
 /** The forms of the document that a reader can ask for: the exact one and the one for generators, in two versions. */
 
+import { isStream } from '../../lib/catalogue/operation.ts';
 import type { JsonObject } from '../json.ts';
 import { type DocumentOptions, type OpenApiVersion, openApiDocument } from './document.ts';
 import { forGenerators } from './for-generators.ts';
@@ -30,6 +31,6 @@ export function documentIn(
 ): JsonObject {
   if (!generators) return openApiDocument({ ...options, version });
   // A generated client would wait for the end of a stream.
-  const operations = options.operations.filter(({ follows }) => !follows);
+  const operations = options.operations.filter((operation) => !isStream(operation));
   return forGenerators(openApiDocument({ ...options, operations, version }));
 }

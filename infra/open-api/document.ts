@@ -1,7 +1,7 @@
 /** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
 
 import { type Group, type GroupFacts, groups } from '../../lib/catalogue/index.ts';
-import { isSentOn, type Operation } from '../../lib/catalogue/operation.ts';
+import { isSentOn, isStream, type Operation } from '../../lib/catalogue/operation.ts';
 import { scopeOf } from '../../lib/catalogue/scopes.ts';
 import {
   type AccessMode,
@@ -185,11 +185,13 @@ function response(operation: Operation, { schemas, examples }: Parts): JsonObjec
         ? `${title}: the upstream’s records, each byte for byte, in the order asked.`
         : gatewayAnswer
           ? `${title}: always the same, because ${gatewayAnswer.reason}.`
-          : answeredBy
-            ? `${title}: what the gateway’s ${answeredBy} of orders says; the upstream is not asked.`
-            : follows
-              ? `${title}: what is known, and then what changes of it.`
-              : `${title}: the upstream’s answer, byte for byte.`,
+          : answeredBy === 'trade events'
+            ? `${title}: those of the caller’s accounts.`
+            : answeredBy
+              ? `${title}: what the gateway’s ${answeredBy} of orders says; the upstream is not asked.`
+              : follows
+                ? `${title}: what is known, and then what changes of it.`
+                : `${title}: the upstream’s answer, byte for byte.`,
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(!freshness &&
@@ -201,7 +203,7 @@ function response(operation: Operation, { schemas, examples }: Parts): JsonObjec
       ...replayHeadersOf(operation),
     },
     content: {
-      [follows ? 'text/event-stream' : 'application/json']: {
+      [isStream(operation) ? 'text/event-stream' : 'application/json']: {
         schema: schemas.of(schema, 'response'),
         ...(example !== undefined && { example }),
       },

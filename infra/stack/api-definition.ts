@@ -6,6 +6,7 @@
 
 import { type FunctionName, functionOf } from '../../lib/catalogue/functions.ts';
 import { type Group, type Operation, routesOf } from '../../lib/catalogue/index.ts';
+import { isStream } from '../../lib/catalogue/operation.ts';
 import {
   type AccessMode,
   distinctModes,
@@ -177,8 +178,8 @@ function proxied(operation: Operation, mode: AccessMode, uri: string, models: Sc
       httpMethod: 'POST',
       uri,
       passthroughBehavior: 'when_no_match',
-      timeoutInMillis: (operation.follows ? mostStreamSeconds : integrationTimeoutSeconds) * 1000,
-      ...(operation.follows && { responseTransferMode: 'STREAM' }),
+      timeoutInMillis: (isStream(operation) ? mostStreamSeconds : integrationTimeoutSeconds) * 1000,
+      ...(isStream(operation) && { responseTransferMode: 'STREAM' }),
     },
   };
 }

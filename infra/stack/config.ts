@@ -7,7 +7,7 @@ import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts'
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
-import type { LiveConfig } from './live-config.ts';
+import type { LiveConfig, ResolvedLive } from './live-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
@@ -308,7 +308,7 @@ export interface ResolvedConfig {
   readonly orderMembers: readonly string[];
   readonly stopOnAlarms?: ResolvedStopOnAlarms;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
-  readonly live?: Required<LiveConfig>;
+  readonly live?: ResolvedLive;
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;

@@ -25,6 +25,7 @@ import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { tellTopicOfRest } from './alarms.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDomain } from './domain.ts';
+import { EventHistory } from './event-history.ts';
 import { handlerOf } from './group-function.ts';
 import { groupFunctions } from './group-functions.ts';
 import type { LimiterAlarms } from './limiter.ts';
@@ -105,7 +106,7 @@ export class Countersign extends Construct {
   readonly domain?: DomainName;
   /**
    * The functions behind the API, by name: each is called as its group, and orders have `order-cancels` and `order-reads`
-   * besides, and market data `quote-streams` with `live`. A group that is closed has none.
+   * besides, and with `live` market data `quote-streams` and orders `order-streams`. A group that is closed has none.
    */
   readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
   /** Holds the app key and the app secret. */
@@ -179,12 +180,16 @@ export class Countersign extends Construct {
       });
 
     // The functions that answer callers, and those that work by themselves.
-    this.functions = groupFunctions(this, { shared, journal, controls });
+    const history = resolved.live?.streams['order-streams']
+      ? new EventHistory(this, 'TradeEventHistory')
+      : undefined;
+    this.functions = groupFunctions(this, { shared, journal, controls, history });
     if (resolved.live) Annotations.of(this).addInfo(streamsInWords(resolved.live));
     const { events, accessToken, tradeEvents } = resolved;
     if (events) this.lookups = new Lookups(this, 'Lookups', { shared, config: events });
     if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });
-    if (tradeEvents) this.tradeEvents = new TradeEvents(this, 'TradeEvents', { shared, config: tradeEvents });
+    if (tradeEvents)
+      this.tradeEvents = new TradeEvents(this, 'TradeEvents', { shared, config: tradeEvents, history });
     if (journal && haveLookUps(operations)) {
       this.orderSettlement = new OrderSettlement(this, 'OrderSettlement', { shared, journal: journal.table });
       this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, this.orderSettlement.target());

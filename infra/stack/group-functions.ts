@@ -19,8 +19,9 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
 import type { Cache } from './cache.ts';
+import type { EventHistory } from './event-history.ts';
 import { type FunctionAccess, GroupFunction } from './group-function.ts';
-import type { LiveConfig } from './live-config.ts';
+import type { ResolvedLive } from './live-config.ts';
 import type { OrderJournal } from './order-journal.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
@@ -30,25 +31,28 @@ export interface GroupFunctionsOptions {
   readonly shared: Shared;
   readonly journal: OrderJournal | undefined;
   readonly controls: TradingControls | undefined;
+  readonly history: EventHistory | undefined;
 }
 
 export function groupFunctions(
   scope: Construct,
-  { shared, journal, controls }: GroupFunctionsOptions,
+  { shared, journal, controls, history }: GroupFunctionsOptions,
 ): Readonly<Partial<Record<FunctionName, LambdaFunction>>> {
   const { config, operations: exposed, cache, users } = shared;
   const { access, functions, live, origins } = config;
   const make = (name: FunctionName) => {
     const operations = operationsIn(name, exposed);
+    const streams = live?.streams[name];
     const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
-    const asking = shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
+    const asking = operations.every(({ answeredBy }) => answeredBy === 'trade events')
+      ? { ...shared.logs, environment: {} }
+      : shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
     return new GroupFunction(scope, name, {
       ...asking,
       environment: {
         ...asking.environment,
         ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
-        ...(live &&
-          operations.some(({ follows }) => follows) && { LIVE_MAX_STREAMS: String(live.maxStreams) }),
+        ...(streams !== undefined && { LIVE_MAX_STREAMS: String(streams) }),
       },
       title: titleOf(name),
       entry: shared.entryOf(name),
@@ -58,9 +62,10 @@ export function groupFunctions(
         journal?.accessOf(operations),
         lastPrices,
         controls?.accessOf(operations),
+        history?.accessOf(operations),
       ],
       ...functions,
-      ...(live && operations.some(({ follows }) => follows) && ofStreams(live)),
+      ...(live && streams !== undefined && ofStreams(live)),
       reservedConcurrency: functions.reservedConcurrency[name],
     }).function;
   };
@@ -73,7 +78,7 @@ export function groupFunctions(
 }
 
 /** Its time is what a stream costs, of which it waits for nearly all. */
-const ofStreams = ({ streamSeconds }: Required<LiveConfig>) => ({
+const ofStreams = ({ streamSeconds }: ResolvedLive) => ({
   timeoutSeconds: streamSeconds,
   memoryMiB: 256,
 });

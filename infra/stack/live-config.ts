@@ -1,18 +1,21 @@
-/** What a deployer may configure of streams of quotes. */
+/** What a deployer may configure of streams. */
 
 import * as v from 'valibot';
+import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import type { Group } from '../../lib/catalogue/groups.ts';
-import { liveOperations } from '../../lib/catalogue/live.ts';
+import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { whole } from './schema-parts.ts';
 
 export interface LiveConfig {
   /**
-   * Streams that may be open at once. Each has an instance of its own, which is reserved for it and costs as long as the
-   * stream is open: so there is no default.
+   * Streams of quotes that may be open at once. Each has an instance of its own, which is reserved for it and costs as long
+   * as the stream is open: so there is no default. Without it there are none.
    */
-  readonly maxStreams: number;
+  readonly maxStreams?: number;
+  /** The same of order and position events, which the stage's `tradeEvents` brings. */
+  readonly maxOrderStreams?: number;
   /**
    * How long a stream is open at most, 60 to 900 s, which is as long as Lambda lets a function run; then its client connects
    * again. An instance whose client has left unheard is paid for so long. Default 900.
@@ -20,36 +23,69 @@ export interface LiveConfig {
   readonly streamSeconds?: number;
 }
 
+/** With nothing left open. */
+export interface ResolvedLive {
+  /** By the function that holds them, how many streams may be open at once. */
+  readonly streams: Readonly<Partial<Record<FunctionName, number>>>;
+  readonly streamSeconds: number;
+}
+
 /** Lambda ends a function here, and a REST API an integration that streams. */
 export const mostStreamSeconds = 900;
 
 export const liveSchema = v.strictObject({
-  maxStreams: whole(1, 300),
+  maxStreams: v.optional(whole(1, 300)),
+  maxOrderStreams: v.optional(whole(1, 300)),
   streamSeconds: v.optional(whole(60, mostStreamSeconds), mostStreamSeconds),
 });
 
+interface Surroundings {
+  readonly cache: unknown;
+  readonly tradeEvents?: unknown;
+}
+
 /** @param mistakes takes a sentence for each part that streams cannot do without */
 export function resolveLive(
-  live: Required<LiveConfig>,
-  { cache }: { readonly cache: unknown },
+  { maxStreams, maxOrderStreams, streamSeconds }: v.InferOutput<typeof liveSchema>,
+  { cache, tradeEvents }: Surroundings,
   access: Readonly<Partial<Record<Group, unknown>>>,
   mistakes: Mistakes,
-): Required<LiveConfig> {
-  if (cache === 'off')
+): ResolvedLive {
+  if (maxStreams === undefined && maxOrderStreams === undefined)
+    mistakes.add('live needs maxStreams, maxOrderStreams or both: without them it opens no stream.');
+  if (maxStreams !== undefined && cache === 'off')
     mistakes.add(
-      "live needs the cache, because a stream tells what the cache refreshes: leave out cache: 'off', or leave out live.",
+      "live.maxStreams needs the cache, because a stream tells what the cache refreshes: leave out cache: 'off', or leave out live.maxStreams.",
     );
-  if (!access['market-data'])
-    mistakes.add('live needs groups.market-data, whose quotes streams tell: open it, or leave out live.');
-  return live;
+  if (maxStreams !== undefined && !access['market-data'])
+    mistakes.add(
+      'live.maxStreams needs groups.market-data, whose quotes streams tell: open it, or leave out live.maxStreams.',
+    );
+  if (maxOrderStreams !== undefined && !(tradeEvents && access.orders))
+    mistakes.add(
+      'live.maxOrderStreams needs tradeEvents and groups.orders, whose events streams tell: open both, or leave out live.maxOrderStreams.',
+    );
+  return {
+    streams: {
+      ...(maxStreams !== undefined && { 'quote-streams': maxStreams }),
+      ...(maxOrderStreams !== undefined && { 'order-streams': maxOrderStreams }),
+    },
+    streamSeconds,
+  };
 }
 
 /** What a deployer learns when the template is made. */
-export const streamsInWords = ({ maxStreams }: LiveConfig): string =>
-  `live reserves ${maxStreams} instances of Lambda: each open stream takes one, and costs as long as it is open three to five times what a client costs that asks each five seconds, and less than one that asks each second (docs/live.md).`;
+export function streamsInWords({ streams }: ResolvedLive): string {
+  const all = Object.values(streams).reduce((sum, count) => sum + count, 0);
+  return `live reserves ${all} instances of Lambda: each open stream takes one, and costs as long as it is open three to five times what a client costs that asks for quotes each five seconds, and less than one that asks each second (docs/live.md).`;
+}
 
 /** The catalogue’s, and streams where they are configured. */
 export const withStreams = (
   operations: readonly Operation[],
-  live: LiveConfig | undefined,
-): readonly Operation[] => (live ? [...operations, ...liveOperations] : operations);
+  live: ResolvedLive | undefined,
+): readonly Operation[] => [
+  ...operations,
+  ...(live?.streams['quote-streams'] ? [streamStockSnapshots] : []),
+  ...(live?.streams['order-streams'] ? [streamOrderEvents] : []),
+];

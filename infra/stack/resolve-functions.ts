@@ -5,7 +5,7 @@ import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/c
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { ResolvedConfig } from './config.ts';
-import type { LiveConfig } from './live-config.ts';
+import type { ResolvedLive } from './live-config.ts';
 import { reservation, whole } from './schema-parts.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
@@ -24,8 +24,8 @@ const byName = v.strictObject(
   Object.fromEntries(
     openable
       .flatMap(functionsOf)
-      // `live.maxStreams` is this one's.
-      .filter((name) => name !== 'quote-streams')
+      // `live` has those of streams.
+      .filter((name) => name !== 'quote-streams' && name !== 'order-streams')
       .map((name) => [name, v.optional(reservation)]),
   ),
 );
@@ -68,12 +68,12 @@ export function resolveFunctions(
 /** With an instance for each stream. */
 export const withStreamsReserved = (
   functions: ResolvedConfig['functions'],
-  live: LiveConfig | undefined,
+  live: ResolvedLive | undefined,
 ): ResolvedConfig['functions'] =>
   live
     ? {
         ...functions,
-        reservedConcurrency: { ...functions.reservedConcurrency, 'quote-streams': live.maxStreams },
+        reservedConcurrency: { ...functions.reservedConcurrency, ...live.streams },
       }
     : functions;
 

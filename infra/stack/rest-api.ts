@@ -39,10 +39,9 @@ export function createRestApi(
   const { access, origins, plans, throttle, stageName, domain, logs } = config;
   const { partition, region } = Stack.of(scope);
   const invocationUri = ({ functionArn }: LambdaFunction, name?: string) => {
-    const [version, action] =
-      name === 'quote-streams'
-        ? ['2021-11-15', 'response-streaming-invocations']
-        : ['2015-03-31', 'invocations'];
+    const [version, action] = config.live?.streams[name as FunctionName]
+      ? ['2021-11-15', 'response-streaming-invocations']
+      : ['2015-03-31', 'invocations'];
     return `arn:${partition}:apigateway:${region}:lambda:path/${version}/functions/${functionArn}/${action}`;
   };
   const slowest = Math.min(...plans.map(({ ratePerSecond }) => ratePerSecond));

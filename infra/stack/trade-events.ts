@@ -11,6 +11,7 @@ import { Construct } from 'constructs';
 import { workAttribute, workIndex } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { alarm, functionMetric, tellTopic } from './alarms.ts';
+import type { EventHistory } from './event-history.ts';
 import { allow, GroupFunction, runEachMinute } from './group-function.ts';
 import { busRule, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
@@ -20,6 +21,8 @@ import type { ResolvedTradeEvents } from './trade-events-config.ts';
 export interface TradeEventsProps {
   readonly shared: Shared;
   readonly config: ResolvedTradeEvents;
+  /** There where streams tell events. */
+  readonly history?: EventHistory | undefined;
 }
 
 /** Which events a rule takes; of several values any, of several members all. Nothing: all events. */
@@ -107,12 +110,13 @@ export class TradeEvents extends Construct {
     return busRule(this, id, this.bus, detailType, detail, target);
   }
 
-  #function({ shared, config }: TradeEventsProps): Lambda {
+  #function({ shared, config, history }: TradeEventsProps): Lambda {
     return new GroupFunction(this, 'Listener', {
       ...shared.worker(orderReadOperations),
       title: 'Trade events',
       purpose: 'listens to the upstream’s stream of events and publishes them',
       entry: shared.entryOf('trade-events'),
+      access: [history?.keeping],
       policies: {
         KeepEvents: [
           allowTable(tradeEventActions, this.table.tableArn),

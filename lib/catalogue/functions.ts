@@ -6,7 +6,7 @@
 import { type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-type Facts = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows'>;
+type Facts = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows' | 'answeredBy'>;
 
 /** What runs apart from the rest of its group, by the function's name. */
 interface Part {
@@ -21,9 +21,14 @@ const parts = {
     title: 'Order cancels',
     has: ({ sideEffect }) => sideEffect?.cancels === true,
   },
+  // A stream takes an instance for as long as it is open.
+  'order-streams': {
+    group: 'orders',
+    title: 'Streams of order events',
+    has: ({ answeredBy }) => answeredBy === 'trade events',
+  },
   // A POST that changes nothing, such as a preview, belongs to what it prepares.
   'order-reads': { group: 'orders', title: 'Order reads', has: ({ method }) => method === 'GET' },
-  // A stream takes an instance for as long as it is open.
   'quote-streams': {
     group: 'market-data',
     title: 'Streams of quotes',

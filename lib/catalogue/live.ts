@@ -27,5 +27,31 @@ export const streamStockSnapshots = describe({
   ],
 });
 
+export const streamOrderEvents = describe({
+  id: 'streamOrderEvents',
+  group: 'orders',
+  title: 'Order and position events as they come',
+  method: 'GET',
+  path: '/trading/events/stream',
+  aliases: [],
+  query: {},
+  headers: ['last-event-id'],
+  response: v.pipe(
+    v.object({
+      id: v.optional(v.string()),
+      event: v.picklist(['start', 'change', 'beat', 'end']),
+      data: v.string(),
+    }),
+    v.description('One of the server-sent events; docs/live.md has the members of its data, which is JSON.'),
+  ),
+  accounts: { records: { list: '', by: 'account_id' } },
+  answeredBy: 'trade events',
+  example: {},
+  sources: ofGateway,
+  decisions: [
+    'The gateway’s own operation: it tells what its listener of trade events kept, and sends nothing.',
+  ],
+});
+
 /** All of them. They are no part of `operations`: only a gateway that can hold an answer open offers them. */
-export const liveOperations: readonly Operation[] = [streamStockSnapshots];
+export const liveOperations: readonly Operation[] = [streamStockSnapshots, streamOrderEvents];

@@ -62,7 +62,7 @@ export interface Operation {
    */
   readonly gatewayAnswer?: { readonly body: string; readonly reason: string };
   /** Present when a gateway answers of what it keeps itself, after all checks: it takes no permit and sends nothing. */
-  readonly answeredBy?: 'journal';
+  readonly answeredBy?: 'journal' | 'trade events';
   /** Present when the answer is a stream of server-sent events: the operation by symbol whose records it tells as they change. */
   readonly follows?: Operation;
   /** Present when the answer is one page of several. */
@@ -116,6 +116,10 @@ export const isGuarded = ({ sideEffect }: Pick<Operation, 'sideEffect'>): boolea
   const { journal } = sideEffect ?? {};
   return journal?.by === 'client_order_id' || journal?.replaces === true;
 };
+
+/** Whether the answer is a stream of server-sent events. */
+export const isStream = ({ follows, answeredBy }: Pick<Operation, 'follows' | 'answeredBy'>): boolean =>
+  follows !== undefined || answeredBy === 'trade events';
 
 /** False of what a gateway answers by itself. */
 export const isSentOn = ({ gatewayAnswer, answeredBy, follows }: Operation): boolean =>

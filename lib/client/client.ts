@@ -65,8 +65,9 @@ function methodOf(callee: Callee): object {
 /** A module of entries also exports helpers and lists; a stream is followed, and not called. */
 function isOperation(member: unknown): member is Operation {
   if (typeof member !== 'object' || member === null) return false;
-  const { id, path, query, follows } = member as Partial<Operation>;
-  return !follows && typeof id === 'string' && typeof path === 'string' && typeof query === 'object';
+  const { id, path, query, follows, answeredBy } = member as Partial<Operation>;
+  const isCalled = !follows && answeredBy !== 'trade events';
+  return isCalled && typeof id === 'string' && typeof path === 'string' && typeof query === 'object';
 }
 
 function checkPath(name: string, path: string): string {

@@ -35,9 +35,10 @@ export {
   UnreachableError,
   type UpstreamRefusal,
 } from './errors.ts';
-export { type FollowOptions, type FollowUpdate, follow, type StreamOperation } from './follow.ts';
+export { type FollowUpdate, follow, type StreamOperation } from './follow.ts';
 export type { FollowedQuote, QuoteState } from './followed.ts';
 export { dayToDate, epochNanoseconds, toCompactDay, toDate, toDay } from './moments.ts';
+export type { FollowOptions } from './over-connections.ts';
 export { recordsIn, reported } from './reading.ts';
 export type { ClientRequest } from './request.ts';
 export type { TokenRequest, TokenSource } from './tokens.ts';

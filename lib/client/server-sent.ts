@@ -1,6 +1,8 @@
 /** Reads server-sent events (the HTML standard, chapter 9.2). */
 
 export interface ServerSent {
+  /** The last that came, of this event or an earlier one; empty before. */
+  readonly id: string;
   readonly event: string;
   readonly data: string;
 }
@@ -14,6 +16,7 @@ export async function* serverSentEvents(
 ): AsyncGenerator<ServerSent, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
+  let id = '';
   let event = 'message';
   let data: string[] = [];
   let length = 0;
@@ -26,9 +29,10 @@ export async function* serverSentEvents(
       const [, name, value = ''] = /^([^:]*):? ?(.*?)\r?$/s.exec(line) ?? [];
       if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
+      else if (name === 'id') id = value;
       else if (line.length <= 1) {
         length = 0;
-        if (data.length > 0) yield { event, data: data.join('\n') };
+        if (data.length > 0) yield { id, event, data: data.join('\n') };
         event = 'message';
         data = [];
       }

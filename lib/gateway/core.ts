@@ -105,6 +105,7 @@ export function createCore(options: CoreOptions): Gateway {
     cache,
     upstream,
     orders: orders?.create({ upstream, clock, operations }),
+    events: options.events,
     orderMembers: orders?.members ?? [],
     clock,
     report,
@@ -121,6 +122,8 @@ interface CoreParts {
   readonly upstream: Upstream;
   /** Undefined without a journal. */
   readonly orders: OrderSteps | undefined;
+  /** Undefined where no trade events are kept. */
+  readonly events: CoreOptions['events'];
   /** See `OrdersOptions`. */
   readonly orderMembers: readonly string[];
   readonly clock: () => number;
@@ -204,9 +207,11 @@ class Core implements Gateway {
     valid: ValidRequest,
     context: RequestContext,
   ): Promise<Outcome> {
-    const { credentials, cache, orders } = this.#parts;
+    const { credentials, cache, orders, events } = this.#parts;
     const { gatewayAnswer, answeredBy } = route.operation;
     if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
+    if (answeredBy === 'trade events')
+      return events ? events(request, () => this.#reachOf(route.operation, request)) : refused(noEvents);
     if (answeredBy) return orders ? orders.outcome(valid) : refused(noJournal);
 
     // A side effect is signed with the current secret only.
@@ -218,6 +223,11 @@ class Core implements Gateway {
     if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);
     const send = (change: CachedRead) => (cache ? this.#change(change, cache) : this.#fetch(change));
     return orders?.handOver ? orders.handOver(read, send) : send(read);
+  }
+
+  /** What the sender may use now, for what lasts longer than a request. */
+  async #reachOf(operation: Operation, request: GatewayRequest) {
+    return this.#parts.who?.identify(operation, request, {}) ?? everything;
   }
 
   /** A request with a side effect: what the cache has from before it is about another state of the account. */
@@ -248,6 +258,11 @@ class Core implements Gateway {
 const noJournal: Refusal = {
   code: 'unknown_operation',
   detail: 'This gateway keeps no journal of orders: getOrder reads the order from the upstream.',
+};
+
+const noEvents: Refusal = {
+  code: 'unknown_operation',
+  detail: 'This gateway keeps no trade events: getOrder reads the order from the upstream.',
 };
 
 function findOperation(routes: readonly Route[], { method, path }: GatewayRequest): Route | Refusal {

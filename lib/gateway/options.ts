@@ -4,16 +4,18 @@ import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts
 import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
-import type { RefusalCode, ReportedUpstream } from '../problem.ts';
+import type { Refusal, RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { Digests } from '../signer/index.ts';
 import { baseUrlFault, doubledPathFault } from '../upstream/base-url.ts';
 import type { CacheStep } from './cache.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
+import type { GatewayRequest } from './http.ts';
 import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
 import type { OrdersStep } from './order-hand-over.ts';
-import type { CacheResult } from './outcome.ts';
+import type { CacheResult, Outcome } from './outcome.ts';
 import type { AfterRateLimit, Tightening } from './rate-limited.ts';
+import type { Reach } from './reach.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
@@ -86,11 +88,19 @@ export interface GatewayOptions extends BaseOptions {
   readonly orders?: OrdersOptions;
 }
 
+/** Answers requests for streams of what is kept of accounts; it asks again and again what the sender may use. */
+export type EventsStep = (
+  request: GatewayRequest,
+  reachNow: () => Promise<Reach | Refusal>,
+) => Promise<Outcome>;
+
 /** The same with steps as values: what a bundle's gateway does not have is not in the bundle. */
 export interface CoreOptions extends BaseOptions {
   readonly access?: AccessStep | 'single-user';
   readonly cache?: CacheStep;
   readonly orders?: OrdersStep;
+  /** Streams of trade events, for a gateway that offers them. */
+  readonly events?: EventsStep;
 }
 
 export interface RequestReport extends ReportedUpstream {

@@ -171,6 +171,10 @@ function tokenRefusal(fault: TokenFault): Refusal {
     : { code: 'invalid_token', detail: tokenFaults[fault] };
 }
 
+/** Whether what was accepted before has expired meanwhile. */
+export const isExpiry = ({ code, detail }: Refusal): boolean =>
+  code === 'invalid_token' && detail === tokenFaults.expired;
+
 const forbidden = (why: string): Refusal => ({ code: 'forbidden', detail: `${why} ${notSent}` });
 
 const insufficientScope = (why: string): Refusal => ({

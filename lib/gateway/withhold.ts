@@ -23,7 +23,9 @@ type MaySee = (account: string) => boolean;
 
 /** The outcome as the sender of the request may have it. */
 export function withholdFrom(outcome: Outcome, operation: Operation, reach: Reach): Outcome {
-  if (reach.scope === 'every' || outcome.kind === 'refused' || outcome.kind === 'snapshots') return outcome;
+  if (reach.scope === 'every' || outcome.kind === 'refused') return outcome;
+  // What comes by itself is withheld before it is told.
+  if (outcome.kind === 'snapshots' || outcome.kind === 'stream') return outcome;
   const maySee: MaySee = (account) => isReached(reach, account);
   const { accounts, sideEffect } = operation;
   const { body } = outcome;

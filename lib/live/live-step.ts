@@ -1,6 +1,5 @@
 /** The step cached? of a gateway that answers with streams: a first answer as to a request, and then what changes. */
 
-import { skewSeconds } from '../access/token-claims.ts';
 import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { CacheStep } from '../gateway/cache.ts';
@@ -14,6 +13,7 @@ import {
 } from '../gateway/snapshots-by-account.ts';
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
+import { streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 
 export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'> {
@@ -30,10 +30,6 @@ export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** From the last word of a stream to the end of the request. */
-const marginMs = 5000;
-/** Streams that began together end within this time. */
-const spreadMs = 60_000;
 /** A stream begins within a second, with what is known after the first time; what is missing is asked for with the second. */
 const askMs = { first: 700, later: 5000 } as const;
 
@@ -72,7 +68,7 @@ function createStreams(
   parts: CacheParts,
 ): AccountSnapshots {
   const { clock } = parts;
-  const { maxMs = 900_000, random = Math.random } = options;
+  const { random = Math.random } = options;
   const onReplaced = () => {
     own.onReplaced();
     hub.close();
@@ -113,40 +109,18 @@ function createStreams(
   return {
     async ask(read): Promise<Outcome> {
       const { request, valid } = read;
-      const deadline = Math.min(request.deadline ?? Number.POSITIVE_INFINITY, clock() + maxMs) - marginMs;
-      // For as long as a request with the token is accepted: before that the client would come back with the same one.
-      const { expiresAt = Number.POSITIVE_INFINITY } = request.evidence?.claims ?? {};
-      const tokenEndsAt = (expiresAt + skewSeconds) * 1000;
       const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
       const askFor = asked(read);
       const first = await askFor(symbols, askMs.first);
       // What cannot be had now comes when it can; what is refused will not come.
       if (first.kind === 'refused' && !isOutage(first.refusal)) return first;
-      const endsAt = Math.min(
-        tokenEndsAt,
-        deadline - Math.min(spreadMs, (deadline - clock()) / 10) * random(),
-      );
-      const endsFor = tokenEndsAt === endsAt ? 'token_expired' : 'time';
-      if (options.shares && !(await options.shares.take(request, endsAt))) return refused(tooMany);
-      const opened = hub.open({ view: viewOf(valid.query), symbols, endsAt, endsFor, askFor });
+      const end = streamEnd(request, clock(), options);
+      if (options.shares && !(await options.shares.take(request, end.endsAt))) return refused(tooManyStreams);
+      const opened = hub.open({ view: viewOf(valid.query), symbols, ...end, askFor });
       const events = whenOver(opened, () => void options.shares?.free(request));
       return { kind: 'stream', events, body: new Uint8Array() };
     },
   };
-}
-
-const tooMany = {
-  code: 'throttled',
-  detail: 'This caller has as many streams as one may have here: end one, or wait until one has ended.',
-  retryAfterSeconds: 5,
-} as const;
-
-async function* whenOver(texts: AsyncIterable<string>, over: () => void): AsyncGenerator<string, void> {
-  try {
-    yield* texts;
-  } finally {
-    over();
-  }
 }
 
 const isOutage = ({ partial, code }: { readonly partial?: unknown; readonly code: string }): boolean =>

@@ -6,15 +6,13 @@
 import type { View } from '../cache/snapshots/index.ts';
 import { isDue } from '../kernel/pauses.ts';
 import { serverSent } from './server-sent.ts';
+import { endData, type StreamEnd } from './stream-end.ts';
 import type { Marked, SymbolState, Topic } from './topic.ts';
 import type { Version } from './version.ts';
 
-export interface StreamCall {
+export interface StreamCall extends StreamEnd {
   readonly view: View;
   readonly symbols: readonly string[];
-  /** When it ends, by the clock, and for which reason. */
-  readonly endsAt: number;
-  readonly endsFor: 'time' | 'token_expired';
   /** Asks for symbols that no instance has, as a request of the same client would. */
   readonly askFor: (symbols: readonly string[]) => Promise<unknown>;
 }
@@ -31,8 +29,6 @@ interface StreamParts {
 const beatMs = 5000;
 /** Between two requests for symbols that are missing. */
 const askEveryMs = 2000;
-/** Clients whose streams ended together come back apart. */
-const maxReturnMs = 1000;
 
 /** What the client was told of one symbol. */
 interface Told {
@@ -107,8 +103,7 @@ export class QuoteStream implements Marked {
         });
       this.#wake = undefined;
     }
-    const retry_after_ms = Math.floor(this.#parts.random() * maxReturnMs);
-    yield serverSent('end', JSON.stringify({ reason: this.#ended, retry_after_ms }));
+    yield serverSent('end', JSON.stringify(endData(this.#ended, this.#parts.random)));
   }
 
   #snapshot(): string {

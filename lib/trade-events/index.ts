@@ -8,6 +8,7 @@ export {
 } from '../gateway/order-reads.ts';
 export type { OrderReads, ReadOrder } from '../orders/order-reads.ts';
 export type { OrderState } from '../orders/order-state.ts';
+export { type FollowEventsOptions, followOrderEvents, type OrderEventUpdate } from './follow-events.ts';
 export { createTradeEventListener } from './listener.ts';
 export type {
   RunReport,

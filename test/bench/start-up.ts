@@ -110,6 +110,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     ORDER_AUDIT_TABLE: 'bench',
     ORDER_EVENTS_BUS: 'bench',
     LIVE_MAX_STREAMS: '300',
+    TRADE_EVENTS_HISTORY_TABLE: 'bench',
     // What is measured ends before the first request.
     UPSTREAM_BASE_URL: upstream.url,
   };

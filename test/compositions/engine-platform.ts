@@ -14,6 +14,7 @@ import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
+import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import {
   massCancelPorts,
@@ -44,6 +45,7 @@ const tables: Readonly<Record<string, string>> = {
   OrderAudit: platformNames.audit,
   TradingControls: platformNames.controls,
   Lookups: platformNames.lookups,
+  TradeEventHistory: platformNames.history,
   TradeEvents: platformNames.events,
 };
 const buses = [platformNames.lookupBus, platformNames.eventsBus, platformNames.ordersBus];
@@ -61,6 +63,7 @@ const stackTables = onDemand(() =>
     trading: { limits: 'none' },
     events: {},
     tradeEvents: {},
+    live: { maxOrderStreams: 5 },
   }).all('AWS::DynamoDB::Table'),
 );
 
@@ -117,6 +120,7 @@ export const enginePlatform =
         ...lookupPorts(host),
         ...massCancelPorts(host),
         ...tradeEventPorts(host),
+        ...orderStreamPorts(host),
         ...orderAuditPorts(host),
         ...tradingStopPorts(host),
       },

@@ -49,6 +49,7 @@ export const memoryPlatform =
         auditStore: checked(ports.auditStore),
         lookupStore: checked(ports.lookupStore),
         eventStore: checked(ports.eventStore),
+        eventHistory: checked(ports.eventHistory),
         // A message that waits is not brought again.
         queue: () => ({ putAgain: async () => new Set(), deadLetter: async () => {} }),
       },

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { cancelOrder, getOrderOutcome, replaceOrder } from '../../lib/catalogue/index.ts';
+import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { accountId, newOrder, orderPath, snapshotTarget } from '../support/core.ts';
 import { type Published, platformNames, type Reply, requester, type Scene } from './scene.ts';
 
@@ -201,6 +202,17 @@ const quotes: Scenario = {
   },
 };
 
+const follows: Scenario = {
+  name: 'a stream of quotes begins with what is shared, and tells what changes',
+  async run(scene) {
+    is(await scene.ask(snapshotTarget), 200);
+    const target = `${streamStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
+    const told = await scene.follow(target, (told) => told.includes('event: quotes'));
+    assert.match(told, /event: snapshot\ndata: .*"quotes":\[\{"symbol":"AAPL"/);
+    assert.match(told, /event: quotes\ndata: .*"symbol":"AAPL"/);
+  },
+};
+
 const looksUp: Scenario = {
   name: 'a lookup by event is answered once on its bus, account data for a source with a grant',
   async run(scene) {
@@ -247,7 +259,7 @@ const limited: Scenario = {
 };
 
 const tellsEvents: Scenario = {
-  name: 'changes of orders come on the bus, and a fill leaves the open notional by its event',
+  name: 'changes of orders come on the bus and to streams, and a fill leaves the open notional by its event',
   async run(scene) {
     const id = newId();
     const { simulator } = scene;
@@ -266,6 +278,11 @@ const tellsEvents: Scenario = {
     });
     const filled = seen.find(({ detail }) => detail.status === 'FILLED');
     assert.equal(filled?.detail.account_id, accountId, JSON.stringify(seen));
+    const { event_id } = filled?.detail ?? {};
+    const told = await scene.follow(streamOrderEvents.path, (told) => told.includes(`"${event_id}"`));
+    assert.ok(told.includes(`"event_id":"${event_id}"`), told);
+    const refused = await scene.follow(streamOrderEvents.path, () => false, 'stranger');
+    assert.match(refused, /"code":"forbidden"/);
     await scene.settleBy(filled!.detail);
     is(await place(scene, newId()), 200);
   },
@@ -279,6 +296,7 @@ export const scenarios: readonly Scenario[] = [
   alarms,
   blocksAndCancels,
   quotes,
+  follows,
   looksUp,
   limited,
   tellsEvents,

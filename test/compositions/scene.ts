@@ -10,6 +10,7 @@ import type * as offerings from '../../functions/compose/offers.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
 import type * as orderOfferings from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
+import type { StreamHandler } from '../../functions/compose/stream-handler.ts';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import type { MemoryPorts, PlatformNames } from '../../infra/local/memory-ports.ts';
@@ -19,6 +20,7 @@ import { createIdentity, type Identity } from '../../lib/access/identity.ts';
 import type { AccessStore } from '../../lib/access/store.ts';
 import { functionOf } from '../../lib/catalogue/functions.ts';
 import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
@@ -53,6 +55,8 @@ export interface Scene {
   readonly operator: Pick<ControlAdmin, 'apply'>;
   /** Who ordered what. */
   audited(): Promise<readonly Ordered[]>;
+  /** What a stream tells, or with what it is refused, until it is so; to a caller who has missed all that is kept. */
+  follow(target: string, isSo: (told: string) => boolean, who?: 'stranger'): Promise<string>;
   /** What is on the buses of trade events and of orders. */
   published(busName: string): Promise<readonly Published[]>;
   /**
@@ -98,6 +102,7 @@ export const platformNames: PlatformNames = {
   controls: 'the-controls',
   lookups: 'the-lookups',
   events: 'the-trade-events',
+  history: 'the-trade-event-history',
   lookupBus: 'bus-of-lookups',
   eventsBus: 'bus-of-trade-events',
   ordersBus: 'bus-of-orders',
@@ -134,6 +139,8 @@ export const environmentFor = (
   TRADE_EVENTS_URL: `http://127.0.0.1:${events.port}`,
   TRADE_EVENTS_TABLE: platformNames.events,
   TRADE_EVENTS_BUS: platformNames.eventsBus,
+  TRADE_EVENTS_HISTORY_TABLE: platformNames.history,
+  LIVE_MAX_STREAMS: '5',
   LOOKUP_TABLE: platformNames.lookups,
   LOOKUP_BUS: platformNames.lookupBus,
   LOOKUP_GROUPS: 'market-data,instruments,orders',
@@ -172,6 +179,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const portsOf = (functionName: string) => ({ ...ports, functionName });
   const { offers, start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
     compositions;
+  const { orderStreams, quoteStreams } = compositions;
   const env = environmentFor(simulator, limits, share);
   // A worker holds the app key itself.
   const worker = Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'ACCESS_TABLE'));
@@ -191,6 +199,10 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const cancelOpen = start(massCancels, worker, portsOf('mass-cancels'));
   // What it waits for comes over a socket.
   const listener = start(tradeEvents, worker, { ...portsOf('trade-events'), sleep });
+  const streams = streamsOf(
+    start(orderStreams, env, { ...portsOf('order-streams'), sleep }),
+    start(quoteStreams, openOnly(env), { ...portsOf('quote-streams'), sleep }),
+  );
   const stop = start(tradingStop, worker, portsOf('trading-stop'));
   own.follow(start(orderAudit, worker, portsOf('order-audit')));
   const lookUp = start(lookups(operations), env, portsOf('lookups'));
@@ -226,6 +238,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
       assert.ok(reply, 'no reply on the bus of lookups');
       return reply.detail;
     },
+    follow: streams,
     alarm: async () => void (await stop(alarmEvent)),
     operator: createControlAdmin({
       store: ports.controlAdmin(platformNames.controls),
@@ -265,9 +278,39 @@ async function grantAll(store: AccessStore, identity: Identity): Promise<void> {
     await admin.apply({ action: 'grant', subject, accounts: ['*'], userData: true, scopes });
 }
 
+/** Streams of functions that run in this process. */
+export const streamsOf =
+  (orders: StreamHandler, quotes: StreamHandler): Scene['follow'] =>
+  async (target, isSo, who) => {
+    const [path = '', query] = target.split('?');
+    const handler = path === streamOrderEvents.path ? orders : quotes;
+    const event = proxyEvent(path, query, undefined, who && `${callerArn}-${who}`);
+    let told = '';
+    const sink = {
+      destroyed: false,
+      writableNeedDrain: false,
+      write: (text: string | Uint8Array) => {
+        told += typeof text === 'string' ? text : Buffer.from(text).toString();
+        sink.destroyed = isSo(told);
+        return true;
+      },
+      end: () => {},
+      destroy: () => {},
+      once: () => {},
+      off: () => {},
+    };
+    await handler({ ...event, headers: { 'last-event-id': 'all' } }, within(20_000), () => sink);
+    return told;
+  };
+
 let requests = 0;
 
-function proxyEvent(resource: string, query: string | undefined, body: object | undefined): ProxyEvent {
+function proxyEvent(
+  resource: string,
+  query: string | undefined,
+  body: object | undefined,
+  userArn = callerArn,
+): ProxyEvent {
   const names: Record<string, string[]> = {};
   for (const [name, value] of new URLSearchParams(query)) names[name] = [...(names[name] ?? []), value];
   return {
@@ -279,7 +322,7 @@ function proxyEvent(resource: string, query: string | undefined, body: object | 
     multiValueQueryStringParameters: names,
     body: body ? JSON.stringify(body) : null,
     isBase64Encoded: false,
-    requestContext: { requestId: `request-${++requests}`, identity: { userArn: callerArn } },
+    requestContext: { requestId: `request-${++requests}`, identity: { userArn } },
   };
 }
 

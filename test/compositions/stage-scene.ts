@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
+import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
+import { streamPorts } from '../../functions/aws/ports.ts';
+import { orderStreams, quoteStreams, start } from '../../functions/compose/functions.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
@@ -15,7 +18,7 @@ import { grantEverything, identityKeyOf, operatorOf, tradingOperatorOf } from '.
 import { collectReplies } from '../emulator/replies.ts';
 import type { Stage } from '../emulator/stage.ts';
 import { itemsOf } from '../support/dynamo.ts';
-import { alarmEvent, platformNames, requester, type Scene } from './scene.ts';
+import { alarmEvent, platformNames, requester, type Scene, streamsOf } from './scene.ts';
 
 export async function stageScene(stage: Stage): Promise<Scene> {
   const { emulator, outputs, simulator } = stage;
@@ -53,6 +56,18 @@ export async function stageScene(stage: Stage): Promise<Scene> {
     return JSON.parse(text) as T;
   }
 
+  /** The emulator has no streams of answers: the functions run here, with the variables and over the tables of those deployed. */
+  const follow: Scene['follow'] = async (...asked) => {
+    const { Functions = [] } = await lambda.send(new ListFunctionsCommand({}));
+    const variablesOf = (word: string) =>
+      Functions.find(({ FunctionName = '' }) => FunctionName.includes(word))?.Environment?.Variables ?? {};
+    const host = { functionName: 'a-function', log: () => {}, clock: Date.now, sleep };
+    return streamsOf(
+      start(orderStreams, variablesOf('orderstreams'), orderStreamPorts(host)),
+      start(quoteStreams, variablesOf('quotestreams'), streamPorts(host)),
+    )(...asked);
+  };
+
   const published: Scene['published'] = async (name) => {
     await replies.get(name)?.read();
     return (replies.get(name)?.events ?? []).map(({ 'detail-type': type, detail }) => ({ type, detail }));
@@ -61,6 +76,7 @@ export async function stageScene(stage: Stage): Promise<Scene> {
   return {
     simulator,
     logged: [],
+    follow,
     published,
     operator: await tradingOperatorOf(stage),
     async ask(target, body) {

@@ -16,6 +16,7 @@ describe('scenarios on the emulator', needsEmulator(), () => {
       trading: { limits, stopOnAlarms: { names: ['drawdown'] } },
       events: { groups: ['market-data', 'orders'] },
       tradeEvents: {},
+      live: { maxOrderStreams: 2 },
     },
     async prepare(stage) {
       scene = await stageScene(stage);

@@ -6,6 +6,7 @@ import { describe, test } from 'vitest';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';
+import { readOrderStreamSettings } from '../../functions/settings/order-streams.ts';
 import {
   readOrderAuditSettings,
   readTradeEventsSettings,
@@ -79,6 +80,7 @@ describe('it has every variable', () => {
       ...namesRead(readTradingStopSettings),
       ...namesRead(readOrderAuditSettings),
       ...namesRead(readTradeEventsSettings),
+      ...namesRead(readOrderStreamSettings),
     ]);
     assert.deepEqual([...firstColumn(page, 'The functions')].sort(), [...read].sort());
   });

@@ -48,7 +48,7 @@ const everythingOn: Parameters<typeof synthesise>[0] = {
     instances: 100,
     networkPrefix: { ipv4: 24, ipv6: 56 },
   },
-  live: { maxStreams: 1 },
+  live: { maxStreams: 1, maxOrderStreams: 1 },
   accessToken: {},
   tradeEvents: {},
 };
@@ -95,6 +95,7 @@ const folderOf: Readonly<Record<string, string>> = {
   TradingStop: 'trading-stop',
   ordercancels: 'order-cancels',
   orderreads: 'order-reads',
+  orderstreams: 'order-streams',
   marketdata: 'market-data',
   quotestreams: 'quote-streams',
   Lookupsquotelookup: 'quote-lookup',

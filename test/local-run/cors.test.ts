@@ -8,6 +8,7 @@ import { readSettings } from '../../infra/local/settings.ts';
 import { gatewayResponses } from '../../infra/stack/gateway-responses.ts';
 import { preflight } from '../../infra/stack/mock-responses.ts';
 import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { accountsPath, snapshotTarget } from '../support/core.ts';
 
 const app = 'https://app.example';
@@ -93,7 +94,7 @@ describe('what follows the preflight', () => {
 
   test('and trade events, whose preflight allows to resume', async (t) => {
     const ask = await runWith(t, `${app},${web}`);
-    const path = '/_events/stream';
+    const { path } = streamOrderEvents;
     const allowed = (await ask(path, web, { method: 'OPTIONS' })).headers.get('access-control-allow-headers');
     assert.ok(allowed?.split(/, */).includes('x-api-key') && allowed.includes('last-event-id'));
     const response = await ask(path, web, { headers: { 'x-api-key': key } });

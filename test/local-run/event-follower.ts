@@ -4,6 +4,7 @@ import { until } from '../support/until.ts';
 
 export interface Followed {
   readonly id: string;
+  readonly event: string;
   readonly data: string;
 }
 
@@ -12,11 +13,10 @@ export interface Follower {
   readonly headers: Headers;
   /** Oldest first. */
   readonly events: readonly Followed[];
-  readonly comments: readonly string[];
   /** The response came to its end. */
   readonly hasEnded: boolean;
-  /** Waits until so many events came. */
-  came(count: number): Promise<readonly Followed[]>;
+  /** Waits until so many events came, of one name or of any. @returns those of the name */
+  came(count: number, name?: string): Promise<readonly Followed[]>;
   /** Leaves, and resolves when the connection is over. */
   leave(): Promise<void>;
 }
@@ -25,7 +25,6 @@ export async function follow(url: string, headers: Readonly<Record<string, strin
   const leaving = new AbortController();
   const response = await fetch(url, { headers, signal: leaving.signal });
   const events: Followed[] = [];
-  const comments: string[] = [];
   let hasEnded = false;
   const read = async () => {
     let text = '';
@@ -39,22 +38,26 @@ export async function follow(url: string, headers: Readonly<Record<string, strin
   function take(block: string): void {
     const lines = block.split('\n').map((line) => /^([^:]*): ?(.*)$/.exec(line) ?? []);
     const of = (name: string) => lines.flatMap(([, field, value = '']) => (field === name ? [value] : []));
-    comments.push(...of(''));
     const data = of('data');
-    if (data.length > 0) events.push({ id: of('id').at(-1) ?? '', data: data.join('\n') });
+    if (data.length > 0)
+      events.push({
+        id: of('id').at(-1) ?? '',
+        event: of('event').at(-1) ?? 'message',
+        data: data.join('\n'),
+      });
   }
   const reading = read().catch(() => {});
   return {
     status: response.status,
     headers: response.headers,
     events,
-    comments,
     get hasEnded() {
       return hasEnded;
     },
-    async came(count) {
-      await until(() => events.length >= count || hasEnded);
-      return events;
+    async came(count, name) {
+      const named = () => events.filter(({ event }) => name === undefined || event === name);
+      await until(() => named().length >= count || hasEnded);
+      return named();
     },
     async leave() {
       leaving.abort();

@@ -79,7 +79,7 @@ test('/openapi.json in a form that there is not is refused, naming those that th
 test('docs/configuration.md has what the run has beside the API', async (t) => {
   const { url } = await runWith(t);
   const paths = firstColumn('docs/configuration.md', 'Beside the API');
-  const behindKeys = ['POST /_events', '/_trading', 'GET /_orders/audit', 'GET /_events/stream'];
+  const behindKeys = ['POST /_events', '/_trading', 'GET /_orders/audit'];
   assert.deepEqual(paths, ['/docs', '/openapi.json', ...behindKeys, '/issuer']);
   for (const path of ['/docs', '/openapi.json', '/issuer/jwks.json'])
     assert.equal((await fetch(url + path)).status, 200, path);

@@ -1,28 +1,17 @@
 /** Trade events of the local run: from an order over HTTP through stream, listener and bus to those who follow them. */
 
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
-import * as fc from 'fast-check';
 import { describe, onTestFinished, test, vi } from 'vitest';
-import { composeAccess, composeVerifier } from '../../functions/compose/access.ts';
-import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
-import { createLocalBus, type LocalBus } from '../../infra/local/bus.ts';
-import { names } from '../../infra/local/environment.ts';
-import { createEventHistory } from '../../infra/local/event-history.ts';
-import { createEventStream } from '../../infra/local/event-stream.ts';
+import { createLocalBus } from '../../infra/local/bus.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { lineOf } from '../../infra/local/log-lines.ts';
-import { createMemoryPlatform } from '../../infra/local/memory-ports.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { createTradeEventLines } from '../../infra/local/trade-event-lines.ts';
-import { grantUsers } from '../../infra/local/users.ts';
 import { welcome } from '../../infra/local/welcome.ts';
 import { type EventFault, startSimulator } from '../../infra/simulator/index.ts';
-import type { Directory } from '../../lib/access/directory.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
-import { sleep } from '../../lib/kernel/pauses.ts';
+import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { newOrder, orderPath } from '../support/core.ts';
@@ -30,7 +19,7 @@ import { until } from '../support/until.ts';
 import { type Followed, follow } from './event-follower.ts';
 
 const key = 'key-of-this-test';
-const path = '/_events/stream';
+const { path } = streamOrderEvents;
 const resting = { order_type: 'LIMIT', limit_price: '1.00', quantity: '100' };
 
 async function runFor(env: Readonly<Record<string, string>> = {}) {
@@ -57,22 +46,22 @@ async function scene(env?: Readonly<Record<string, string>>) {
   const { simulator, url } = run;
   assert.ok(simulator);
   await until(() => simulator.events.open === 1 && run.connections() === 1);
-  const [account = ''] = simulator.accounts.map(({ account_id }) => account_id);
+  const [own = ''] = simulator.accounts.map(({ account_id }) => account_id);
   return {
     ...run,
     simulator,
-    account,
+    account: own,
     async follow(headers: Readonly<Record<string, string>> = {}) {
       const follower = await follow(url + path, { 'x-api-key': key, ...headers });
       onTestFinished(() => follower.leave());
       return follower;
     },
     /** Places an order that rests. @returns fills one share of it */
-    async place() {
+    async place(account = own, more: Readonly<Record<string, string>> = {}) {
       const order = newOrder(resting);
       const response = await fetch(url + orderPath, {
         method: 'POST',
-        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        headers: { 'x-api-key': key, 'content-type': 'application/json', ...more },
         body: JSON.stringify({ account_id: account, new_orders: [order] }),
       });
       assert.equal(response.status, 200, await response.text());
@@ -91,7 +80,9 @@ test('the lines that npm start prints: one follows, one places an order whose fi
   const { simulator, account, settings, ...run } = await scene();
   const lines = welcome(settings, { ...run, simulator }).split('\n');
   const [, followed = ''] =
-    /^ {2}curl -N -H 'x-api-key: key-of-this-test' '(.*\/_events\/stream)'$/m.exec(lines.join('\n')) ?? [];
+    /^ {2}curl -N -H 'x-api-key: key-of-this-test' '(.*\/trading\/events\/stream)'$/m.exec(
+      lines.join('\n'),
+    ) ?? [];
   const follower = await follow(followed, { 'x-api-key': key });
   onTestFinished(() => follower.leave());
   const [, body = '', target = ''] =
@@ -103,93 +94,53 @@ test('the lines that npm start prints: one follows, one places an order whose fi
   });
   assert.equal(response.status, 200, await response.text());
   simulator.trading.fill(account, 'try-1795370000');
-  const [first] = await follower.came(1);
+  const [first] = await follower.came(1, 'change');
   assert.equal(follower.status, 200);
   assert.equal(follower.headers.get('content-type'), 'text/event-stream');
   assert.equal(follower.headers.get('cache-control'), 'no-store');
   const event = parseTradeEvent(first?.data);
   assert.ok(event?.detailType === 'OrderChanged');
-  const { client_order_id, status, scene: what, event_id, account_id } = event.detail;
+  const { client_order_id, status, scene: what, account_id } = event.detail;
   assert.deepEqual(
     [client_order_id, status, what, account_id],
     ['try-1795370000', 'FILLED', 'FINAL_FILLED', account],
   );
-  assert.equal(event_id, first?.id);
+  const [again] = lines.filter((line) => line.includes('/snapshots/stream?'));
+  assert.match(again ?? '', /^ {2}curl -N /);
 });
 
 describe('a follower that comes back', () => {
-  test('gets what it has missed, once and in its order', async () => {
+  test('gets what it has missed, in its order', async () => {
     const { place, follow } = await scene();
     const fill = await place();
     const one = await follow();
     fill();
-    const [first] = await one.came(1);
+    const [first] = await one.came(1, 'change');
     const witness = await follow();
     await one.leave();
     fill();
     fill();
-    await witness.came(2);
+    await witness.came(2, 'change');
     const again = await follow({ 'last-event-id': first?.id ?? '' });
     fill();
-    assert.deepEqual(filledOf(await again.came(3)), [2, 3, 4]);
-    assert.deepEqual(filledOf(await witness.came(3)), [2, 3, 4]);
-    // One with an id of another run gets all that is kept, and is told so.
+    assert.deepEqual(filledOf(await again.came(4, 'change')), [1, 2, 3, 4]);
+    assert.deepEqual(filledOf(await witness.came(3, 'change')), [2, 3, 4]);
+    // One with an id of another gateway gets all that is kept, and is told so.
     const lost = await follow({ 'last-event-id': 'of-another-run' });
-    assert.deepEqual(filledOf(await lost.came(4)), [1, 2, 3, 4]);
-    await until(() => lost.comments.some((one) => one.includes('not known')));
-    assert.deepEqual(filledOf((await follow()).events), []);
+    assert.deepEqual(filledOf(await lost.came(4, 'change')), [1, 2, 3, 4]);
+    const resumed = ({ events: [start] }: Awaited<ReturnType<typeof follow>>) =>
+      (JSON.parse(start?.data ?? '') as { readonly resumed: boolean }).resumed;
+    assert.deepEqual([resumed(one), resumed(again), resumed(lost)], [false, true, false]);
   });
 
-  test('wherever it was cut off, as long as its last event is kept', () =>
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom('event', 'cut', 'back'), { maxLength: 60 }),
-        fc.integer({ min: 1, max: 20 }),
-        (steps, limit) => {
-          const bus = createLocalBus();
-          const history = createEventHistory(bus, limit);
-          const seen: string[] = [];
-          let published = 0;
-          let missed = 0;
-          let end: (() => void) | undefined;
-          const back = () => {
-            const lastId = seen.at(-1) ?? 'none';
-            const receive = ({ id }: { id: string }) => void seen.push(id);
-            const following = history.follow({ receive, closed: () => {} }, lastId);
-            assert.equal(following.isWhole, lastId !== 'none' && missed < limit);
-            end = following.end;
-          };
-          const expected = () => Array.from({ length: published }, (_, index) => `e${index}`);
-          for (const step of [...steps, 'back'] as const) {
-            if (step === 'event') {
-              const detail = JSON.stringify({ event_id: `e${published++}`, account_id: 'a' });
-              bus.publish({ source: 'countersign', detailType: 'OrderChanged', detail });
-              if (!end) missed++;
-            } else if (step === 'cut') {
-              end?.();
-              end = undefined;
-            } else if (!end) {
-              // What is older than the oldest that is kept is lost, and nothing else; then this property begins anew.
-              const isLost = missed > limit;
-              back();
-              if (isLost) assert.deepEqual(seen.slice(-limit), expected().slice(-limit));
-              if (isLost) return;
-              missed = 0;
-            }
-            if (end) assert.deepEqual(seen, expected());
-          }
-        },
-      ),
-    ));
-
-  test('is sent away when the run has ended, and those who follow are told the end', async () => {
+  test('is sent away when the run has ended', async () => {
     const { place, follow, close, simulator } = await scene();
     const fill = await place();
     const follower = await follow();
     fill();
-    await follower.came(1);
+    await follower.came(1, 'change');
     await close();
-    await until(() => follower.hasEnded);
+    await follower.leave();
     assert.equal(simulator.events.open, 0);
     assert.equal(simulator.events.mostOpen, 1);
   });
@@ -206,13 +157,13 @@ describe('the upstream’s stream', () => {
       const fill = await place();
       const follower = await follow();
       fill();
-      await follower.came(1);
+      await follower.came(1, 'change');
       simulator.events.bring(fault);
       fill();
-      assert.deepEqual(filledOf(await follower.came(2)), [1, 2]);
+      assert.deepEqual(filledOf(await follower.came(2, 'change')), [1, 2]);
       await until(() => connections() === 2 && simulator.events.open === 1);
       fill();
-      assert.deepEqual(filledOf(await follower.came(3)), [1, 2, 3]);
+      assert.deepEqual(filledOf(await follower.came(3, 'change')), [1, 2, 3]);
       assert.equal(simulator.events.mostOpen, 1);
     });
 
@@ -223,7 +174,7 @@ describe('the upstream’s stream', () => {
     simulator.events.bring({ kind: 'send', what: 'not-protobuf' });
     simulator.events.bring({ kind: 'send', what: 'payload-cut' });
     fill();
-    const events = await follower.came(2);
+    const events = await follower.came(2, 'change');
     assert.deepEqual(
       events.map(({ data }) => parseTradeEvent(data)?.detailType),
       ['TradeEventReceived', 'OrderChanged'],
@@ -265,50 +216,43 @@ describe('the upstream’s stream', () => {
 describe('who may follow', () => {
   /** A run with two users, whom one follows each: `ada` by the first key, `ben` by a token of an hour. */
   async function twoFollowers() {
-    const run = await runFor({ OTHER_API_KEYS: 'another-key', USERS: '' });
-    const { url, issuer, users } = run;
+    const run = await scene({ OTHER_API_KEYS: 'another-key', USERS: '' });
+    const { issuer, users } = run;
     const [ada = '', ben = ''] = users.flatMap(({ accounts }) => accounts);
     const form = new URLSearchParams({ grant_type: 'password', username: 'ben' });
     const headers = { accept: 'text/plain' };
     const token = await (await fetch(`${issuer}/token`, { method: 'POST', headers, body: form })).text();
-    const asAda = await follow(url + path, { 'x-api-key': key });
-    const asBen = await follow(url + path, { 'x-api-key': 'another-key', authorization: `Bearer ${token}` });
-    return { ...run, ada, ben, asAda, asBen };
+    const asUser = { 'x-api-key': 'another-key', authorization: `Bearer ${token}` };
+    const [asAda, asBen] = [await run.follow(), await run.follow(asUser)];
+    const fills = [await run.place(ada), await run.place(ben, asUser)];
+    return { ...run, ada, ben, asAda, asBen, fills, asUser };
   }
 
-  test('what: each caller the events of its accounts, and what names none only who has all', async () => {
-    const { tradeEvents, ada, ben, asAda, asBen } = await twoFollowers();
-    publish(tradeEvents, 'one', ada);
-    publish(tradeEvents, 'two', ben);
-    publish(tradeEvents, 'three', undefined);
-    publish(tradeEvents, 'four', ada);
-    publish(tradeEvents, 'five', ben);
-    assert.deepEqual(idsOf(await asAda.came(2)), ['one', 'four']);
-    assert.deepEqual(idsOf(await asBen.came(2)), ['two', 'five']);
-    await Promise.all([asAda.leave(), asBen.leave()]);
-    const holder = await runFor({ USERS: '{"ada":["*"]}' });
-    const asHolder = await follow(holder.url + path, { 'x-api-key': key });
-    publish(holder.tradeEvents, 'six', undefined);
-    assert.deepEqual(idsOf(await asHolder.came(1)), ['six']);
-    await asHolder.leave();
+  test('what: each caller the events of its accounts, also one that asks for more', async () => {
+    const { follow, ada, ben, asAda, asBen, asUser, fills } = await twoFollowers();
+    for (const fill of [...fills, ...fills]) fill();
+    assert.deepEqual(accountsOf(await asAda.came(2, 'change')), [ada, ada]);
+    assert.deepEqual(accountsOf(await asBen.came(2, 'change')), [ben, ben]);
+    // With the place of another’s event, and with none that is known: its own events come, and no others.
+    for (const lastId of [asAda.events.at(-1)?.id ?? '', '000000000000000-x', 'of nobody']) {
+      const forged = await follow({ ...asUser, 'last-event-id': lastId });
+      assert.deepEqual(accountsOf(await forged.came(2, 'change')), [ben, ben]);
+    }
   });
 
-  test('for how long: until the token that the stream began with has expired, and not an event longer', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+  test('for how long: until the token that the stream began with has expired, and none begins with it', async () => {
+    // Before the run, which keeps its clock.
+    vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());
-    const { tradeEvents, ada, ben, asAda, asBen } = await twoFollowers();
-    publish(tradeEvents, 'one', ben);
-    assert.deepEqual(idsOf(await asBen.came(1)), ['one']);
+    const { follow, ben, asBen, asUser, fills } = await twoFollowers();
+    for (const fill of fills) fill();
+    assert.deepEqual(accountsOf(await asBen.came(1, 'change')), [ben]);
     // The hour, and the minute by which two clocks may differ.
     vi.setSystemTime(Date.now() + 3_661_000);
-    publish(tradeEvents, 'two', ben);
-    publish(tradeEvents, 'three', ada);
     await until(() => asBen.hasEnded);
-    assert.deepEqual(idsOf(asBen.events), ['one']);
-    assert.match(asBen.comments.at(-1) ?? '', /token has expired/);
-    assert.deepEqual(idsOf(await asAda.came(1)), ['three']);
-    assert.equal(asAda.hasEnded, false);
-    await asAda.leave();
+    assert.equal(asBen.events.at(-1)?.event, 'end');
+    assert.equal((await follow(asUser)).status, 401);
+    assert.equal((await follow()).status, 200);
   });
 
   test('no one without a key, nor with one that stands for no user', async () => {
@@ -336,121 +280,8 @@ describe('who may follow', () => {
   });
 });
 
-const idsOf = (events: readonly Followed[]) => events.map(({ id }) => id);
-
-const detailOf = (event_id: string, account_id: string | undefined, more = {}) =>
-  JSON.stringify({ event_id, ...(account_id !== undefined && { account_id }), ...more });
-
-function publish(bus: LocalBus | undefined, id: string, account: string | undefined): void {
-  bus?.publish({ source: 'countersign', detailType: 'OrderChanged', detail: detailOf(id, account) });
-}
-
-describe('a stream of server-sent events', () => {
-  const identityKey = 'of this test, and long enough: 32';
-  const users = [{ name: 'ada', accounts: ['*'] }];
-
-  /** Who may follow: the run's own users, known by their keys. */
-  async function accessFor() {
-    const { ports, access } = createMemoryPlatform({
-      marketDataLimit: undefined,
-      functionName: 'local',
-      log: (entry) => assert.fail(entry.event),
-      clock: Date.now,
-      sleep,
-      names,
-      secrets: { [names.identityKey]: identityKey },
-    });
-    const identity = createIdentity(async () => identityKey);
-    await grantUsers(access(names.access), { users, apiKeyId: 'k', issuer: 'http://issuer', identity });
-    const settings = {
-      tableName: names.access,
-      identityKeySecretId: names.identityKey,
-      auth: undefined,
-      userGroups: [],
-    };
-    return composeAccess(settings, composeIdentity(names.identityKey, ports), ports, composeVerifier);
-  }
-
-  /** The texts that a client is sent; `waiting` of them it has not read. */
-  async function opened(
-    bus: LocalBus,
-    { waiting = 0, ...options }: { waiting?: number; heartbeatMs?: number } = {},
-  ) {
-    const texts: string[] = [];
-    let isCut = false;
-    let isBlocked = false;
-    let isOver = false;
-    const response = {
-      writableLength: waiting,
-      write: (text: string) => texts.push(text),
-      destroy: () => {
-        isCut = true;
-      },
-      end(text: string) {
-        texts.push(text);
-        isOver = true;
-      },
-      get closed() {
-        return isOver;
-      },
-      once: () => {},
-    } as unknown as ServerResponse;
-    const access = await accessFor();
-    const standing: Directory['standing'] = async (asked) =>
-      isBlocked ? { kind: 'revoked', user: 'a' } : access.directory.standing(asked);
-    const { open } = createEventStream({
-      path,
-      history: createEventHistory(bus),
-      access: () => ({ ...access, directory: { standing } }),
-      ...options,
-    });
-    const request = {
-      method: 'GET',
-      path,
-      query: [],
-      headers: {},
-      requestId: 'r',
-      evidence: { apiKeyId: 'k' },
-    };
-    const { status, stream } = await open(request);
-    assert.equal(status, 200);
-    stream?.(response);
-    const block = () => {
-      isBlocked = true;
-    };
-    return { texts, isCut: () => isCut, block, hasEnded: () => isOver };
-  }
-
-  test('has a line of data for each line of the upstream’s JSON', async () => {
-    const bus = createLocalBus();
-    const { texts } = await opened(bus);
-    const order = '{\r\n "a": 1,\r "b": "x\\ny",\n "c": 1.10 }';
-    const detail = `${detailOf('one', 'a').slice(0, -1)},"order":${order}}`;
-    bus.publish({ source: 'countersign', detailType: 'OrderChanged', detail });
-    await until(() => texts.length === 2);
-    const [id, ...data] = texts.at(-1)!.trimEnd().split('\n');
-    assert.equal(id, 'id: one');
-    assert.ok(data.length === 4 && data.every((line) => /^data: [^\r]*$/.test(line)));
-    const envelope = JSON.parse(data.map((line) => line.slice('data: '.length)).join('\n'));
-    assert.deepEqual(envelope.detail.order, JSON.parse(order));
-    assert.ok(data.at(-1)?.includes('1.10'));
-  });
-
-  test('is cut off when its client does not read', async () => {
-    const bus = createLocalBus();
-    const { texts, isCut } = await opened(bus, { waiting: 5 * 1024 * 1024 });
-    assert.deepEqual([texts, isCut()], [[], true]);
-  });
-
-  test('ends with the right to it when nothing happens, too', async () => {
-    const { texts, block, hasEnded } = await opened(createLocalBus(), { heartbeatMs: 1 });
-    await until(() => texts.some((text) => text.includes('still here')));
-    assert.equal(hasEnded(), false);
-    block();
-    await until(hasEnded);
-    assert.match(texts.at(-1) ?? '', /^: .*blocked/);
-  });
-});
+const accountsOf = (events: readonly Followed[]) =>
+  events.map(({ data }) => parseTradeEvent(data)?.detail.account_id);
 
 describe('the console', () => {
   function console() {

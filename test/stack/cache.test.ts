@@ -15,7 +15,11 @@ import { calledBy, codeOf } from './called-by.ts';
 import { idOf, policiesOf, synthesise, twoKeys, variablesOf } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
-const everything = synthesise({ groups: accounts, live: { maxStreams: 5 } });
+const everything = synthesise({
+  groups: accounts,
+  tradeEvents: {},
+  live: { maxStreams: 5, maxOrderStreams: 5 },
+});
 
 test('the table: two keys, on demand, expiring, and gone with the stack', () => {
   for (const onRemoval of ['destroy', 'retain'] as const) {
@@ -37,6 +41,7 @@ test('each function may do what its operations need, and knows the table only th
     orders: of('DeleteItem', 'PutItem'),
     'order-cancels': of('DeleteItem', 'PutItem'),
     'order-reads': answers,
+    'order-streams': [],
     watchlists: answers,
     instruments: answers,
     screeners: answers,

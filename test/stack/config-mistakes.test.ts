@@ -81,9 +81,9 @@ describe('several mistakes', () => {
       ],
       [
         { upstream, live: { maxStreams: 5 }, cache: 'off', groups: { 'market-data': 'closed' } },
-        [/^live needs groups\.market-data/, /^live needs the cache/],
+        [/^live\.maxStreams needs groups\.market-data/, /^live\.maxStreams needs the cache/],
       ],
-      [{ upstream, live: {} }, [/^live\.maxStreams is required/]],
+      [{ upstream, live: {} }, [/^live needs maxStreams, maxOrderStreams or both/]],
       [
         { upstream, functions: { reservedConcurrency: { 'quote-streams': 5 } } },
         [/^functions\.reservedConcurrency\.quote-streams is not a property/],

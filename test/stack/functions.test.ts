@@ -16,7 +16,7 @@ const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam'
 
 /** What settles, audits and cancels orders by itself has tests of its own: it serves no request. */
 const own = (found: ReturnType<Synthesised['all']>) =>
-  found.filter(([id]) => !/^(Order(Audit|Settlement)|MassCancels)/.test(id));
+  found.filter(([id]) => !/^(Order(Audit|Settlement)|MassCancels|TradeEvents)/.test(id));
 const serving = ({ all }: Pick<Synthesised, 'all'>) => own(all('AWS::Lambda::Function'));
 
 test('closed groups are neither routed nor deployed', () => {
@@ -31,7 +31,8 @@ test('closed groups are neither routed nor deployed', () => {
 test('operations on tokens are never routed, whatever is opened', () => {
   const everything = synthesise({
     groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
-    live: { maxStreams: 5 },
+    tradeEvents: {},
+    live: { maxStreams: 5, maxOrderStreams: 5 },
   });
   assert.equal(serving(everything).length, openable.flatMap(functionsOf).length);
   assert.doesNotMatch(JSON.stringify(everything.template), /tokens?\/(create|check)/);

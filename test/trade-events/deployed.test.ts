@@ -30,6 +30,7 @@ test('settings come from the environment', () => {
     busName: 'bus',
     identityKeySecretId: 'identity-key',
     compareEveryMs: 420_000,
+    historyTable: undefined,
   });
   assert.deepEqual([settings.secretId, settings.access, settings.cache], ['secret', undefined, undefined]);
 });

@@ -1,0 +1,88 @@
+/**
+ * The trade events of the last day in DynamoDB, for streams: an item for each name of an event, in a table whose key is two
+ * texts named `pk`, the name, and `sk`, the event's place, with `expires_at` as its time to live. What an event says is
+ * sealed.
+ *
+ * The listener needs PutItem and Query on the table; the function that tells events needs Query.
+ */
+
+import type { Sealer } from '../../lib/kernel/sealer.ts';
+import { keptMs, type PlacedEvent, type TradeEventHistory } from '../../lib/trade-events/history.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type Item, queryAll, seconds, textOf } from './dynamo-items.ts';
+import { openText, sealText } from './sealed-text.ts';
+
+export interface DynamoEventHistoryOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** For what an event says: it names account and order. */
+  readonly sealer: Sealer;
+  /** For one operation with all its attempts, in milliseconds. Default 2000. */
+  readonly timeoutMs?: number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+/** @example const history = createDynamoEventHistory({ client: createDynamoClient(), tableName: 'history', sealer }); */
+export function createDynamoEventHistory({
+  client,
+  tableName: TableName,
+  sealer,
+  timeoutMs = 2000,
+  clock = Date.now,
+}: DynamoEventHistoryOptions): TradeEventHistory {
+  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 3 }));
+
+  async function append(name: string, { place, detailType, detail }: PlacedEvent): Promise<void> {
+    await limited.send('PutItem', {
+      TableName,
+      Item: {
+        pk: { S: name },
+        sk: { S: place },
+        detail_type: { S: detailType },
+        sealed: { B: await sealText(sealer, detail, about(name, place)) },
+        expires_at: seconds(clock() + keptMs),
+      },
+    });
+  }
+  async function eventIn(name: string, item: Item): Promise<PlacedEvent> {
+    const place = textOf(item, 'sk');
+    const detail = await openText(sealer, item.sealed?.B, about(name, place));
+    if (detail === undefined) throw new Error('an item of trade events does not open');
+    return { place, detailType: textOf(item, 'detail_type') as PlacedEvent['detailType'], detail };
+  }
+
+  return {
+    async append(names, event) {
+      await Promise.all(names.map((name) => append(name, event)));
+    },
+    async after(name, place, limit) {
+      const items = await queryAll(limited, {
+        TableName,
+        KeyConditionExpression: 'pk = :name AND sk > :place',
+        ExpressionAttributeValues: { ':name': { S: name }, ':place': { S: place } },
+        Limit: limit,
+      });
+      return Promise.all(items.map((item) => eventIn(name, item)));
+    },
+    async last(name) {
+      const [item] = await queryAll(
+        limited,
+        {
+          TableName,
+          ConsistentRead: true,
+          KeyConditionExpression: 'pk = :name',
+          ExpressionAttributeValues: { ':name': { S: name } },
+          ScanIndexForward: false,
+          ProjectionExpression: 'sk',
+          Limit: 1,
+        },
+        1,
+      );
+      return item && textOf(item, 'sk');
+    },
+  };
+}
+
+/** Sealed contents open in their own place alone. */
+const about = (name: string, place: string) => `trade event history ${name} ${place}`;

@@ -1,0 +1,77 @@
+/** Streams of quotes and of trade events, as the functions that are deployed for them answer. */
+
+import type { ServerResponse } from 'node:http';
+import { composeOffer } from '../../functions/compose/group.ts';
+import { composeOrderStreams } from '../../functions/compose/order-streams.ts';
+import { quoteOffer } from '../../functions/compose/quote-streams.ts';
+import { withCors } from '../../functions/events/cors.ts';
+import { passOn } from '../../functions/events/texts.ts';
+import { type Environment, type Read, readGatewaySettings } from '../../functions/settings/environment.ts';
+import { readOrderStreamSettings } from '../../functions/settings/order-streams.ts';
+import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { Gateway } from '../../lib/gateway/index.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
+import type { FunctionParts } from './functions.ts';
+import type { LocalStream } from './options.ts';
+import type { LocalSettings } from './settings.ts';
+
+/** One process has all of them. */
+const bounds = { perCaller: 100, processes: 1 };
+
+type StreamSettings = Pick<LocalSettings, 'corsOrigins' | 'streamSeconds'>;
+
+export function createQuoteStream({ platform, env }: FunctionParts, settings: StreamSettings): LocalStream {
+  return streamOf(streamStockSnapshots, platform.ports, settings, () => {
+    const offer = quoteOffer(bounds);
+    const asked = [...offer.operations, ...offer.lookUps];
+    return composeOffer(
+      offer,
+      settingsIn(env(asked, false), (one) => readGatewaySettings(one, asked)),
+      platform.ports,
+    );
+  });
+}
+
+export function createEventStream({ platform, env }: FunctionParts, settings: StreamSettings): LocalStream {
+  return streamOf(streamOrderEvents, platform.ports, settings, () =>
+    composeOrderStreams(
+      settingsIn({ ...env([], true), LIVE_MAX_STREAMS: '1' }, readOrderStreamSettings),
+      platform.ports,
+      bounds.perCaller,
+    ),
+  );
+}
+
+/** @param create makes the gateway, with the first stream */
+function streamOf(
+  { path, headers: taken }: Operation,
+  { clock }: FunctionParts['platform']['ports'],
+  { corsOrigins = [], streamSeconds = 900 }: StreamSettings,
+  create: () => Pick<Gateway, 'handle'>,
+): LocalStream {
+  const gateway = onDemand(create);
+  return {
+    path,
+    headers: taken,
+    async open(request) {
+      const deadline = clock() + streamSeconds * 1000;
+      const { status, headers, body, stream } = await gateway().handle({ ...request, deadline });
+      const all = withCors(headers, corsOrigins, request.headers.origin);
+      return {
+        status,
+        headers: new Map(Object.entries(all).map(([name, value]) => [name, [value]])),
+        body,
+        ...(stream && {
+          stream: (response: ServerResponse) => void passOn(stream, response).catch(() => response.destroy()),
+        }),
+      };
+    },
+  };
+}
+
+function settingsIn<Settings>(env: Environment, read: (env: Environment) => Read<Settings>): Settings {
+  const found = read(env);
+  if (!found.ok) throw new TypeError(found.faults.join('; '));
+  return found.settings;
+}

@@ -1,0 +1,228 @@
+/**
+ * Streams of trade events: each reads what was kept of its caller's accounts, again and again. What it has not told yet is
+ * in the history and nowhere else, so that a slow client costs nothing.
+ */
+
+import type { KeyedNames } from '../access/directory.ts';
+import type { EventsStep } from '../gateway/options.ts';
+import { refused } from '../gateway/outcome.ts';
+import { isReached, type Reach } from '../gateway/reach.ts';
+import { isExpiry } from '../gateway/who.ts';
+import { isDue } from '../kernel/pauses.ts';
+import { isRefusal, type RefusalCode } from '../problem.ts';
+import {
+  clocksApartMs,
+  everyName,
+  isPlace,
+  type PlacedEvent,
+  placeAt,
+  type TradeEventHistory,
+  timeOf,
+  toldMs,
+} from '../trade-events/history.ts';
+import { serverSent } from './server-sent.ts';
+import { endData, type StreamEnd, streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
+import type { StreamShares } from './stream-shares.ts';
+import { ToldEvents } from './told-events.ts';
+
+export interface OrderEventsOptions {
+  readonly history: Pick<TradeEventHistory, 'after'>;
+  readonly names: KeyedNames;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Default: a caller may have any number of streams. */
+  readonly shares?: StreamShares;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+  /** Told why the history could not be read. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** Between two reads of one account. Each costs half a read unit: one unit a second. */
+const pollMs = 500;
+/** A client that hears nothing for 12 s knows that the stream is dead. */
+const beatMs = 5000;
+/** Between two reads of all that may have come late. */
+const settleMs = 5000;
+/** In one read of one account. */
+const maxRead = 100;
+/** Who has more is told of the events of all, of which those of others are left out. */
+const maxNames = 8;
+
+/**
+ * @example
+ * const events = orderEventsStep({ history, names, clock: Date.now, sleep });
+ * const gateway = createCore({ operations: [streamOrderEvents], events, ...others });
+ */
+export const orderEventsStep =
+  (options: OrderEventsOptions): EventsStep =>
+  async (request, reachNow) => {
+    const { clock, shares, random = Math.random, onFailure } = options;
+    const reach = await reachNow();
+    if (isRefusal(reach)) return refused(reach);
+    const stream = new OrderEventStream(options, reachNow, request.headers['last-event-id']);
+    try {
+      await stream.begin(reach);
+    } catch (error) {
+      onFailure?.(error);
+      return refused({ code: 'journal_unavailable', detail: notRead });
+    }
+    const end = streamEnd(request, clock(), { random });
+    if (shares && !(await shares.take(request, end.endsAt))) return refused(tooManyStreams);
+    const events = whenOver(stream.texts(end), () => void shares?.free(request));
+    return { kind: 'stream', events, body: new Uint8Array() };
+  };
+
+const notRead = 'The gateway cannot read what it keeps of trade events now.';
+
+/** What was read, and is not told yet. */
+interface Read {
+  readonly events: readonly PlacedEvent[];
+  /** When the reads began that go from all that is settled to the end; undefined of the others. */
+  readonly began: number | undefined;
+  /** There may be more behind it. */
+  readonly end: string | undefined;
+}
+
+class OrderEventStream {
+  readonly #options: OrderEventsOptions;
+  readonly #reachNow: Parameters<EventsStep>[1];
+  readonly #isResumed: boolean;
+  readonly #isNew: boolean;
+  readonly #told: ToldEvents;
+  readonly #names = new Map<string, string>();
+  /** There is more than was read: the next read goes on here. */
+  #rest: (Pick<Read, 'began'> & { readonly from: string }) | undefined;
+  #settleAt = 0;
+  /** What keeps events from being told now. */
+  #cause: RefusalCode | undefined;
+
+  /** @param lastId where the client stopped; undefined of one that wants what comes from now on */
+  constructor(options: OrderEventsOptions, reachNow: Parameters<EventsStep>[1], lastId: string | undefined) {
+    const now = options.clock();
+    this.#options = options;
+    this.#reachNow = reachNow;
+    this.#isNew = !lastId;
+    const time = isPlace(lastId) ? timeOf(lastId) : Number.NaN;
+    this.#isResumed = time > now - toldMs && time <= now + clocksApartMs;
+    // Who comes back with something else has missed what nobody knows: all that is kept is told.
+    this.#told = new ToldEvents(
+      this.#isResumed ? (lastId ?? '') : placeAt(this.#isNew ? now - clocksApartMs : 0),
+    );
+  }
+
+  /** Takes what came before the stream as told. */
+  async begin(reach: Reach): Promise<void> {
+    if (!this.#isNew) return;
+    const at = this.#options.clock();
+    for (const name of await this.#namesIn(reach))
+      for (let from: string | undefined = this.#told.from; from !== undefined; ) {
+        const read = await this.#options.history.after(name, from, maxRead);
+        for (const event of read) this.#told.add(event.place, { at, isOwn: isOf(reach, event) });
+        from = read.length < maxRead ? undefined : read.at(-1)?.place;
+      }
+  }
+
+  async *texts({ endsAt, endsFor }: StreamEnd): AsyncGenerator<string, void> {
+    const { clock, sleep, random = Math.random } = this.#options;
+    yield `retry: 1000\n\n${this.#said('start', { now: clock(), resumed: this.#isResumed })}`;
+    for (let beatAt = clock() + beatMs; clock() < endsAt; ) {
+      const reach = await this.#reachNow();
+      if (isRefusal(reach) && reach.code !== 'access_unavailable') {
+        const reason = isExpiry(reach) ? 'token_expired' : 'revoked';
+        yield serverSent('end', JSON.stringify({ ...endData(reason, random), code: reach.code }));
+        return;
+      }
+      if (isRefusal(reach)) {
+        this.#cause = reach.code;
+        this.#rest = undefined;
+      } else yield* this.#news(reach, endsAt);
+      if (isDue(clock(), beatAt, beatMs)) {
+        beatAt = clock() + beatMs;
+        yield this.#said('beat', { now: clock(), ...(this.#cause && { cause: this.#cause }) });
+      }
+      if (!this.#rest) await sleep(Math.max(0, Math.min(pollMs, endsAt - clock())));
+    }
+    yield serverSent('end', JSON.stringify(endData(endsFor, random)));
+  }
+
+  /** In the order of their places. A client that takes its time has the rest when it was asked again who may have it. */
+  async *#news(reach: Reach, endsAt: number): AsyncGenerator<string, void> {
+    const { clock } = this.#options;
+    const read = await this.#read(reach);
+    this.#rest = undefined;
+    if (!read) return;
+    const until = Math.min(clock() + pollMs, endsAt);
+    for (const event of read.events) {
+      const isOwn = isOf(reach, event);
+      if (isOwn && clock() >= until) return;
+      this.#told.add(event.place, { at: clock(), isOwn });
+      if (isOwn) yield this.#textOf(event);
+    }
+    const { began, end } = read;
+    if (began !== undefined) this.#told.settle(began, end);
+    if (end !== undefined) this.#rest = { began, from: end };
+  }
+
+  async #read(reach: Reach): Promise<Read | undefined> {
+    const { history, clock, onFailure } = this.#options;
+    const now = clock();
+    const settles = !this.#rest && isDue(now, this.#settleAt, settleMs);
+    if (settles) this.#settleAt = now + settleMs;
+    const began = this.#rest ? this.#rest.began : settles ? now : undefined;
+    const from = this.#rest?.from ?? (settles ? this.#told.from : this.#told.near(now));
+    try {
+      const names = await this.#namesIn(reach);
+      const pages = await Promise.all(names.map((name) => history.after(name, from, maxRead)));
+      this.#cause = undefined;
+      const [end] = pages.flatMap((page) => page[maxRead - 1]?.place ?? []).sort();
+      const isFresh = ({ place }: PlacedEvent) =>
+        !(end !== undefined && place > end) && !this.#told.has(place);
+      const fresh = new Map(
+        pages
+          .flat()
+          .filter(isFresh)
+          .map((event) => [event.place, event] as const),
+      );
+      return { events: [...fresh.values()].sort(byPlace), began, end };
+    } catch (error) {
+      onFailure?.(error);
+      this.#cause = 'journal_unavailable';
+      this.#settleAt = 0;
+      return undefined;
+    }
+  }
+
+  async #namesIn(reach: Reach): Promise<readonly string[]> {
+    if (reach.scope === 'every') return [everyName];
+    const accounts = [...reach.accounts.keys()].filter((account) => isReached(reach, account));
+    if (accounts.length > maxNames) return [everyName];
+    return Promise.all(accounts.map((account) => this.#nameOf(account)));
+  }
+
+  async #nameOf(account: string): Promise<string> {
+    const name = this.#names.get(account) ?? (await this.#options.names.nameOf('account', account));
+    this.#names.set(account, name);
+    return name;
+  }
+
+  #said(event: string, data: object): string {
+    return `id: ${this.#told.id}\n${serverSent(event, JSON.stringify(data))}`;
+  }
+
+  /** The upstream's JSON in the detail stays as it was. */
+  #textOf({ detailType, detail }: PlacedEvent): string {
+    const data = `{"source":"countersign","detail-type":"${detailType}","detail":${detail}}`;
+    return `id: ${this.#told.id}\n${serverSent('change', data)}`;
+  }
+}
+
+/** Wherever it was read: no one is told of what is another's. */
+function isOf(reach: Reach, { detail }: PlacedEvent): boolean {
+  if (reach.scope === 'every') return true;
+  const { account_id } = JSON.parse(detail) as { readonly account_id?: string };
+  return account_id !== undefined && isReached(reach, account_id);
+}
+
+const byPlace = (a: PlacedEvent, b: PlacedEvent): number => (a.place < b.place ? -1 : 1);

@@ -1,0 +1,57 @@
+/** When a stream ends, and why: before the platform ends its request, and with its token. */
+
+import { skewSeconds } from '../access/token-claims.ts';
+import type { GatewayRequest } from '../gateway/http.ts';
+
+export interface StreamEnd {
+  /** By the gateway's clock. */
+  readonly endsAt: number;
+  readonly endsFor: 'time' | 'token_expired';
+}
+
+/** From the last word of a stream to the end of the request. */
+const marginMs = 5000;
+/** Streams that began together end within this time. */
+const spreadMs = 60_000;
+
+/** @param maxMs a stream is open for so long at most */
+export function streamEnd(
+  { deadline = Number.POSITIVE_INFINITY, evidence }: GatewayRequest,
+  now: number,
+  { maxMs = 900_000, random = Math.random }: { readonly maxMs?: number; readonly random?: () => number },
+): StreamEnd {
+  const latest = Math.min(deadline, now + maxMs) - marginMs;
+  // For as long as a request with the token is accepted: before that the client would come back with the same one.
+  const { expiresAt = Number.POSITIVE_INFINITY } = evidence?.claims ?? {};
+  const tokenEndsAt = (expiresAt + skewSeconds) * 1000;
+  const endsAt = Math.min(tokenEndsAt, latest - Math.min(spreadMs, (latest - now) / 10) * random());
+  return { endsAt, endsFor: endsAt === tokenEndsAt ? 'token_expired' : 'time' };
+}
+
+/** Clients whose streams ended together come back apart. */
+const maxReturnMs = 1000;
+
+/** The data of the last event. */
+export const endData = (reason: string, random: () => number): Readonly<Record<string, unknown>> => ({
+  reason,
+  retry_after_ms: Math.floor(random() * maxReturnMs),
+});
+
+/** What a caller is told that has as many streams as one may have. */
+export const tooManyStreams = {
+  code: 'throttled',
+  detail: 'This caller has as many streams as one may have here: end one, or wait until one has ended.',
+  retryAfterSeconds: 5,
+} as const;
+
+/** Calls `over` when the texts have ended, or nobody takes them any more. */
+export async function* whenOver(
+  texts: AsyncIterable<string>,
+  over: () => void,
+): AsyncGenerator<string, void> {
+  try {
+    yield* texts;
+  } finally {
+    over();
+  }
+}
