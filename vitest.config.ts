@@ -66,7 +66,7 @@ const exhaustive = [
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/wrong-preset.test.ts',
-  'test/live/fleet.test.ts',
+  'test/live/{fleet,order-streams-chaos}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
   'test/signer/properties.test.ts',

@@ -7,6 +7,7 @@
  *     npm run study -- http junk greedy
  *     npm run study -- streams day
  *     npm run study -- streams-http 2000 60 0.1
+ *     npm run study -- order-streams 300
  *     npm run study -- store-loss
  *     npm run study -- fairness
  *     npm run study -- wrong-preset
@@ -29,6 +30,7 @@ import { studyOpenNotional } from './guard-rails/open-notional-study.ts';
 import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
 import { studyLimiter } from './limiter/study.ts';
+import { studyOrderStreams } from './live/order-streams-study.ts';
 import { studySockets } from './live/sockets-study.ts';
 import { studyLive } from './live/study.ts';
 import { studyOrders } from './orders/model/study.ts';
@@ -41,6 +43,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   snapshots: studyQuotes,
   streams: studyLive,
   'streams-http': studySockets,
+  'order-streams': studyOrderStreams,
   http: studyHttp,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,

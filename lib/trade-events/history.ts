@@ -39,7 +39,7 @@ export const clocksApartMs = 600_000;
 const timeDigits = 15;
 
 export const placeAt = (time: number, id = ''): string =>
-  `${String(Math.max(0, time)).padStart(timeDigits, '0')}-${id}`;
+  `${String(Math.floor(Math.max(0, time))).padStart(timeDigits, '0')}-${id}`;
 
 /** Of a place. */
 export const timeOf = (place: string): number => Number(place.slice(0, timeDigits));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { afterEach, beforeEach, test, vi } from 'vitest';
+import { beforeEach, test } from 'vitest';
 import {
   createMemorySeenEvents,
   createRepetitionFilter,
@@ -10,10 +10,9 @@ import {
 } from '../../lib/trade-events/index.ts';
 import { eventValidators } from '../docs/event-validators.ts';
 import { runChaos } from './world/chaos.ts';
-import { useSynchronousCrypto } from './world/world.ts';
+import { useSynchronousCrypto } from './world/synchronous-crypto.ts';
 
 beforeEach(useSynchronousCrypto);
-afterEach(() => vi.restoreAllMocks());
 
 const detail = {
   event_id: 'e1',

@@ -2,13 +2,12 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, test, vi } from 'vitest';
+import { beforeEach, describe, test } from 'vitest';
 import { type ChaosOptions, runChaos } from './world/chaos.ts';
 import { checkBus } from './world/checks.ts';
-import { useSynchronousCrypto } from './world/world.ts';
+import { useSynchronousCrypto } from './world/synchronous-crypto.ts';
 
 beforeEach(useSynchronousCrypto);
-afterEach(() => vi.restoreAllMocks());
 
 const worlds: Readonly<Record<string, Omit<ChaosOptions, 'seed'>>> = {
   'nothing goes wrong but hand-overs': { minutes: 20 },

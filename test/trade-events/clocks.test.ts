@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, test, vi } from 'vitest';
+import { beforeEach, describe, test } from 'vitest';
 import type { TradeEventStore } from '../../lib/trade-events/index.ts';
 import { checkBus } from './world/checks.ts';
-import { canaries, names, useSynchronousCrypto, World } from './world/world.ts';
+import { useSynchronousCrypto } from './world/synchronous-crypto.ts';
+import { canaries, names, World } from './world/world.ts';
 
 beforeEach(useSynchronousCrypto);
-afterEach(() => vi.restoreAllMocks());
 
 const second = 1_000;
 const minute = 60_000;

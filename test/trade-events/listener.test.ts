@@ -1,13 +1,13 @@
 /** The listener, one rule after the other, beside a model of the upstream on a virtual clock. */
 
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test, vi } from 'vitest';
+import { beforeEach, describe, test } from 'vitest';
 import { each } from '../support/each.ts';
 import { checkBus, checkReports } from './world/checks.ts';
-import { canaries, useSynchronousCrypto, World } from './world/world.ts';
+import { useSynchronousCrypto } from './world/synchronous-crypto.ts';
+import { canaries, World } from './world/world.ts';
 
 beforeEach(useSynchronousCrypto);
-afterEach(() => vi.restoreAllMocks());
 
 const second = 1_000;
 const minute = 60_000;

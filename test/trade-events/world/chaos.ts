@@ -12,6 +12,8 @@ export interface ChaosOptions extends WorldOptions {
   readonly storeFaults?: number;
   readonly busRefusals?: number;
   readonly readFaults?: number;
+  /** What goes on beside the listeners, from their first start on. */
+  readonly beside?: (world: World) => void;
   /** Mean time between two changes of the book. */
   readonly changeEveryMs?: number;
 }
@@ -21,6 +23,7 @@ const faults: readonly StreamFault[] = ['drop', 'expire', 'mute', 'silence', 'go
 export async function runChaos(options: ChaosOptions): Promise<World> {
   const world = new World({ shiftMs: 4 * 60_000, ...options });
   world.schedule();
+  options.beside?.(world);
   await world.pass(10_000);
   world.upstream.partlyFilled = world.random() < 0.5 ? 'SUBMITTED' : 'PARTIAL_FILLED';
   world.upstream.lagMs = Math.round(world.random() * 10_000);

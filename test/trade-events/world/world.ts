@@ -1,8 +1,8 @@
 /** Listeners as a schedule starts them, beside a model of the upstream, on a virtual clock: they die, freeze and differ. */
 
 import assert from 'node:assert/strict';
-import { createHash, createHmac } from 'node:crypto';
-import { vi } from 'vitest';
+import { createHash } from 'node:crypto';
+import { keptBus, type TradeEventHistory } from '../../../lib/trade-events/history.ts';
 import {
   createMemoryTradeEventStore,
   createTradeEventListener,
@@ -27,22 +27,6 @@ export const canaries = {
   accessToken: 'canary-token',
 } as const;
 
-/** WebCrypto works on other threads, for which a virtual clock does not wait: the same on this one. */
-export function useSynchronousCrypto(): void {
-  const bytesOf = (data: unknown) => Buffer.from(data as Uint8Array);
-  vi.spyOn(crypto.subtle, 'importKey').mockImplementation((async (_: string, key: Uint8Array) => ({
-    key: bytesOf(key),
-  })) as never);
-  vi.spyOn(crypto.subtle, 'digest').mockImplementation(
-    (async (_: string, data: Uint8Array) =>
-      new Uint8Array(createHash('sha256').update(bytesOf(data)).digest()).buffer) as never,
-  );
-  vi.spyOn(crypto.subtle, 'sign').mockImplementation(
-    (async (_: string, { key }: { key: Buffer }, data: Uint8Array) =>
-      new Uint8Array(createHmac('sha256', key).update(bytesOf(data)).digest()).buffer) as never,
-  );
-}
-
 export interface WorldOptions {
   readonly seed?: number;
   /** How long one listener means to listen. */
@@ -50,6 +34,8 @@ export interface WorldOptions {
   readonly tuning?: Partial<TradeEventTuning>;
   /** By how much a listener's clock may be off. */
   readonly clockOffMs?: number;
+  /** Keeps events for streams, too. */
+  readonly history?: (time: VirtualTime) => TradeEventHistory;
 }
 
 /** One run of a listener. */
@@ -85,6 +71,7 @@ export class World {
   readonly random: () => number;
   readonly upstream: ModelUpstream;
   readonly store: TradeEventStore;
+  readonly history: TradeEventHistory | undefined;
   readonly bus: TradeEvent[] = [];
   readonly publishedAt = new Map<string, number>();
   readonly reports: TradeEventReport[] = [];
@@ -109,6 +96,7 @@ export class World {
     this.startedAt = this.time.now();
     this.upstream = new ModelUpstream(this.time, [canaries.account, canaries.other]);
     this.store = createMemoryTradeEventStore(this.time.now);
+    this.history = options.history?.(this.time);
   }
 
   /** Starts a listener now and each minute, as a schedule does. */
@@ -205,11 +193,13 @@ export class World {
       isDead: () => instance.isDead,
     });
     const world = this;
+    const clock = () => time.now() + instance.offsetMs;
+    const bus = port({ publish: (events: readonly TradeEvent[]) => this.#publish(events) }, 'bus');
     return {
       names,
       orders: port(upstream.reader(), 'orders'),
       store: port(this.store, 'store'),
-      bus: port({ publish: (events: readonly TradeEvent[]) => this.#publish(events) }, 'bus'),
+      bus: this.history ? keptBus(bus, port(this.history, 'history'), { clock, onFailure: () => {} }) : bus,
       readCredential: () => this.#through(instance, async () => ({ ...this.credential })),
       transport: {
         async *open(call) {
@@ -219,7 +209,7 @@ export class World {
           }
         },
       },
-      clock: () => time.now() + instance.offsetMs,
+      clock,
       monotonic: () => time.now() - instance.bornAt + instance.upMs,
       random: this.random,
       sleep: (ms, signal) => this.#through(instance, () => sleep(time, ms, signal)),
@@ -231,8 +221,9 @@ export class World {
   }
 
   async #faulty<T>(method: string, call: () => Promise<T>): Promise<T> {
-    if (method.startsWith('store.')) await this.time.sleep(this.storeMs);
-    const fault = method.startsWith('store.') ? this.storeFault?.(method) : undefined;
+    const isStore = /^(store|history)\./.test(method);
+    if (isStore) await this.time.sleep(this.storeMs);
+    const fault = isStore ? this.storeFault?.(method) : undefined;
     if (fault === 'before') throw new Error('the store is away');
     const result = await call();
     if (fault === 'after') throw new Error('the answer of the store is lost');
