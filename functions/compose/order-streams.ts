@@ -1,6 +1,6 @@
 /** The function of streams of trade events: it reads who calls and what was kept of their accounts, and no app secret. */
 
-import { streamOrderEvents } from '../../lib/catalogue/live.ts';
+import { streamOrderEvents } from '../../lib/catalogue/live-orders.ts';
 import { createCore, type Gateway } from '../../lib/gateway/core.ts';
 import type { CoreOptions } from '../../lib/gateway/options.ts';
 import { accessStep } from '../../lib/gateway/who.ts';

@@ -1,6 +1,6 @@
 /** The function of streams of quotes: it follows the snapshots that functions of market data share, and refreshes as they do. */
 
-import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
+import { streamStockSnapshots } from '../../lib/catalogue/live-quotes.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { liveStep } from '../../lib/live/live-step.ts';
 import { createStreamShares } from '../../lib/live/stream-shares.ts';

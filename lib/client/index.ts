@@ -3,7 +3,7 @@
  * only: fetch, Headers, AbortController, timers.
  */
 
-export { streamStockSnapshots } from '../catalogue/live.ts';
+export { streamStockSnapshots } from '../catalogue/live-quotes.ts';
 export {
   addDecimals,
   compareDecimals,

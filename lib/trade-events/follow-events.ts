@@ -1,6 +1,6 @@
 /** Order and position events as they come, over connections that come and go. */
 
-import { streamOrderEvents } from '../catalogue/live.ts';
+import { streamOrderEvents } from '../catalogue/live-orders.ts';
 import type { Connection } from '../client/connection.ts';
 import { type FollowOptions, overConnections, type Taken } from '../client/over-connections.ts';
 import { toRequest } from '../client/request.ts';

@@ -1,0 +1,31 @@
+/** Order and position events that a gateway tells as they come: its own operation. */
+
+import * as v from 'valibot';
+import { ofGateway } from './decided.ts';
+import { describe } from './operation.ts';
+
+export const streamOrderEvents = describe({
+  id: 'streamOrderEvents',
+  group: 'orders',
+  title: 'Order and position events as they come',
+  method: 'GET',
+  path: '/trading/events/stream',
+  aliases: [],
+  query: {},
+  headers: ['last-event-id'],
+  response: v.pipe(
+    v.object({
+      id: v.optional(v.string()),
+      event: v.picklist(['start', 'change', 'beat', 'end']),
+      data: v.string(),
+    }),
+    v.description('One of the server-sent events; docs/live.md has the members of its data, which is JSON.'),
+  ),
+  accounts: { records: { list: '', by: 'account_id' } },
+  answeredBy: 'trade events',
+  example: {},
+  sources: ofGateway,
+  decisions: [
+    'The gateway’s own operation: it tells what its listener of trade events kept, and sends nothing.',
+  ],
+});
