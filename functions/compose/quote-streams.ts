@@ -5,7 +5,7 @@ import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { liveStep } from '../../lib/live/live-step.ts';
 import { createStreamShares } from '../../lib/live/stream-shares.ts';
 import { describe } from '../log/log.ts';
-import { readMaxStreams } from '../settings/environment.ts';
+import { readMaxStreams, readStreamProcesses } from '../settings/environment.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
 import { sharedQuotes, upstreamName } from './gateway.ts';
 import { composeOffer, group, type Offer } from './group.ts';
@@ -39,16 +39,10 @@ export const quoteOffer = ({ perCaller, processes }: StreamBounds): Offer<Stream
     }),
 });
 
-/** A process has one stream. One caller may have a tenth of them, so that none takes them all. */
-const boundsOf = (maxStreams: number): StreamBounds => ({
-  perCaller: Math.ceil(maxStreams / 10),
-  processes: maxStreams,
-});
-
-const refusing = group(quoteOffer(boundsOf(1)));
+const refusing = group(quoteOffer({ perCaller: 1, processes: 1 }));
 
 export interface StreamSettings extends FunctionSettings {
-  readonly maxStreams: number;
+  readonly bounds: StreamBounds;
 }
 
 export const quoteStreams: Composition<StreamSettings, StreamPorts, StreamHandler> = {
@@ -59,12 +53,17 @@ export const quoteStreams: Composition<StreamSettings, StreamPorts, StreamHandle
       ...(read.ok && !read.settings.cache ? ['CACHE_TABLE: not set'] : []),
     ];
     const maxStreams = readMaxStreams(env, faults);
+    const bounds = {
+      // So that no caller takes them all.
+      perCaller: Math.ceil(maxStreams / 10),
+      processes: readStreamProcesses(env, faults) ?? maxStreams,
+    };
     return read.ok && faults.length === 0
-      ? { ok: true, settings: { ...read.settings, maxStreams } }
+      ? { ok: true, settings: { ...read.settings, bounds } }
       : { ok: false, faults };
   },
   compose(settings, ports) {
-    const gateway = composeOffer(quoteOffer(boundsOf(settings.maxStreams)), settings, ports);
+    const gateway = composeOffer(quoteOffer(settings.bounds), settings, ports);
     const { corsOrigins, cache } = settings;
     return streamHandler(gateway, { corsOrigins, networkPrefix: cache?.networkPrefix }, ports);
   },

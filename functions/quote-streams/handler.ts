@@ -2,7 +2,11 @@
 
 import { lambdaHost, streamPorts } from '../aws/ports.ts';
 import { streaming } from '../aws/response-stream.ts';
+import { shareRuntime } from '../aws/shared-runtime.ts';
 import { quoteStreams } from '../compose/quote-streams.ts';
 import { start } from '../compose/start.ts';
 
-export const handler = streaming(start(quoteStreams, process.env, streamPorts(lambdaHost())));
+const host = lambdaHost();
+shareRuntime(process.env, host.log);
+
+export const handler = streaming(start(quoteStreams, process.env, streamPorts(host)));

@@ -131,9 +131,16 @@ export const requiredOf = (env: Environment, faults: string[]) => (name: string)
 };
 
 /** How many streams a function's instances hold at most. */
-export function readMaxStreams({ LIVE_MAX_STREAMS: text }: Environment, faults: string[]): number {
-  const count = Number(text);
-  if (!(Number.isSafeInteger(count) && count > 0)) faults.push('LIVE_MAX_STREAMS: not a whole number');
+export const readMaxStreams = (env: Environment, faults: string[]): number =>
+  readCount(env, 'LIVE_MAX_STREAMS', faults);
+
+/** In how many processes, where several share one. */
+export const readStreamProcesses = (env: Environment, faults: string[]): number | undefined =>
+  env.LIVE_PROCESSES === undefined ? undefined : readCount(env, 'LIVE_PROCESSES', faults);
+
+function readCount(env: Environment, name: string, faults: string[]): number {
+  const count = Number(env[name]);
+  if (!(Number.isSafeInteger(count) && count > 0)) faults.push(`${name}: not a whole number`);
   return count;
 }
 

@@ -168,6 +168,12 @@ export const streams = { memoryMiB: 256, logReadsPerSecond: 10, readUnits: 0.5 }
 
 export type StreamFigures = typeof streams;
 
+/** Of managed instances, as AWS's guide and pages of prices say. */
+export const managed = {
+  /** The most that the guide names for a vCPU. The interface of Lambda takes up to 1,600 for an environment. */
+  streamsPerVCpu: 64,
+} as const;
+
 /** Its item is written as a claim, with the reply, and as published; a test measures it. */
 export const lookupWrites = { claim: 1, reply: 3, published: 3 } as const;
 

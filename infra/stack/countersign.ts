@@ -184,7 +184,7 @@ export class Countersign extends Construct {
       ? new EventHistory(this, 'TradeEventHistory')
       : undefined;
     this.functions = groupFunctions(this, { shared, journal, controls, history });
-    if (resolved.live) Annotations.of(this).addInfo(streamsInWords(resolved.live));
+    for (const said of resolved.live ? streamsInWords(resolved.live) : []) Annotations.of(this).addInfo(said);
     const { events, accessToken, tradeEvents } = resolved;
     if (events) this.lookups = new Lookups(this, 'Lookups', { shared, config: events });
     if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });

@@ -24,6 +24,7 @@ import { type FunctionAccess, GroupFunction } from './group-function.ts';
 import type { ResolvedLive } from './live-config.ts';
 import type { OrderJournal } from './order-journal.ts';
 import type { Shared } from './shared.ts';
+import { environmentMiB, oneLoop, StreamCapacity } from './stream-capacity.ts';
 import { allowTable } from './tables.ts';
 import type { TradingControls } from './trading-controls.ts';
 
@@ -43,16 +44,19 @@ export function groupFunctions(
   const make = (name: FunctionName) => {
     const operations = operationsIn(name, exposed);
     const streams = live?.streams[name];
+    const capacity = name === 'quote-streams' ? live?.capacity : undefined;
     const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
     const asking = operations.every(({ answeredBy }) => answeredBy === 'trade events')
       ? { ...shared.logs, environment: {} }
       : shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
-    return new GroupFunction(scope, name, {
+    // Under another id, because Lambda cannot take a function to managed instances, nor away from them.
+    const { function: made } = new GroupFunction(scope, capacity ? `${name}-managed` : name, {
       ...asking,
       environment: {
         ...asking.environment,
         ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
         ...(streams !== undefined && { LIVE_MAX_STREAMS: String(streams) }),
+        ...(capacity && { LIVE_PROCESSES: String(capacity.environments), ...oneLoop }),
       },
       title: titleOf(name),
       entry: shared.entryOf(name),
@@ -66,8 +70,11 @@ export function groupFunctions(
       ],
       ...functions,
       ...(live && streams !== undefined && ofStreams(live)),
+      ...(capacity && { memoryMiB: environmentMiB }),
       reservedConcurrency: functions.reservedConcurrency[name],
-    }).function;
+    });
+    if (capacity) new StreamCapacity(scope, 'StreamCapacity', { function: made, capacity, ...shared.logs });
+    return made;
   };
   return Object.fromEntries(
     (Object.keys(access) as Group[])

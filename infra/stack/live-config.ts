@@ -6,6 +6,13 @@ import type { Group } from '../../lib/catalogue/groups.ts';
 import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Mistakes } from '../mistakes.ts';
+import {
+  type CapacityConfig,
+  capacityInWords,
+  capacitySchema,
+  type ResolvedCapacity,
+  resolveCapacity,
+} from './capacity-config.ts';
 import { whole } from './schema-parts.ts';
 
 export interface LiveConfig {
@@ -21,6 +28,11 @@ export interface LiveConfig {
    * again. An instance whose client has left unheard is paid for so long. Default 900.
    */
   readonly streamSeconds?: number;
+  /**
+   * Managed instances that hold the streams of quotes, many in each, in a network of the deployer’s: for thousands. They
+   * cost whether or not anybody listens. Default none.
+   */
+  readonly capacity?: CapacityConfig;
 }
 
 /** With nothing left open. */
@@ -28,26 +40,33 @@ export interface ResolvedLive {
   /** By the function that holds them, how many streams may be open at once. */
   readonly streams: Readonly<Partial<Record<FunctionName, number>>>;
   readonly streamSeconds: number;
+  readonly capacity?: ResolvedCapacity;
 }
+
+/** Each with an instance of its own. */
+const mostReserved = 300;
 
 /** Lambda ends a function here, and a REST API an integration that streams. */
 export const mostStreamSeconds = 900;
 
 export const liveSchema = v.strictObject({
-  maxStreams: v.optional(whole(1, 300)),
+  maxStreams: v.optional(whole(1, 480_000)),
   maxOrderStreams: v.optional(whole(1, 300)),
   streamSeconds: v.optional(whole(60, mostStreamSeconds), mostStreamSeconds),
+  capacity: v.optional(capacitySchema),
 });
 
 interface Surroundings {
   readonly cache: unknown;
   readonly tradeEvents?: unknown;
+  /** Undefined where it is wrong itself. */
+  readonly limiter?: { readonly reserve?: number | undefined };
 }
 
 /** @param mistakes takes a sentence for each part that streams cannot do without */
 export function resolveLive(
-  { maxStreams, maxOrderStreams, streamSeconds }: v.InferOutput<typeof liveSchema>,
-  { cache, tradeEvents }: Surroundings,
+  { maxStreams, maxOrderStreams, streamSeconds, capacity: managed }: v.InferOutput<typeof liveSchema>,
+  { cache, tradeEvents, limiter }: Surroundings,
   access: Readonly<Partial<Record<Group, unknown>>>,
   mistakes: Mistakes,
 ): ResolvedLive {
@@ -65,7 +84,19 @@ export function resolveLive(
     mistakes.add(
       'live.maxOrderStreams needs tradeEvents and groups.orders, whose events streams tell: open both, or leave out live.maxOrderStreams.',
     );
+  if (!managed && maxStreams !== undefined && maxStreams > mostReserved)
+    mistakes.add(
+      `live.maxStreams takes a whole number from 1 to ${mostReserved} without live.capacity: each stream has an instance of its own.`,
+    );
+  if (managed && maxStreams === undefined && maxOrderStreams !== undefined)
+    mistakes.add('live.capacity needs live.maxStreams: it holds streams of quotes.');
+  if (managed && limiter?.reserve)
+    mistakes.add(
+      'live.capacity needs limiter.reserve 0: the reserve is divided by reserved concurrency, and managed instances have none.',
+    );
+  const capacity = managed && maxStreams !== undefined && resolveCapacity(managed, maxStreams, mistakes);
   return {
+    ...(capacity && { capacity }),
     streams: {
       ...(maxStreams !== undefined && { 'quote-streams': maxStreams }),
       ...(maxOrderStreams !== undefined && { 'order-streams': maxOrderStreams }),
@@ -75,10 +106,26 @@ export function resolveLive(
 }
 
 /** What a deployer learns when the template is made. */
-export function streamsInWords({ streams }: ResolvedLive): string {
-  const all = Object.values(streams).reduce((sum, count) => sum + count, 0);
-  return `live reserves ${all} instances of Lambda: each open stream takes one, and costs as long as it is open three to five times what a client costs that asks for quotes each five seconds, and less than one that asks each second (docs/live.md).`;
+export function streamsInWords(live: ResolvedLive): readonly string[] {
+  const all = Object.values(reservedStreams(live)).reduce((sum, count) => sum + count, 0);
+  return [
+    ...(all > 0 ? [reservedInWords(all)] : []),
+    ...(live.capacity ? [capacityInWords(live.capacity)] : []),
+  ];
 }
+
+/** Those that have an instance of their own, by the function that holds them. */
+export const reservedStreams = ({ streams, capacity }: ResolvedLive): ResolvedLive['streams'] =>
+  Object.fromEntries(Object.entries(streams).filter(([name]) => !(capacity && name === 'quote-streams')));
+
+const reservedInWords = (all: number) =>
+  `live reserves ${all} instances of Lambda: each open stream takes one, and costs as long as it is open three to five times what a client costs that asks for quotes each five seconds, and less than one that asks each second (docs/live.md).`;
+
+/** Without those on managed instances, which nothing is reserved for. */
+export const withReservedStreams = (
+  operations: readonly Operation[],
+  live: ResolvedLive | undefined,
+): readonly Operation[] => withStreams(operations, live && { ...live, streams: reservedStreams(live) });
 
 /** The catalogue’s, and streams where they are configured. */
 export const withStreams = (

@@ -23,7 +23,7 @@ import { Mistakes } from '../mistakes.ts';
 import { authSchema, resolveAuth } from './auth-config.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { sentencesOf } from './config-sentences.ts';
-import { liveSchema, resolveLive, withStreams } from './live-config.ts';
+import { liveSchema, resolveLive, withReservedStreams } from './live-config.ts';
 import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
 import { marketDataUseSchema } from './market-data-use.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
@@ -215,7 +215,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         limiter,
         drawingOf(
           { limiter, functions, events, openGroups },
-          { ...endpoints, operations: withStreams(operations, live) },
+          { ...endpoints, operations: withReservedStreams(operations, live) },
         ),
         endpoints,
       ),

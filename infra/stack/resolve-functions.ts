@@ -5,7 +5,7 @@ import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/c
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { ResolvedConfig } from './config.ts';
-import type { ResolvedLive } from './live-config.ts';
+import { type ResolvedLive, reservedStreams } from './live-config.ts';
 import { reservation, whole } from './schema-parts.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
@@ -73,7 +73,7 @@ export const withStreamsReserved = (
   live
     ? {
         ...functions,
-        reservedConcurrency: { ...functions.reservedConcurrency, ...live.streams },
+        reservedConcurrency: { ...functions.reservedConcurrency, ...reservedStreams(live) },
       }
     : functions;
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
@@ -59,6 +60,22 @@ describe('in Lambda’s runtime client', orSkip(missingForStartUp()), () => {
     assert.equal(isWhole, 'false');
     // What the sockets of a machine hold, in texts of 64 kB.
     assert.ok(Number(texts) > 0 && Number(texts) < 1000, texts);
+  });
+
+  test('on managed instances one thread has streams side by side, and cutting one off takes no other along', async (t) => {
+    const runtime = await startStreaming(t, await bundled('flood', './streaming.ts'), {
+      AWS_LAMBDA_MAX_CONCURRENCY: '64',
+      AWS_LAMBDA_NODEJS_WORKER_COUNT: '1',
+    });
+    const held = await runtime.call({ resource: 'hold' }, 60_000);
+    const stalled = await runtime.call({ resource: '100000' }, 60_000);
+    stalled.on('error', () => {});
+    while (!/isWhole\W+false/.test(runtime.logged.join(''))) await delay(50);
+    const { body } = await readWhole(await runtime.call({ resource: '3' }, 60_000));
+    assert.equal(body.toString(), [0, 1, 2].map(floodText).join(''));
+    await readWhole(await runtime.call({ resource: 'release' }, 60_000));
+    assert.equal((await readWhole(held)).body.toString(), 'held and released');
+    assert.match(runtime.logged.join(''), /unhandled_rejection/);
   });
 });
 
