@@ -39,6 +39,9 @@ export const quoteOffer = ({ perCaller, processes }: StreamBounds): Offer<Stream
     }),
 });
 
+/** A caller may have a tenth, so that none takes them all; and no more than are counted in one item of the table. */
+const mostPerCaller = 1000;
+
 const refusing = group(quoteOffer({ perCaller: 1, processes: 1 }));
 
 export interface StreamSettings extends FunctionSettings {
@@ -54,8 +57,7 @@ export const quoteStreams: Composition<StreamSettings, StreamPorts, StreamHandle
     ];
     const maxStreams = readMaxStreams(env, faults);
     const bounds = {
-      // So that no caller takes them all.
-      perCaller: Math.ceil(maxStreams / 10),
+      perCaller: Math.min(mostPerCaller, Math.ceil(maxStreams / 10)),
       processes: readStreamProcesses(env, faults) ?? maxStreams,
     };
     return read.ok && faults.length === 0

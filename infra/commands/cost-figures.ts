@@ -21,6 +21,13 @@ export const prices = {
   restorablePerGbMonth: 0.2,
   /** Standard queues; a send, a receive or a delete of up to ten messages is one request. */
   queuePerMillion: 0.4,
+  /** EC2: a m7g.large has two for $0.0816. Lambda chooses the type; those of its kind cost about as much. */
+  vCpuHour: 0.0408,
+  /** Lambda's part of the price of a managed instance, on top. */
+  managementFee: 0.15,
+  /** A NAT gateway with its public address, and what passes through it. */
+  natHour: 0.045 + 0.005,
+  natPerGb: 0.045,
 } as const;
 
 /** Reads of twenty symbols each, every five seconds. */
@@ -163,16 +170,47 @@ export const massCancels = {
   logBytes: 1000,
 } as const;
 
-/** The function of a stream, and how often it reads at most what others refreshed. What it writes, it refreshes for all. */
-export const streams = { memoryMiB: 256, logReadsPerSecond: 10, readUnits: 0.5 } as const;
+/**
+ * The function of a stream, and how often it reads at most what others refreshed. What it writes, it refreshes for all.
+ * Bytes and records are those of fifty streams of twenty symbols each, over the simulator: not compressed, as they are
+ * sent, with one record for each change. A test measures the bytes again.
+ */
+export const streams = {
+  memoryMiB: 256,
+  logReadsPerSecond: 10,
+  readUnits: 0.5,
+  seconds: 900,
+  recordsPerSecond: 8.5,
+  bytesPerRecord: 176,
+  /** It is counted among its caller's when it begins and when it ends. */
+  counted: { readUnits: 2, writeUnits: 2 },
+} as const;
 
 export type StreamFigures = typeof streams;
 
-/** Of managed instances, as AWS's guide and pages of prices say. */
+/** Managed instances as `live.capacity` keeps them by default: from nine to a quarter past four, and at rest. */
 export const managed = {
-  /** The most that the guide names for a vCPU. The interface of Lambda takes up to 1,600 for an environment. */
+  /** The most that AWS's guide names for a vCPU. The interface of Lambda takes up to 1,600 for an environment. */
   streamsPerVCpu: 64,
+  hoursPerDay: 7.25,
+  atRest: 3,
+  hoursPerMonth: 730,
+  /** Of requests to the upstream, whose answers pass through the NAT gateway. */
+  symbolsPerRefresh: 100,
 } as const;
+
+/** How streams are held; each with the streams of a vCPU where managed instances hold them. */
+export const streamSituations: readonly { readonly name: string; readonly streamsPerVCpu?: number }[] = [
+  { name: 'a function each' },
+  { name: 'managed instances, 64 a vCPU', streamsPerVCpu: managed.streamsPerVCpu },
+  { name: 'the same, 1,000 a vCPU', streamsPerVCpu: 1000 },
+];
+
+/** Clients that a month is computed for. */
+export const phones = [100, 1000, 10_000] as const;
+
+/** A stream of order events reads one account so often, and who calls as requests do. */
+export const orderStreams = { readsPerSecond: 2, readUnits: 0.5 } as const;
 
 /** Its item is written as a claim, with the reply, and as published; a test measures it. */
 export const lookupWrites = { claim: 1, reply: 3, published: 3 } as const;

@@ -13,12 +13,15 @@ import {
   answerBytes,
   hoursPerDay,
   lookupSituations,
+  phones,
   type Situation,
   situations,
+  streamSituations,
   tradeEventSituations,
   user,
   userSituations,
 } from './cost-figures.ts';
+import { pollingMonth, streamMillion, streamMonth } from './cost-streams.ts';
 
 const rows = {
   apiGateway: 'API Gateway, requests',
@@ -63,7 +66,15 @@ const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
 /** @returns the page with its tables as the figures are now; each is found by its first line */
 export function withCostTables(page: string): string {
-  const tables = [readTable(), userMonths(), userTable(), lookupTable(), tradeEventTable(), levers()];
+  const tables = [
+    readTable(),
+    userMonths(),
+    ...streamTables(),
+    userTable(),
+    lookupTable(),
+    tradeEventTable(),
+    levers(),
+  ];
   return tables.reduce((text, table) => {
     const from = text.indexOf(`\n${table[0]}\n`) + 1;
     if (from === 0) throw new Error(`the page has no table ${table[0]}`);
@@ -113,6 +124,45 @@ function readTable(): readonly string[] {
 
 const lookupTable = () =>
   costTable('Dollars per million lookups', lookupSituations, lookupCostOf, lookupRows, 'Sum');
+
+const streamRows = {
+  lambdaTime: 'Lambda, time',
+  instances: 'EC2, instances',
+  fee: 'Lambda, its fee for them',
+  nat: 'NAT gateway',
+  apiGateway: 'API Gateway, requests',
+  lambdaRequests: 'Lambda, requests',
+  transfer: 'Transfer out, not compressed',
+  dynamo: 'DynamoDB',
+  logs: 'CloudWatch Logs',
+};
+
+const streamTables = () => [
+  costTable(
+    'Dollars for keeping a client current',
+    streamSituations,
+    streamMillion,
+    streamRows,
+    'A million times 5 s',
+  ),
+  [
+    ...head(`Dollars a month, ${hoursInWords(hoursPerDay.tradingHours)}`, [
+      { name: 'polling each 5 s' },
+      { name: 'polling each second' },
+      ...streamSituations.map(({ name }) => ({ name: `streams, ${name}` })),
+    ]),
+    ...phones.map((count) =>
+      line(
+        `${number(count)} phones`,
+        ...[
+          pollingMonth(count, 5),
+          pollingMonth(count, 1),
+          ...streamSituations.map((one) => totalOf(streamMonth(count, one))),
+        ].map((sum) => `$${number(Math.round(sum))}`),
+      ),
+    ),
+  ],
+];
 
 const userTable = () =>
   costTable('Dollars per million requests', userSituations, userCostOf, userRows, 'Added');

@@ -23,13 +23,13 @@ const million = 1_000_000;
 const gigabyte = 2 ** 30;
 
 /** Units and dollars are both per million, so a unit for each read is its price. */
-const unitsCost = ({ readUnits, writeUnits }: Units) =>
+export const unitsCost = ({ readUnits, writeUnits }: Units) =>
   readUnits * prices.readUnitsPerMillion + writeUnits * prices.writeUnitsPerMillion;
 
 export const transferCost = (bytes: number): number => (million * bytes * prices.transferOutPerGb) / gigabyte;
 
 /** Dollars of a million calls. */
-const lambdaTime = (billedMs: number, memoryMiB: number = deployed.memoryMiB) =>
+export const lambdaTime = (billedMs: number, memoryMiB: number = deployed.memoryMiB) =>
   ((million * (billedMs / 1000) * memoryMiB) / 1024) * prices.lambdaPerGbSecond[deployed.architecture];
 
 /** Dollars of an hour of a stream of quotes. */
@@ -38,7 +38,7 @@ export const streamHourCost = ({ memoryMiB, logReadsPerSecond, readUnits }: Stre
   million;
 
 /** Dollars of a million calls. */
-const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
+export const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
 
 /**
  * What a million answered reads cost.

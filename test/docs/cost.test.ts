@@ -21,23 +21,38 @@ import {
   deployed,
   hoursPerDay,
   lookupWrites,
+  managed,
   massCancels,
   orderAudit,
+  orderStreams,
   orderWrites,
+  phones,
   prices,
   user as reader,
   type Situation,
   situations,
+  streamSituations,
   streams,
   tradeEvents,
   userSituations,
   users,
 } from '../../infra/commands/cost-figures.ts';
+import {
+  environmentsOf,
+  orderStreamHour,
+  pollingMonth,
+  restMonth,
+  streamBytesPerSecond,
+  streamMillion,
+  streamMonth,
+} from '../../infra/commands/cost-streams.ts';
 import { dollars, number, unitsOf, withCostTables } from '../../infra/commands/cost-tables.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { authorizerResultSeconds } from '../../infra/stack/api-definition.ts';
+import { mostFollowers } from '../../infra/stack/capacity-config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { synthesise } from '../stack/synthesise.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/cost.md'), 'utf8');
@@ -230,6 +245,81 @@ test('docs/live.md says what a stream costs beside requests that ask instead', (
   assert.ok(stream < fast[0]);
 });
 
+test('what the pages say of streams beside the tables', () => {
+  const live = readFileSync(join(import.meta.dirname, '../../docs/live.md'), 'utf8');
+  const [own, shared, packed] = streamSituations.map((one) => totalOf(streamMillion(one)));
+  const polling = totalOf(costOf(situations[0]!));
+  const environments = environmentsOf(10_000, managed.streamsPerVCpu);
+  for (const [page, said] of [
+    [
+      text,
+      `${managed.atRest} environments and a NAT gateway are $${number(Math.round(restMonth()))} a month`,
+    ],
+    [text, `a million times costs ${dollars(shared!)}, with 1,000 it costs ${dollars(packed!)}.`],
+    [text, `are ${number(streamBytesPerSecond)} a second for twenty symbols`],
+    [
+      text,
+      `costs ${dollars(orderStreamHour.function())} an hour for its function. In a thousand hours, ${dollars(1000 * orderStreamHour.account())} comes`,
+    ],
+    [text, `what is new ${orderStreams.readsPerSecond} times a second.`],
+    [
+      live,
+      `${environments} vCPUs for 10,000 streams from 9:00 to 16:15 in New York, and ${managed.atRest} at other times`,
+    ],
+    [live, `it is $${number(Math.round(restMonth()))} a month.`],
+    [live, `${managed.atRest * managed.streamsPerVCpu} streams find a place`],
+    [
+      live,
+      `${mostFollowers} environments are the most: ${number(mostFollowers * managed.streamsPerVCpu)} streams`,
+    ],
+  ] as const)
+    assert.ok(page.replaceAll(/\s+/g, ' ').includes(said), said);
+  assert.equal(Math.round(own! / polling), 4);
+  assert.ok(streamBytesPerSecond > (2 * (answerBytes.gzip + answerBytes.headers)) / reader.everySeconds);
+  // Which of the two is cheaper, and for how many phones.
+  const managedMonth = (clients: number) => totalOf(streamMonth(clients, streamSituations[1]!));
+  assert.deepEqual(
+    phones.map((clients) => managedMonth(clients) < pollingMonth(clients, reader.everySeconds)),
+    [false, true, true],
+  );
+});
+
+test('streams on managed instances, added up another way', () => {
+  const seconds = 10_000 * 21 * 6.5 * 3600;
+  const [calls, bytes] = [seconds / 900, seconds * 8.5 * 176];
+  const ec2 = 157 * 21 * 7.25 + 3 * (730 - 21 * 7.25);
+  const upstream = (2870 / 600) * 5 * 12_530 * 21 * 6.5 * 3600;
+  // The log is read a thousand times a second by all, and written as it is for 10,000 clients that ask.
+  const units = 1000 * 0.5 * 0.125 + 2000 * 0.033 * 0.625 + (2870 / 600) * (0.57 * 0.125 + 1.54 * 0.625);
+  const sum =
+    ec2 * 0.0408 * 1.15 +
+    730 * 0.05 +
+    (upstream / 1024 ** 3) * 0.045 +
+    (calls / 1e6) * (3.7 + 2 * 0.125 + 2 * 0.625) +
+    (bytes / 1024 ** 3) * 0.09 +
+    (units / 1e6) * 21 * 6.5 * 3600 +
+    ((calls * 550) / 1024 ** 3) * 0.5;
+  assert.ok(Math.abs(amount(row('10,000 phones')[3]) - sum) < 1, `${sum}`);
+  assert.ok(Math.abs(amount(row('A million times 5 s')[1]) - sum / ((10_000 * 98_280) / 1e6)) < 0.006);
+});
+
+test('managed instances are those that the stack keeps', () => {
+  const ids = { subnets: ['subnet-01234567'], securityGroups: ['sg-01234567'] };
+  const { live, cache } = resolveConfig({
+    upstream: { baseUrl: 'https://a.example', limits: 'interface' },
+    marketDataUse: 'own-use',
+    live: { maxStreams: 10_000, capacity: ids },
+  });
+  assert.ok(live?.capacity && cache !== 'off');
+  const { from, to, atRest, streamsPerEnvironment, environments } = live.capacity;
+  const hourOf = (time: string) => Number(time.slice(0, 2)) + Number(time.slice(3)) / 60;
+  assert.deepEqual(
+    [atRest, streamsPerEnvironment, hourOf(to) - hourOf(from), environments],
+    [managed.atRest, managed.streamsPerVCpu, managed.hoursPerDay, environmentsOf(10_000, 64)],
+  );
+  assert.equal(live.streamSeconds, streams.seconds);
+});
+
 test('repeated requests cost as reads do, but for DynamoDB’s units, which are counted over all', () => {
   const [one] = situations;
   const without = costOf({ ...one!, repeated: 0 });
@@ -268,10 +358,32 @@ test('an answer has the size that the page computes with', async () => {
     close(Buffer.byteLength(answer), answerBytes.plain);
     close(gzipSync(answer).length, answerBytes.gzip);
     assert.deepEqual(await unitsOfLookup(answer), lookupWrites);
+    close(
+      await bytesOfRecord(
+        `${run.url}${streamStockSnapshots.path}?symbols=${symbols}&category=US_STOCK`,
+        settings.apiKey,
+      ),
+      streams.bytesPerRecord,
+    );
   } finally {
     await run.close();
   }
 });
+
+/** Of the texts that came until some records had changed, beats and all. */
+async function bytesOfRecord(url: string, apiKey: string): Promise<number> {
+  const abort = new AbortController();
+  const { body } = await fetch(url, { headers: { 'x-api-key': apiKey }, signal: abort.signal });
+  let [bytes, records] = [0, 0];
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const isChange = !chunk.includes('event: snapshot');
+    bytes += isChange ? Buffer.byteLength(chunk) : 0;
+    records += isChange ? (chunk.match(/"set":/g)?.length ?? 0) : 0;
+    if (records >= 60) break;
+  }
+  abort.abort();
+  return bytes / records;
+}
 
 /** Write units are counted by the kilobyte of the item: the larger one of before and after. */
 async function unitsOfLookup(answer: string): Promise<typeof lookupWrites> {

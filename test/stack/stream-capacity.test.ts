@@ -59,6 +59,8 @@ describe('with capacity', () => {
     );
     const read = quoteStreams.read(env);
     assert.deepEqual(read.ok && read.settings.bounds, { perCaller: 1000, processes: 157 });
+    const most = quoteStreams.read({ ...env, LIVE_MAX_STREAMS: '480000' });
+    assert.equal(most.ok && most.settings.bounds.perCaller, 1000);
     const faulty = quoteStreams.read({ ...env, LIVE_PROCESSES: 'many' });
     assert.deepEqual(!faulty.ok && faulty.faults, ['LIVE_PROCESSES: not a whole number']);
   });
