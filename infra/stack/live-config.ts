@@ -10,6 +10,7 @@ import {
   type CapacityConfig,
   capacityInWords,
   capacitySchema,
+  mostFollowers,
   type ResolvedCapacity,
   resolveCapacity,
 } from './capacity-config.ts';
@@ -42,9 +43,6 @@ export interface ResolvedLive {
   readonly streamSeconds: number;
   readonly capacity?: ResolvedCapacity;
 }
-
-/** Each with an instance of its own. */
-const mostReserved = 300;
 
 /** Lambda ends a function here, and a REST API an integration that streams. */
 export const mostStreamSeconds = 900;
@@ -84,9 +82,9 @@ export function resolveLive(
     mistakes.add(
       'live.maxOrderStreams needs tradeEvents and groups.orders, whose events streams tell: open both, or leave out live.maxOrderStreams.',
     );
-  if (!managed && maxStreams !== undefined && maxStreams > mostReserved)
+  if (!managed && maxStreams !== undefined && maxStreams > mostFollowers)
     mistakes.add(
-      `live.maxStreams takes a whole number from 1 to ${mostReserved} without live.capacity: each stream has an instance of its own.`,
+      `live.maxStreams takes a whole number from 1 to ${mostFollowers} without live.capacity: each stream has an instance of its own.`,
     );
   if (managed && maxStreams === undefined && maxOrderStreams !== undefined)
     mistakes.add('live.capacity needs live.maxStreams: it holds streams of quotes.');

@@ -1,7 +1,7 @@
 /** Managed instances for a function whose answers are streams: many streams share one environment. */
 
-import { Duration, type RemovalPolicy, TimeZone, Validations } from 'aws-cdk-lib';
-import { SecurityGroup, Subnet } from 'aws-cdk-lib/aws-ec2';
+import { Annotations, Duration, type RemovalPolicy, TimeZone, Validations } from 'aws-cdk-lib';
+import { type ISubnet, SecurityGroup, Subnet } from 'aws-cdk-lib/aws-ec2';
 import { Architecture, CapacityProvider, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
@@ -10,7 +10,7 @@ import { Construct } from 'constructs';
 import type { ResolvedCapacity } from './capacity-config.ts';
 import { allow } from './group-function.ts';
 
-/** What an environment has: the least that Lambda gives, of which a thousand streams take a sixth. */
+/** The least that Lambda gives an environment. A thousand streams take a thirteenth of it, and a sixth of the processor. */
 export const environmentMiB = 2048;
 
 /**
@@ -36,8 +36,10 @@ export class StreamCapacity extends Construct {
     const { environments, streamsPerEnvironment, subnets, securityGroups } = capacity;
     const provider = new CapacityProvider(this, 'Provider', {
       architectures: [Architecture.ARM_64],
-      subnets: subnets.map((one) => Subnet.fromSubnetId(this, one, one)),
-      securityGroups: securityGroups.map((one) => SecurityGroup.fromSecurityGroupId(this, one, one)),
+      subnets: [...new Set(subnets)].map((one) => this.#subnet(one)),
+      securityGroups: [...new Set(securityGroups)].map((one) =>
+        SecurityGroup.fromSecurityGroupId(this, one, one),
+      ),
       // A bound of what it can cost. Instances have room that no environment takes, and are replaced every two weeks.
       maxVCpuCount: 2 * environments + 12,
       logGroup: new LogGroup(this, 'Logs', {
@@ -61,6 +63,13 @@ export class StreamCapacity extends Construct {
     });
     this.#keep('Open', capacity.from, environments, options);
     this.#keep('Close', capacity.to, capacity.atRest, options);
+  }
+
+  #subnet(id: string): ISubnet {
+    const subnet = Subnet.fromSubnetId(this, id, id);
+    // Its routes are the deployer's, and nothing here asks for them.
+    Annotations.of(subnet).acknowledgeWarning('@aws-cdk/aws-ec2:noSubnetRouteTableId');
+    return subnet;
   }
 
   /** Lambda adds environments by the processor’s use, and streams that wait use little: so they are there before. */

@@ -16,7 +16,8 @@ const capacity = {
   subnets: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1', 'subnet-0123456789abcdef2'],
   securityGroups: ['sg-0123456789abcdef0'],
 };
-const live = { maxStreams: 10_000, capacity };
+const { subnets } = capacity;
+const live = { maxStreams: 10_000, capacity: { ...capacity, subnets: [...subnets, ...subnets] } };
 
 const textOf = (value: unknown): string =>
   typeof value === 'string'
@@ -131,6 +132,8 @@ describe('with capacity', () => {
       Match.stringLikeRegexp('157 vCPUs of EC2 from 09:00 to 16:15.*fee of 15 %.*docs/live.md'),
     );
     said.hasNoInfo('*', Match.stringLikeRegexp('^live reserves'));
+    // A strict synth would end with one.
+    assert.deepEqual(said.findWarning('*', Match.anyValue()), []);
   });
 
   test('cdk-nag, AwsSolutions', () => {
