@@ -9,14 +9,7 @@ import { serverSentEvents } from '../../lib/client/server-sent.ts';
 import { jitteredMs } from '../../lib/kernel/pauses.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
 import { type Client, createClients, exists } from '../snapshots/world/load.ts';
-import {
-  type Ages,
-  createSystem,
-  Histogram,
-  quantiles,
-  study,
-  worstWindow,
-} from '../snapshots/world/study.ts';
+import { type Ages, createSystem, Histogram, quantiles, worstWindow } from '../snapshots/world/study.ts';
 import { createRandom } from '../support/virtual-time.ts';
 
 export interface StreamsOptions {
@@ -34,14 +27,18 @@ export interface StreamsOptions {
   readonly deaths?: readonly number[];
   /** Clients whose screens are looked at. Default 300. */
   readonly looked?: number;
+  /** Beside the streams a hundred of these clients also ask each so many milliseconds, for a screen of its own. */
+  readonly polledEveryMs?: readonly number[];
 }
 
 export interface MeasuredStreams {
   /** On the screens, in milliseconds. */
   readonly ages: Ages;
+  /** On the screens of those that ask, in the order of `polledEveryMs`. */
+  readonly polled: readonly Ages[];
   /** From its acceptance to its first event. */
   readonly firsts: Ages;
-  /** From the first try to the acceptance, of connections that came back. */
+  /** From the loss of a connection to the acceptance of the next one. */
   readonly returns: Ages;
   readonly refused: number;
   readonly worstMinute: number;
@@ -66,11 +63,13 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
     withinSeconds = 60,
     looked = 300,
     symbols = 1000,
+    polledEveryMs = [],
   } = options;
   const system = await createSystem({});
   const { time, random, start, units, upstream, plan } = system;
   const clients = createClients(createRandom(7), { clients: streams, symbols, callers: 1 });
   const ages = new Histogram();
+  const polled = polledEveryMs.map(() => new Histogram());
   const [firsts, returns]: [number[], number[]] = [[], []];
   let [refused, texts] = [0, 0];
 
@@ -99,15 +98,14 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
 
   async function live(client: Client, index: number): Promise<void> {
     const quotes = new Quotes<object>(time.now);
-    if (index < looked) look(client, quotes);
-    for (let failures = 0; ; failures++) {
-      const tried = time.now();
-      while (!plan.take(client.call.caller).allowed) {
+    if (index < looked) look(client, ages, (symbol) => quotes.ageMs(symbol));
+    for (let lostAt: number | undefined; ; ) {
+      for (let failures = 0; !plan.take(client.call.caller).allowed; failures++) {
         refused++;
-        await time.sleep(1000 + jitteredMs(backOff, failures++, random));
+        await time.sleep(1000 + jitteredMs(backOff, failures, random));
       }
       await time.sleep(networkMs);
-      if (failures > 0) returns.push(time.now() - tried);
+      if (lostAt !== undefined) returns.push(time.now() - lostAt);
       const accepted = time.now();
       const { cache, hub, state } = fleet[index % processes]!;
       const { view, symbols: asked, caller } = client.call;
@@ -122,30 +120,53 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
         askFor,
       } as const;
       const iterator = hub.open(call)[Symbol.asyncIterator]();
+      let last = '';
       for (let isFirst = true; ; isFirst = false) {
         const next = await iterator.next();
         if (next.done || state.isDead) break;
+        last = next.value;
         if (isFirst) firsts.push(time.now() - accepted);
         texts++;
         if (index < looked) time.after(networkMs, () => void take(quotes, next.value));
       }
+      lostAt = time.now();
       // What a dead process leaves is silence.
-      await time.sleep((state.isDead ? 12_000 : 0) + jitteredMs(backOff, 0, random));
+      const saidMs = state.isDead ? 12_000 : Number(/"retry_after_ms":(\d+)/.exec(last)?.[1]);
+      await time.sleep(saidMs + jitteredMs(backOff, 0, random));
     }
   }
 
-  function look(client: Client, quotes: Quotes<object>): void {
+  function look({ call }: Client, ages: Histogram, ageMs: (symbol: string) => number | undefined): void {
     const again = () => {
       if (time.now() - start >= countFrom * 1000)
-        for (const symbol of client.call.symbols) {
-          const ageMs = exists(symbol) ? quotes.ageMs(symbol) : undefined;
-          if (ageMs !== undefined) ages.add(ageMs);
+        for (const symbol of call.symbols.filter(exists)) {
+          const age = ageMs(symbol);
+          if (age !== undefined) ages.add(age);
         }
       time.after(1000, again);
     };
     time.after(1000 * random(), again);
   }
 
+  /** The same screen for a client that asks every so often. */
+  function poll(client: Client, everyMs: number, ages: Histogram): void {
+    let shown: ReadonlyMap<string, number> = new Map();
+    const again = async () => {
+      time.after(everyMs, again);
+      const { allowed } = plan.take(client.call.caller);
+      const outcome = allowed ? await system.fleet.serve(client.call) : undefined;
+      if (outcome?.kind !== 'snapshots') return;
+      const told = new Map(outcome.snapshots.map(({ symbol, sentAt }) => [symbol, sentAt]));
+      time.after(2 * networkMs, () => {
+        shown = told;
+      });
+    };
+    time.after(everyMs * random(), again);
+    look(client, ages, (symbol) => (shown.has(symbol) ? time.now() - shown.get(symbol)! : undefined));
+  }
+
+  for (const [at, everyMs] of polledEveryMs.entries())
+    for (const client of clients.slice(0, 100)) poll(client, everyMs, polled[at]!);
   for (const [index, client] of clients.entries())
     time.after(1000 * withinSeconds * random(), () => void live(client, index));
   if (options.allEndAt !== undefined)
@@ -163,6 +184,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
   await time.runUntil(start + seconds * 1000);
   return {
     ages: ages.quantiles(),
+    polled: polled.map((one) => one.quantiles()),
     firsts: quantiles(firsts),
     returns: quantiles(returns),
     refused,
@@ -173,38 +195,6 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
     throttled: units.throttled,
     texts,
   };
-}
-
-/** The same screens where each client asks every so often. */
-export async function studyPolling(
-  everyMs: number,
-  { streams, seconds, countFrom, looked = 300, symbols = 1000 }: Omit<StreamsOptions, 'processes'>,
-): Promise<Pick<MeasuredStreams, 'ages' | 'worstMinute'>> {
-  const clients = createClients(createRandom(7), { clients: streams, symbols, callers: 1 });
-  const ages = new Histogram();
-  const shown = new Map<Client, ReadonlyMap<string, number>>();
-  let later = (run: () => void): void => run();
-  const { worstMinute } = await study({
-    clients,
-    seconds,
-    everyMs,
-    plan: { ratePerSecond: 1_000_000, burst: 1_000_000 },
-    onAnswer(client, outcome) {
-      if (outcome.kind !== 'snapshots') return;
-      const records = new Map(outcome.snapshots.map(({ symbol, sentAt }) => [symbol, sentAt]));
-      later(() => shown.set(client, records));
-    },
-    also({ time, start, random }) {
-      later = (run) => void time.after(2 * networkMs, run);
-      const look = (client: Client) => {
-        if (time.now() - start >= countFrom * 1000)
-          for (const at of shown.get(client)?.values() ?? []) ages.add(time.now() - at);
-        time.after(1000, () => look(client));
-      };
-      for (const client of clients.slice(0, looked)) time.after(1000 * random(), () => look(client));
-    },
-  });
-  return { ages: ages.quantiles(), worstMinute };
 }
 
 async function take(quotes: Quotes<object>, text: string): Promise<void> {
