@@ -16,6 +16,7 @@ done
 # The tests start several Mavens at once, which must not fill one repository together.
 if command -v mvn >/dev/null; then
   mvn --quiet --batch-mode -f docs/examples/kotlin/pom.xml -P moshi,gson,jackson,kotlinx dependency:go-offline
+  mvn --quiet --batch-mode -f docs/examples/kotlin-streams/pom.xml dependency:go-offline
   mvn --quiet --batch-mode -f docs/examples/java/pom.xml -P okhttp-gson,native dependency:go-offline
 fi
 

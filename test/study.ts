@@ -8,6 +8,7 @@
  *     npm run study -- streams day
  *     npm run study -- streams-http 2000 60 0.1
  *     npm run study -- order-streams 300
+ *     npm run study -- stream-cuts 15 20
  *     npm run study -- store-loss
  *     npm run study -- fairness
  *     npm run study -- wrong-preset
@@ -21,6 +22,7 @@
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
+import { studyCuts } from './clients/streams/cuts.ts';
 import { studyOrderLatency } from './emulator/order-latency.ts';
 import { studyOrdersUnderFire } from './emulator/orders-study.ts';
 import { studyTradeEvents } from './emulator/trade-events-study.ts';
@@ -44,6 +46,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   streams: studyLive,
   'streams-http': studySockets,
   'order-streams': studyOrderStreams,
+  'stream-cuts': studyCuts,
   http: studyHttp,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,

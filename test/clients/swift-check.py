@@ -74,7 +74,7 @@ for declaration in [one for root in roots for one in declarations(root)]:
             callable_[f"{name}.{name_of(one)}"] = labels_of(one)
 
 calls = 0
-for path in sorted(Path("Sources").glob("*.swift")):
+for path in sorted(Path(".").glob("S*s/*.swift")):
     for call in all_of(parsed(path), "call_expression"):
         target = "".join(text(call.children[0]).split())
         if target not in callable_:

@@ -38,14 +38,18 @@ interface Exit {
   readonly said: string;
 }
 
-async function exitOf(
+/** Of a program of an example. */
+export function environmentWith(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env;
+  return { ...environment, PATH: path, ...brief, ...variables };
+}
+
+export async function exitOf(
   line: Command,
   cwd: string,
   variables: Readonly<Record<string, string>>,
 ): Promise<Exit> {
-  const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env;
-  const env = { ...environment, PATH: path, ...brief, ...variables };
-  const options = { cwd, timeout, maxBuffer: 2 ** 26, env };
+  const options = { cwd, timeout, maxBuffer: 2 ** 26, env: environmentWith(variables) };
   try {
     const { stdout, stderr } = await execute('sh', ['-c', line.replace(/^npx /, '')], options);
     return { ok: true, stdout, said: stderr };
@@ -84,7 +88,10 @@ export async function attempt(generator: Generator, document: DocumentName, chan
 }
 
 /** A copy of the example: what is generated is never committed. */
-function folderOf({ name, example }: Generator, about: readonly string[]): string {
+export function folderOf(
+  { name, example }: Pick<Generator, 'name' | 'example'>,
+  about: readonly string[] = [],
+): string {
   const folder = join(import.meta.dirname, '.build', [name, ...about].join(', ').replaceAll(/[^\w.]+/g, '-'));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

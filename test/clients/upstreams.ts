@@ -1,9 +1,10 @@
 /**
- * The local run that the programs call. Its simulator stands still at one moment, so that a snapshot that is asked for
- * twice is the same, and has no limit that a program could reach.
+ * The local run that the programs call. Its simulator stands still at one moment, unless it is given a clock, so that a
+ * snapshot that is asked for twice is the same, and has no limit that a program could reach.
  */
 
 import { type LocalRun, startLocalRun } from '../../infra/local/local-run.ts';
+import type { LocalSettings } from '../../infra/local/settings.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { openable, placeOrder } from '../../lib/catalogue/index.ts';
 
@@ -22,14 +23,22 @@ export const apiKey = 'key-of-this-test';
 
 const credentials = { appKey: 'app-key', appSecret: 'app-secret' };
 const marketDataLimit = { requests: 1_000_000, perSeconds: 60 };
+const standingStill = () => {
+  const start = Date.now();
+  return () => start;
+};
 const orderPaths: readonly string[] = [placeOrder.path, ...placeOrder.aliases];
 
-export async function startUpstream(circumstance: Circumstance): Promise<Upstream> {
-  const start = Date.now();
+/** @param settings further ones of the local run */
+export async function startUpstream(
+  circumstance: Circumstance,
+  clock = standingStill(),
+  settings: Partial<LocalSettings> = {},
+): Promise<Upstream> {
   const simulator = await startSimulator({
     ...credentials,
-    clock: () => start,
-    toleranceSeconds: 86_400,
+    clock,
+    toleranceSeconds: 1e9,
     limits: { 'market-data': marketDataLimit },
     ...(circumstance !== 'usual' && {
       forms: 'other',
@@ -45,6 +54,8 @@ export async function startUpstream(circumstance: Circumstance): Promise<Upstrea
     users: [{ name: 'ada', accounts: simulator.accounts.slice(0, 1).map(({ account_id: id }) => id) }],
     upstream: { baseUrl: simulator.url },
     marketDataLimit,
+    tradeEvents: { url: `http://127.0.0.1:${simulator.events.port}`, isShown: false },
+    ...settings,
   });
   return {
     simulator,
