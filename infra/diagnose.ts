@@ -36,9 +36,9 @@ export function diagnose(facts: RefusalFacts): Diagnosis | undefined {
   return code !== undefined && Object.hasOwn(byCode, code) ? byCode[code as RefusalCode] : undefined;
 }
 
-const setSecret = 'npm run secret:set; in a local run APP_KEY and APP_SECRET';
+const setSecret = 'countersign secret; in a local run APP_KEY and APP_SECRET';
 const newToken =
-  'Run npm run token: it makes one, waits while its owner confirms it in the broker’s app, and stores it in the secret; a local run takes it as ACCESS_TOKEN.';
+  'Run countersign token: it makes one, waits while its owner confirms it in the broker’s app, and stores it in the secret; a local run takes it as ACCESS_TOKEN.';
 const checkHost =
   'Compare the base URL (upstream.baseUrl; in a local run UPSTREAM_BASE_URL) with the broker’s pages: each region and environment has a host of its own.';
 
@@ -159,11 +159,11 @@ const byCode: Partial<Record<RefusalCode, Diagnosis>> = {
   ),
   secret_not_set: says(
     'The secret is empty.',
-    'Pipe {"app_key": "…", "app_secret": "…"} into npm run secret:set.',
+    'Pipe {"app_key": "…", "app_secret": "…"} into countersign secret.',
   ),
   secret_invalid: says(
     'The secret is not of the form {"app_key": "…", "app_secret": "…"}.',
-    'Set it again with npm run secret:set.',
+    'Set it again with countersign secret.',
   ),
   secret_unavailable: says(
     'The function cannot read the secret.',

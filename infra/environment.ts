@@ -140,7 +140,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** Starts, and ends on Ctrl-C with exit code 0; a StartError is its lines and exit code 1. */
+/** Starts, and ends on Ctrl-C with exit code 0. */
 export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
   const starting = start();
   let stopping = false;
@@ -152,11 +152,5 @@ export async function runUntilInterrupted(start: () => Promise<readonly Running[
       if (!stopping) void stop().catch(() => {});
       stopping = true;
     });
-  try {
-    await starting;
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    console.error(error.message);
-    process.exitCode = 1;
-  }
+  await starting;
 }

@@ -178,7 +178,7 @@ export const refusalKinds = {
     status: 503,
     errorCode: 'UPSTREAM_TOKEN_EXPIRED',
     detail:
-      'The upstream did not accept the gateway’s access token: it has expired, is not confirmed, or is missing; nothing is wrong with the request, and it had no effect. The gateway’s operator runs npm run token.',
+      'The upstream did not accept the gateway’s access token: it has expired, is not confirmed, or is missing; nothing is wrong with the request, and it had no effect. The gateway’s operator runs countersign token.',
     ownWords: true,
     retryAfter: 60,
   },

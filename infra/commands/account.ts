@@ -13,7 +13,7 @@ import {
   LambdaClient,
 } from '@aws-sdk/client-lambda';
 import type { UsagePlan } from '../../lib/catalogue/index.ts';
-import { StartError } from '../environment.ts';
+import { accessFault } from './aws.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 
 /** Of Lambda, for the account and Region: instances in all, and those that no function has reserved. */
@@ -60,14 +60,16 @@ export async function readAccount(stackName: string, certificateArn?: string): P
     try {
       return await ask();
     } catch (error) {
-      unknown.push(`${what}: ${action} failed with ${nameOf(usableOrThrow(error))}.`);
+      const fault = accessFault(error);
+      if (fault) throw fault;
+      unknown.push(`${what}: ${action} failed with ${nameOf(error)}.`);
       return undefined;
     }
   };
   const lambda = new LambdaClient(client);
   const gateway = new APIGatewayClient(client);
   const region = await lambda.config.region().catch((error) => {
-    throw usableOrThrow(error);
+    throw accessFault(error) ?? error;
   });
   return {
     region,
@@ -156,26 +158,3 @@ function figure(value: number | undefined): number {
 
 const nameOf = (error: unknown) =>
   error instanceof Error ? ('code' in error && String(error.code)) || error.name : 'an error';
-
-const noCredentials = ['CredentialsProviderError', 'TokenProviderError'];
-const refusedCredentials = [
-  'UnrecognizedClientException',
-  'InvalidClientTokenId',
-  'InvalidSignatureException',
-  'SignatureDoesNotMatch',
-  'ExpiredToken',
-  'ExpiredTokenException',
-];
-
-/** Without usable credentials no other figure can be read either. Messages are left out: they may repeat a key. */
-function usableOrThrow(error: unknown): unknown {
-  const { name, message } = error instanceof Error ? error : { name: '', message: '' };
-  if (noCredentials.includes(name))
-    throw new StartError(
-      'AWS credentials are missing: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
-    );
-  if (refusedCredentials.includes(name))
-    throw new StartError(`AWS does not accept the credentials (${name}): renew them.`);
-  if (message === 'Region is missing') throw new StartError('The Region is missing: set AWS_REGION.');
-  return error;
-}

@@ -1,5 +1,5 @@
 /**
- * `npm run limits`: says which limits a stage's functions keep, and ends the tighter ones to which they went over when the
+ * `countersign limits`: says which limits a stage's functions keep, and ends the tighter ones to which they went over when the
  * upstream refused the configured ones.
  */
 
@@ -7,29 +7,24 @@ import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/clie
 import { limitsText, tighterLimits, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
 import { StartError } from '../environment.ts';
-import { stackNameFrom, usageOf } from './secret-set.ts';
+import type { Target } from './readers.ts';
 import { outputOf, outputsOf } from './stack-secret.ts';
-
-export const usage = usageOf('limits -- [stage] [reset]');
 
 /** The stack's output that names the item. */
 export const limitsOutput = 'LimitsKey';
 
-/** @throws StartError */
-export function limitsArguments(args: readonly string[]): {
-  readonly stackName: string;
-  readonly isReset: boolean;
-} {
-  const isReset = args.length > 0 && args.at(-1) === 'reset';
-  return { stackName: stackNameFrom(isReset ? args.slice(0, -1) : args, usage), isReset };
+export interface LimitsArguments {
+  readonly target: Target;
+  readonly reset: boolean;
+  readonly json: boolean;
 }
 
 /**
- * @returns one sentence for the operator
- * @throws StartError when the arguments are wrong, or the stack or its table cannot be read or written
+ * @returns one sentence for the operator, or the same as JSON
+ * @throws StartError when the stack or its table cannot be read or written
  */
-export async function limitsCommand(args: readonly string[]): Promise<string> {
-  const { stackName, isReset } = limitsArguments(args);
+export async function limitsCommand({ target, reset, json }: LimitsArguments): Promise<string> {
+  const { stackName } = target;
   const outputs = await outputsOf(stackName);
   const key = outputOf(stackName, outputs, limitsOutput);
   const request = {
@@ -43,14 +38,14 @@ export async function limitsCommand(args: readonly string[]): Promise<string> {
   const configured = key.slice(key.indexOf('#') + 1);
   const { Item } = await client.send(new GetItemCommand({ ...request, ConsistentRead: true })).catch(fail);
   const steps = stepsOf({ text: Item?.text?.S ?? '' });
-  if (steps === 0) return `${stackName} keeps upstream.limits as configured: ${configured}.`;
   const kept = choiceAfter(configured, steps);
-  if (isReset) {
-    await client.send(new DeleteItemCommand(request)).catch(fail);
+  const since = steps > 0 ? new Date(Number(Item?.written_at?.N ?? 0)).toISOString() : undefined;
+  if (reset && steps > 0) await client.send(new DeleteItemCommand(request)).catch(fail);
+  if (json) return JSON.stringify({ stack: stackName, configured, kept: reset ? configured : kept, since });
+  if (steps === 0) return `${stackName} keeps upstream.limits as configured: ${configured}.`;
+  if (reset)
     return `${stackName} kept ${kept}; within half a minute its functions keep ${configured} again, as configured.`;
-  }
-  const since = new Date(Number(Item?.written_at?.N ?? 0)).toISOString();
-  return `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 in spite of ${configured}: deploy another upstream.limits, or end it with "reset".`;
+  return `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 in spite of ${configured}: deploy another upstream.limits, or end it with --reset.`;
 }
 
 function choiceAfter(configured: string, steps: number): string {

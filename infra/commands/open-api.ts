@@ -1,51 +1,25 @@
-/** What `npm run openapi` writes: the interface as a document for people, generators and tools. */
+/** What `countersign openapi` writes: the interface as a document for people, generators and tools. */
 
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import { localMode, usualMode } from '../access-modes.ts';
-import { defined } from '../defined.ts';
 import { StartError } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
 import type { DocumentOptions } from '../open-api/document.ts';
-import { type DocumentForm, documentForm, documentIn } from '../open-api/document-form.ts';
+import { type DocumentForm, documentIn } from '../open-api/document-form.ts';
 import { ConfigError } from '../stack/config.ts';
 import { withStreams } from '../stack/live-config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
-import { configOf, stageOf } from '../stack/stages.ts';
-import { parsedArguments } from './arguments.ts';
+import { configOf } from '../stack/stages.ts';
 
-export interface OpenApiArguments extends DocumentForm {
+export interface TextOptions extends DocumentForm {
   /** In place of the deployment's address, which is known after it only. */
   readonly server?: string;
   /** Whose callers it is for: a stage's, or the local run's. When absent, those of a deployment that opens all groups. */
   readonly stage?: string;
-  /** The file to write; standard output when absent. */
-  readonly out?: string;
 }
 
-/** What of it makes the text. */
-export type TextOptions = Omit<OpenApiArguments, 'out'>;
-
-const text = { type: 'string' } as const;
-const options = { version: text, for: text, stage: text, server: text, out: text };
-
-const usage =
-  'Usage: npm run --silent openapi -- [--version 3.1|3.0] [--for generators] [--stage local|NAME] [--server https://…] [--out FILE] (3.1, or 3.0 for generators, to standard output)';
-
-/** @throws StartError naming what there is */
-export function openApiArguments(argv: readonly string[]): OpenApiArguments {
-  const fail = (): never => {
-    throw new StartError(usage);
-  };
-  const { values, positionals } = parsedArguments(argv, options, fail);
-  const { server, out, stage, ...asked } = values;
-  const form = documentForm(asked);
-  const isServer = server === undefined || /^https?:\/\/[^?#]+$/.test(server);
-  if (!form || positionals.length > 0 || !isServer) return fail();
-  return { ...form, ...defined({ stage, server: server?.replace(/\/+$/, ''), out }) };
-}
-
-/** @throws StartError for a stage that there is not, or whose configuration is wrong */
+/** @throws StartError for a stage whose configuration is wrong */
 export function openApiText({ stage, server, ...form }: TextOptions): string {
   const target = targetOf(stage);
   const document = documentIn(form, {
@@ -70,7 +44,7 @@ function targetOf(stage: string | undefined): Target {
       access: localMode,
     };
   try {
-    const { access, domain, live } = resolveConfig(configOf(stageOf(stage)));
+    const { access, domain, live } = resolveConfig(configOf(stage));
     const open = openable.filter((group) => access[group]);
     return {
       operations: exposedOperations(withStreams(operations, live), open),

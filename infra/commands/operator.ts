@@ -1,12 +1,7 @@
-/** Who runs a command, by AWS: one call of its Security Token Service, signed here for want of a client of it. */
+/** Who runs a command, by AWS. */
 
-import { Sha256 } from '@aws-crypto/sha256-js';
-import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { StartError } from '../environment.ts';
-
-const timeoutMs = 10_000;
-const body = 'Action=GetCallerIdentity&Version=2011-06-15';
+import { accessFault, awsAccess, awsCall } from './aws.ts';
 
 /**
  * The ARN of the identity whose credentials the environment has; of an assumed role with its session, which often has a
@@ -16,28 +11,19 @@ const body = 'Action=GetCallerIdentity&Version=2011-06-15';
  */
 export async function operatorArn(): Promise<string> {
   try {
-    const { config } = new CloudFormationClient();
-    const [region, credentials] = await Promise.all([config.region(), config.credentials()]);
-    const { AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL } = process.env;
-    const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-    const url = new URL(AWS_ENDPOINT_URL_STS ?? AWS_ENDPOINT_URL ?? `https://sts.${region}.${suffix}`);
-    const signer = new SignatureV4({ service: 'sts', sha256: Sha256, region, credentials });
-    const { headers } = await signer.sign({
-      method: 'POST',
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: '/',
-      headers: { host: url.host, 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
-      body,
-    });
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(url, { method: 'POST', headers, body, signal });
-    const arn = /<Arn>(arn:[^<]+)<\/Arn>/.exec(await response.text())?.[1];
-    if (!response.ok || !arn) throw Object.assign(new Error(), { name: `status ${response.status}` });
+    const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+    const body = 'Action=GetCallerIdentity&Version=2011-06-15';
+    const { status, text } = await awsCall('sts', await awsAccess(), form, body);
+    const arn = /<Arn>(arn:[^<]+)<\/Arn>/.exec(text)?.[1];
+    if (status !== 200 || !arn) throw Object.assign(new Error(), { name: `status ${status}` });
     return arn;
   } catch (error) {
-    throw new StartError(
-      `AWS does not say who you are, and a change without a name in the audit is not made: ${(error as Error).name}.`,
+    if (error instanceof StartError) throw error;
+    throw (
+      accessFault(error) ??
+      new StartError(
+        `AWS does not say who you are, and a change without a name in the audit is not made: ${(error as Error).name}.`,
+      )
     );
   }
 }

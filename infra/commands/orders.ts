@@ -1,5 +1,5 @@
 /**
- * `npm run orders -- audit`: who ordered what, as lines of JSON. It reads the audit's table, the identity key, and the
+ * `countersign orders audit`: who ordered what, as lines of JSON. It reads the audit's table, the identity key, and the
  * directory, so that an operator sees accounts, orders and users where the table holds sealed bytes and keyed names.
  */
 
@@ -9,9 +9,20 @@ import { subjectOf } from '../../lib/access/records.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { defined } from '../defined.ts';
-import type { OrdersArguments } from './orders-arguments.ts';
+import type { Target } from './readers.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { isCalled, subjectWords } from './users-words.ts';
+
+export interface OrdersArguments {
+  readonly target: Target;
+  readonly account?: string;
+  readonly clientOrderId?: string;
+  /** A user's subject, a key's id, a role's ARN, a source, or the name in a log line. */
+  readonly user?: string;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+  readonly json: boolean;
+}
 
 export interface OrdersPorts {
   readonly stackName: string;
@@ -31,9 +42,9 @@ export interface OrdersPorts {
 export const orderAuditTableOutput = 'OrderAuditTable';
 
 /** @throws StartError when the stack or its identity key cannot be read, or it has no audit */
-export async function deployedOrders({ stage }: OrdersArguments): Promise<OrdersPorts> {
+export async function deployedOrders({ target }: OrdersArguments): Promise<OrdersPorts> {
   const { stackName, outputs, store, identity, directory, say } = await sealedStack(
-    stage,
+    target,
     orderAuditTableOutput,
     'has no audit of orders: open the group orders or watchlists',
   );
@@ -60,7 +71,10 @@ export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Pr
       defined({ account, clientOrderId, user: isUser }),
       nameOf,
     );
-    for (const one of ordered) ports.say(orderedLine(one));
+    // Lines of the audit hold orders byte for byte: nothing reads and writes them again.
+    const lines = ordered.map(orderedLine);
+    if (given.json) ports.say(`{"stack":${JSON.stringify(ports.stackName)},"orders":[${lines.join()}]}`);
+    else for (const line of lines) ports.say(line);
     if (unreadable > 0)
       ports.warn(
         `Of ${unreadable} requests only states can be read: they were sealed under another identity key.`,

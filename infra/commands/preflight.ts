@@ -1,15 +1,13 @@
 /**
- * `npm run preflight -- [stage]`: reads the account's quotas and says in words how many phones the stage carries
+ * `countersign preflight`: reads the account's quotas and says in words how many phones the stage carries
  * there, what bounds them, and what to change or to ask AWS for. It changes nothing.
  */
 
-import { StartError } from '../environment.ts';
-import { ConfigError, type ResolvedConfig } from '../stack/config.ts';
+import type { ResolvedConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
-import { configOf, type StageName, stackNameOf, stageOf } from '../stack/stages.ts';
+import { configOf, stackNameOf } from '../stack/stages.ts';
 import { type Account, readAccount } from './account.ts';
-import { parsedArguments } from './arguments.ts';
 import { type Load, phonesOf, platform, readMs } from './capacity.ts';
 import { isFor } from './certificate.ts';
 import {
@@ -36,46 +34,11 @@ interface Fault {
   readonly remedies: readonly string[];
 }
 
-const options = {
-  phones: { type: 'string' },
-  every: { type: 'string', default: '5' },
-  within: { type: 'string', default: '5' },
-} as const;
-
-const usage = 'Usage: npm run preflight -- [stage] [--phones 10000] [--every 5] [--within 5]';
-
-export async function preflight(args: readonly string[]): Promise<Verdict> {
-  const { stage, wish } = preflightArguments(args);
+/** @throws StartError when AWS cannot be asked at all */
+export async function preflight(stage: string, wish: Wish): Promise<Verdict> {
   const config = resolveConfig(configOf(stage));
   const account = await readAccount(stackNameOf(stage), config.domain?.certificateArn);
   return verdictOf(stage, config, account, wish);
-}
-
-/** @throws StartError in one line, for a stage that is not there too */
-export function preflightArguments(argv: readonly string[]): { stage: StageName; wish: Wish } {
-  const { values, positionals } = parsedArguments(argv, options, () => {
-    throw new StartError(usage);
-  });
-  if (positionals.length > 1) throw new StartError(usage);
-  try {
-    return {
-      stage: stageOf(positionals[0]),
-      wish: {
-        ...(values.phones !== undefined && { phones: wholeOf(values.phones, 10_000_000) }),
-        everySeconds: wholeOf(values.every, 3600),
-        withinSeconds: wholeOf(values.within, 3600),
-      },
-    };
-  } catch (error) {
-    throw error instanceof ConfigError ? new StartError(error.message) : error;
-  }
-}
-
-function wholeOf(text: string, max: number): number {
-  const value = Number(text);
-  if (!/^[1-9]\d*$/.test(text) || value > max)
-    throw new StartError(`${usage}: whole numbers, of phones and of seconds`);
-  return value;
 }
 
 /**

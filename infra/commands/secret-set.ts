@@ -1,11 +1,10 @@
 /**
- * `npm run secret:set`: puts the app key and secret, read from standard input, into the stack's secret.
+ * `countersign secret`: puts the app key and secret, read from standard input, into the stack's secret.
  * Never an argument and never a variable: both can be read by other processes, and shells keep them.
  */
 
 import { createCredentials } from '../../lib/gateway/credentials.ts';
 import { StartError } from '../environment.ts';
-import { stackNameOf } from '../stack/stages.ts';
 import {
   outputOf,
   outputsOf,
@@ -14,22 +13,6 @@ import {
   secretOutput,
   stackSecret,
 } from './stack-secret.ts';
-
-/** @param line with `[stage]` in it */
-export const usageOf = (line: string) =>
-  `Usage: npm run ${line} (a stage has 1 to 32 lower-case letters, digits and -, a letter first)`;
-
-export const usage = usageOf('secret:set -- [stage] < secret.json');
-
-/**
- * Takes stages that stages.ts does not have, too: a stack outlives its entry there.
- *
- * @throws StartError that does not repeat the arguments: one may be the secret, given here by mistake
- */
-export function stackNameFrom([stage = 'dev', ...rest]: readonly string[], otherwise = usage): string {
-  if (rest.length > 0 || !/^[a-z][a-z0-9-]{0,31}$/.test(stage)) throw new StartError(otherwise);
-  return stackNameOf(stage);
-}
 
 /** @throws StartError for a text that the gateway could not use; the text is not repeated in it */
 export async function usableSecret(text: string): Promise<string> {
@@ -68,7 +51,7 @@ export async function setSecret(stackName: string, text: string): Promise<string
       if (keeps) return 'Its access token stays; "access_token": "" in the JSON takes it away.';
       return token === undefined
         ? ''
-        : 'Its access token was of another app key and is gone; npm run token makes one where the upstream wants one.';
+        : 'Its access token was of another app key and is gone; countersign token makes one where the upstream wants one.';
     }
   }
   throw new StartError(changesTooOften(stackName));

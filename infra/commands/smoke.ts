@@ -1,12 +1,11 @@
 /**
- * `npm run smoke -- <url>`: calls a deployment as a client would and says in words what is wrong. The API
+ * `countersign smoke <url>`: calls a deployment as a client would and says in words what is wrong. The API
  * key comes from API_KEY, because arguments are visible to every process of the machine.
  */
 
 import { getConfig, getStockQuotes, getStockSnapshots, listAccounts } from '../../lib/catalogue/index.ts';
 import { type Cause, productIn } from '../../lib/upstream/cause.ts';
 import { diagnose } from '../diagnose.ts';
-import { StartError } from '../environment.ts';
 
 export interface SmokeResult {
   readonly healthy: boolean;
@@ -167,20 +166,4 @@ function parsed(text: string): unknown {
 function membersOf(body: unknown): Readonly<Record<string, string | undefined>> {
   if (typeof body !== 'object' || body === null) return {};
   return Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value === 'string'));
-}
-
-/** @throws StartError naming what is missing or cannot be used; the key is not repeated in it */
-export function smokeArguments(
-  argv: readonly string[],
-  env: NodeJS.ProcessEnv,
-): [url: string, apiKey: string] {
-  const [url, ...rest] = argv;
-  if (!url || rest.length > 0 || !URL.canParse(url))
-    throw new StartError('Usage: API_KEY=… npm run smoke -- <url>');
-  if (!env.API_KEY)
-    throw new StartError('API_KEY is not set: it takes the value of an API key of the stage.');
-  // Another would make fetch throw, which would read as if nothing answered.
-  if (!/^[!-~]+$/.test(env.API_KEY))
-    throw new StartError('API_KEY must be visible ASCII characters without spaces.');
-  return [url, env.API_KEY];
 }

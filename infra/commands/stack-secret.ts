@@ -12,6 +12,7 @@ import {
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager';
 import { StartError } from '../environment.ts';
+import { accessFault } from './aws.ts';
 
 /** The stack's output that names its secret. */
 export const secretOutput = 'SecretArn';
@@ -38,7 +39,7 @@ export async function outputsOf(stackName: string): Promise<ReadonlyMap<string, 
   const { Stacks: [stack] = [] } = await new CloudFormationClient()
     .send(new DescribeStacksCommand({ StackName: stackName }))
     .catch((error: Error) => {
-      throw new StartError(`The stack ${stackName} cannot be read: ${error.message}`);
+      throw accessFault(error) ?? new StartError(`The stack ${stackName} cannot be read: ${error.message}`);
     });
   return new Map(
     (stack?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey ?? '', OutputValue ?? '']),

@@ -1,39 +1,65 @@
 /**
- * `npm run deploy -- [stage]` and `npm run destroy -- [stage]`, and what is checked before the CDK begins: what AWS cannot
- * give would roll all of the deployment back.
+ * What `countersign deploy`, `diff` and `destroy` hand over to the CDK, and what is checked before it begins: what AWS
+ * cannot give would roll all of the deployment back.
  */
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { StartError } from '../environment.ts';
 import { ConfigError, type CountersignConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
-import { configOf, exampleBaseUrl, stackNameOf, stageOf } from '../stack/stages.ts';
+import { configOf, exampleBaseUrl, stackNameOf, stagesPlace } from '../stack/stages.ts';
 import { readInstances } from './account.ts';
+import { awsAccess, awsJson } from './aws.ts';
 import { reservationFault, reservedBy } from './preflight-bounds.ts';
 
+/** With these the CDK alone knows the account. */
+const isElsewhere = (options: readonly string[]) => options.some((option) => option.startsWith('--profile'));
+
 /**
- * What follows the stage goes to the CDK: a pipeline, without an operator, adds `--require-approval never` or `--force`.
- *
- * @throws ConfigError for what must not reach the CDK
+ * @param options go to the CDK: a pipeline, without an operator, adds `--require-approval never` or `--force`
+ * @returns the CDK's exit code, or 1 where it was ended
+ * @throws ConfigError for what must not reach the CDK, StartError where it cannot begin
  */
-export async function runCdk(verb: 'deploy' | 'destroy', args: readonly string[]): Promise<void> {
-  const named = args[0] !== undefined && !args[0].startsWith('-');
-  const stage = stageOf(named ? args[0] : undefined);
-  const options = args.slice(named ? 1 : 0);
-  if (verb === 'deploy' && configOf(stage).upstream.baseUrl === exampleBaseUrl)
+export async function runCdk(
+  verb: 'deploy' | 'diff' | 'destroy',
+  stage: string,
+  options: readonly string[],
+): Promise<number> {
+  const isDeployed = verb === 'deploy';
+  if (isDeployed && configOf(stage).upstream?.baseUrl === exampleBaseUrl)
     throw new ConfigError(
-      `The stage ${stage} still has the example's base URL: put that of your upstream into infra/stack/stages.ts.`,
+      `The stage ${stage} still has the example's base URL: put that of your upstream into ${stagesPlace()}.`,
     );
-  const fault = verb === 'deploy' ? await deploymentFault(configOf(stage), options) : undefined;
+  const cdk = cdkProgram(verb);
+  if (!isElsewhere(options)) await awsAccess();
+  const fault = isDeployed
+    ? ((await deploymentFault(configOf(stage), options)) ?? (await bootstrapFault(options)))
+    : undefined;
   if (fault) throw new ConfigError(fault);
-  const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
-  const child = spawn(process.execPath, [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options], {
-    stdio: 'inherit',
-  });
-  child.once('close', (code) => {
-    process.exitCode = code ?? 1;
-  });
+  const args = [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options];
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+  const [code] = await once(child, 'close');
+  return Number(code ?? 1);
+}
+
+/** The functions are bundled of their sources, which a package does not have. */
+function cdkProgram(verb: string): string {
+  if (!existsSync(join(import.meta.dirname, '../app.ts')))
+    throw new StartError(
+      `countersign ${verb} needs a clone of the repository, because it bundles the functions from their sources: clone it, run npm ci there, and run the command again.`,
+    );
+  try {
+    return createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
+  } catch {
+    throw new StartError(
+      `countersign ${verb} needs the CDK, which is not installed here: run npm ci in the clone.`,
+    );
+  }
 }
 
 /**
@@ -51,9 +77,27 @@ export async function deploymentFault(
   options: readonly string[],
 ): Promise<string | undefined> {
   const config = resolveConfig(given);
-  if (options.some((option) => option.startsWith('--profile'))) return undefined;
+  if (isElsewhere(options)) return undefined;
   const elsewhere = certificateRegionFault(config.domain, process.env.AWS_REGION);
   if (elsewhere || reservedBy(config) === 0) return elsewhere;
   const instances = await readInstances();
   return instances === undefined ? undefined : reservationFault(config, instances);
+}
+
+/** What the CDK's usual bootstrap leaves in an account and Region, and each deployment asks for. */
+const bootstrapVersion = '/cdk-bootstrap/hnb659fds/version';
+
+/** @returns one sentence where the account and Region are not ready for the CDK; what cannot be read holds up nothing */
+export async function bootstrapFault(options: readonly string[]): Promise<string | undefined> {
+  // A toolkit stack with a name of its own may have a qualifier of its own, too.
+  if (isElsewhere(options) || options.some((option) => /toolkit|qualifier/i.test(option))) return undefined;
+  const access = await awsAccess();
+  try {
+    await awsJson('ssm', 'AmazonSSM.GetParameter', access, { Name: bootstrapVersion });
+    return undefined;
+  } catch (error) {
+    return (error as Error).name === 'ParameterNotFound'
+      ? `The CDK is not bootstrapped in ${access.region}: run npx cdk bootstrap aws://ACCOUNT/${access.region} once.`
+      : undefined;
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run token`: sees to the access token that the upstream wants where two-factor checking is on. It checks the one
+ * `countersign token`: sees to the access token that the upstream wants where two-factor checking is on. It checks the one
  * in the stack's secret, makes another where that is needed, waits until its owner has confirmed it, and stores it. The
  * token is in no argument, no output and no error.
  */
@@ -12,10 +12,8 @@ import {
 } from '../../lib/access-token/calls.ts';
 import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
 import { StartError } from '../environment.ts';
-import { changesTooOften, maxTries, membersOf, usageOf } from './secret-set.ts';
+import { changesTooOften, maxTries, membersOf } from './secret-set.ts';
 import { outputOf, outputsOf, type StackSecret, secretOutput, stackSecret } from './stack-secret.ts';
-
-export const usage = usageOf('token -- [stage]');
 
 /** The stack's output that says where it sends its requests to. */
 export const upstreamOutput = 'UpstreamUrl';
@@ -59,23 +57,32 @@ const soonMs = 7.5 * dayMs;
 const pollMs = 5000;
 const confirmWithinMs = 300_000;
 
+/** What became of the token, which is not in it. */
+export interface Renewal {
+  readonly needed: boolean;
+  readonly changed: boolean;
+  readonly status?: TokenState['status'];
+  /** Unix time in milliseconds. */
+  readonly expiresAt?: number;
+}
+
 /** @throws StartError in one line when there is no token in the end; the secret is then as it was */
-export async function renewToken(ports: TokenPorts): Promise<void> {
+export async function renewToken(ports: TokenPorts): Promise<Renewal> {
   const { stackName, secret, say, clock } = ports;
   const before = await secret.read();
   const result = toCredential(before?.text, { clock });
   if (!before || !result.ok)
     throw new StartError(
-      `The secret of ${stackName} holds no app key and app secret: run npm run secret:set first.`,
+      `The secret of ${stackName} holds no app key and app secret: run countersign secret first.`,
     );
   const { credential } = result;
   const calls = ports.callsFor(credential);
-  await inOneLine(async () => {
+  return inOneLine(async () => {
     if (!(await calls.isNeeded())) {
       say(
         `The upstream wants no access token with this app key; nothing was changed.${credential.accessToken === undefined ? '' : ' The one in the secret is sent all the same.'}`,
       );
-      return;
+      return { needed: false, changed: false };
     }
     const earlier = await stateOf(calls, credential.accessToken);
     say(
@@ -85,15 +92,23 @@ export async function renewToken(ports: TokenPorts): Promise<void> {
     );
     if (earlier?.status === 'NORMAL' && (earlier.expiresAt ?? Number.POSITIVE_INFINITY) - clock() > soonMs) {
       say('It can be used; nothing was changed.');
-      return;
+      return renewal(earlier, false);
     }
     const state = await confirmed(ports, calls, await nextOf(calls, earlier));
-    if (state.token !== credential.accessToken) await store(ports, credential.appKey, state.token);
+    const changed = state.token !== credential.accessToken;
+    if (changed) await store(ports, credential.appKey, state.token);
     say(
       `The access token is ${inWords(state)}, and stands in the secret of ${stackName}; functions use it within five minutes, or at once when the upstream refuses the one before.`,
     );
+    return renewal(state, changed);
   });
 }
+
+const renewal = ({ token: _, ...state }: TokenState, changed: boolean): Renewal => ({
+  needed: true,
+  changed,
+  ...state,
+});
 
 const stateOf = async (calls: TokenCalls, token: string | undefined): Promise<TokenState | undefined> =>
   token === undefined ? undefined : calls.check(token);
@@ -161,13 +176,13 @@ const inWords = ({ status, expiresAt }: TokenState): string =>
     ? `NORMAL until ${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     : status;
 
-async function inOneLine(work: () => Promise<void>): Promise<void> {
+async function inOneLine<T>(work: () => Promise<T>): Promise<T> {
   try {
-    await work();
+    return await work();
   } catch (error) {
     if (!(error instanceof TokenCallError)) throw error;
     throw new StartError(
-      `The upstream gave no token: ${error.message}. Nothing was changed. npm run smoke says what is wrong with key, secret or base URL.`,
+      `The upstream gave no token: ${error.message}. Nothing was changed. countersign doctor says what is wrong with key, secret or base URL.`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run trading`: limits of trading, the kill switch, and their history. It writes the table of controls, each change
+ * `countersign trading`: limits of trading, the kill switch, and their history. It writes the table of controls, each change
  * with a record of the history, and reads the identity key and the directory, so that an operator names accounts and
  * users where the table holds keyed names.
  */
@@ -9,14 +9,41 @@ import type { AccessAdmin } from '../../lib/access/admin.ts';
 import { type ControlAdmin, createControlAdmin, type ListedControl } from '../../lib/guard-rails/admin.ts';
 import type { ControlChange, ControlSubject } from '../../lib/guard-rails/control-changes.ts';
 import { maxControlAgeMs } from '../../lib/guard-rails/controls.ts';
-import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
+import {
+  areLimits,
+  type LimitChanges,
+  readLimits,
+  type TradingLimits,
+} from '../../lib/guard-rails/limits.ts';
 import { StartError } from '../environment.ts';
 import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
+import type { Target } from './readers.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
-import type { TradingArguments } from './trading-arguments.ts';
 import { controlWords, deployedWords, historyWords, scopeWords } from './trading-words.ts';
 import { isCalled } from './users-words.ts';
+
+export type TradingVerb = 'limits' | 'stop' | 'resume' | 'history';
+
+/** Whose trading is meant, as the operator writes it. */
+export type TradingScope =
+  | { readonly kind: 'gateway' }
+  | { readonly kind: 'account'; readonly id: string }
+  /** A subject of a token, or the name of a key, a role or a source. */
+  | { readonly kind: 'user'; readonly text: string };
+
+export interface TradingArguments {
+  readonly target: Target;
+  readonly verb: TradingVerb;
+  readonly scope: TradingScope;
+  /** Absent where limits are only shown. */
+  readonly changes?: LimitChanges;
+  readonly reason?: string;
+  /** Of a stop: cancels what is open, too. */
+  readonly cancelOpen?: boolean;
+  readonly limit: number;
+  readonly json: boolean;
+}
 
 export interface TradingPorts {
   readonly stackName: string;
@@ -33,7 +60,7 @@ export interface TradingPorts {
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedTrading(given: TradingArguments): Promise<TradingPorts> {
   const { stackName, outputs, output, identity, store, directory, say } = await sealedStack(
-    given.stage,
+    given.target,
     tradingControlsTableOutput,
     'places no orders: open the group orders',
   );
@@ -130,7 +157,7 @@ async function apply(given: TradingArguments, change: ControlChange, ports: Trad
   for (const one of hintsFor(given, change)) say(one);
 }
 
-function hintsFor({ stage, scope }: TradingArguments, change: ControlChange): readonly string[] {
+function hintsFor({ target, scope }: TradingArguments, change: ControlChange): readonly string[] {
   const { action } = change;
   const whose =
     scope.kind === 'gateway'
@@ -143,7 +170,7 @@ function hintsFor({ stage, scope }: TradingArguments, change: ControlChange): re
       ? [
           'Orders are neither placed nor replaced; cancels go through.',
           change.cancelOpen ? cancelling[scope.kind] : notCancelled,
-          `To resume: npm run trading -- resume ${stage}${whose} --reason "…"`,
+          `To resume: countersign trading resume ${target.options}${whose} --reason "…"`,
         ]
       : []),
     ...(action === 'resume' && scope.kind !== 'gateway'
@@ -188,7 +215,7 @@ async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Pro
   const [user] = distinct.values();
   if (distinct.size > 1)
     throw new StartError(
-      `${JSON.stringify(scope.text)} is the name of ${distinct.size} in ${stackName}: give the name in logs, which npm run users -- list shows.`,
+      `${JSON.stringify(scope.text)} is the name of ${distinct.size} in ${stackName}: give the name in logs, which countersign users list shows.`,
     );
   if (user) return { subject: { kind: 'user', user } };
   if (issuer)
@@ -197,6 +224,6 @@ async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Pro
       hint: 'Nothing has been granted to this user: compare the subject with that of the token.',
     };
   throw new StartError(
-    `Nothing has been granted to ${JSON.stringify(scope.text)} in ${stackName}, which takes no tokens: npm run users -- list shows whose trading can be limited.`,
+    `Nothing has been granted to ${JSON.stringify(scope.text)} in ${stackName}, which takes no tokens: countersign users list shows whose trading can be limited.`,
   );
 }

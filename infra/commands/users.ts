@@ -1,17 +1,60 @@
 /**
- * `npm run users`: who may see and trade on which account. It writes the directory's table, each change with a line of
+ * `countersign users`: who may see and trade on which account. It writes the directory's table, each change with a line of
  * the audit, and reads the identity key, so that an operator sees people and accounts where the table holds sealed bytes.
  */
 
 import type { AccessAdmin, Listed } from '../../lib/access/admin.ts';
 import type { Change } from '../../lib/access/change.ts';
 import { isPrincipal, type Subject, subjectOf, type User } from '../../lib/access/records.ts';
+import type { Scope } from '../../lib/catalogue/scopes.ts';
 import { StartError } from '../environment.ts';
 import { keyOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
+import type { Target } from './readers.ts';
 import { accessTableOutput, asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
-import type { UsersArguments, Verb, Who } from './users-arguments.ts';
 import { auditWords, recordWords, subjectWords } from './users-words.ts';
+
+/** Whom or what a command is about. */
+export type Who =
+  | { readonly kind: 'user'; readonly subject: string }
+  /** An API key: its id, or the names of its plan and key. */
+  | { readonly kind: 'key'; readonly id: string }
+  | { readonly kind: 'key'; readonly plan: string; readonly key: string }
+  | { readonly kind: 'iam'; readonly arn: string }
+  | { readonly kind: 'source'; readonly name: string }
+  | { readonly kind: 'token' | 'app'; readonly id: string }
+  /** The keyed name of a log line. */
+  | { readonly kind: 'name'; readonly name: string };
+
+export type Verb =
+  | 'grant'
+  | 'revoke'
+  | 'bind'
+  | 'unbind'
+  | 'block'
+  | 'unblock'
+  | 'sign-out'
+  | 'show'
+  | 'list'
+  | 'audit';
+
+export interface UsersArguments {
+  readonly target: Target;
+  readonly verb: Verb;
+  /** Absent for `list` and `audit`. */
+  readonly who?: Who;
+  /** The subject that a key, a role or a source is bound to. */
+  readonly user?: string;
+  /** `*` for all. */
+  readonly accounts: readonly string[];
+  readonly userData: boolean;
+  /** Undefined: not given. */
+  readonly scopes?: readonly Scope[];
+  /** How long a token stays blocked. */
+  readonly days: number;
+  readonly limit: number;
+  readonly json: boolean;
+}
 
 export interface UsersPorts {
   readonly stackName: string;
@@ -27,9 +70,9 @@ export interface UsersPorts {
 const looks: ReadonlySet<Verb> = new Set<Verb>(['list', 'show', 'audit']);
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
-export async function deployedUsers({ stage, verb }: UsersArguments): Promise<UsersPorts> {
+export async function deployedUsers({ target, verb }: UsersArguments): Promise<UsersPorts> {
   const { stackName, outputs, directory, say } = await sealedStack(
-    stage,
+    target,
     accessTableOutput,
     'knows no users: open a group of account data',
   );

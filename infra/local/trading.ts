@@ -1,5 +1,5 @@
 /**
- * Limits and the kill switch of the local run: in memory, set and shown with the key, as `npm run trading` does it for a
+ * Limits and the kill switch of the local run: in memory, set and shown with the key, as `countersign trading` does it for a
  * deployment.
  */
 

@@ -32,7 +32,7 @@ export const usersOf = (
   });
 
 /**
- * Grants what an operator would grant with `npm run users`.
+ * Grants what an operator would grant with `countersign users`.
  *
  * @example
  * const users = [{ name: 'ada', accounts: ['*'] }];

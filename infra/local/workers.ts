@@ -105,7 +105,7 @@ export const orderAuditPath = '/_orders/audit';
 /**
  * Audits each change of the journal.
  *
- * @returns a route that shows who ordered what, as JSON lines, as `npm run orders` shows a deployment's
+ * @returns a route that shows who ordered what, as JSON lines, as `countersign orders` shows a deployment's
  */
 export function startOrderAudit({ platform, env }: FunctionParts): LocalRoute {
   const composed = start(orderAudit, env([], true), platform.ports);

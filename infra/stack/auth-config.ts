@@ -23,7 +23,7 @@ export interface AuthConfig {
   readonly clientIds?: readonly string[];
   /** What a token’s scopes must contain for each of ours, any one of the list. Default the scope’s own name. */
   readonly scopes?: Readonly<Partial<Record<Scope, string | readonly string[]>>>;
-  /** The claim that lists the accounts of a user. Default none: operators grant accounts by `npm run users`. */
+  /** The claim that lists the accounts of a user. Default none: operators grant accounts by `countersign users`. */
   readonly accountsClaim?: string;
   /** Where the issuer’s keys are. Default the `jwks_uri` of its discovery document. */
   readonly jwksUri?: string;

@@ -241,7 +241,7 @@ export class Countersign extends Construct {
 
   /**
    * Lets an AWS identity call the operations of groups that open with `iam`. Which accounts it then reaches, an operator
-   * grants to it: `npm run users -- grant --iam ARN`.
+   * grants to it: `countersign users grant --iam ARN`.
    *
    * @throws ConfigError for a group that does not
    */

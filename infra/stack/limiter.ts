@@ -67,7 +67,7 @@ export function limiterAlarms(
     tightened: alarm(
       scope,
       'LimitsTightenedAlarm',
-      'The functions keep tighter limits than upstream.limits, which the upstream has refused: deploy another choice, or run npm run limits.',
+      'The functions keep tighter limits than upstream.limits, which the upstream has refused: deploy another choice, or run countersign limits.',
       metric('LimitsTightened', 'Maximum'),
     ),
   };

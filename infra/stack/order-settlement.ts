@@ -59,7 +59,7 @@ export class OrderSettlement extends Construct {
       unknown: alarm(
         this,
         'UnknownAlarm',
-        'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, as order_not_read; npm run orders -- audit names the order.',
+        'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, as order_not_read; countersign orders audit names the order.',
         functionMetric(this.function, 'OrdersUnknownSeconds', 'Maximum'),
         // It says something each minute.
         { threshold: alarmAfterSeconds, missing: TreatMissingData.BREACHING },

@@ -2,6 +2,8 @@
 
 import * as v from 'valibot';
 
+export { ConfigError } from './config-error.ts';
+
 export function oneOf<const V extends readonly string[]>(...values: V) {
   return v.picklist(values, `takes one of ${values.join(', ')}`);
 }
@@ -29,8 +31,3 @@ export const reservation = v.lazy((given) =>
     ? whole(1, 1000)
     : v.literal('none', 'takes a whole number from 1 to 1000, or none'),
 );
-
-/** A sentence for each mistake, in a line of its own, which names the property. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}

@@ -46,12 +46,12 @@ export class CountersignStack extends Stack {
       ...[...plans].flatMap(([plan, { keys }]) => [...keys].map(([name, key]) => keyRow(plan, name, key))),
       ...lookupOutputs(this.countersign),
       ...tradeEventOutputs(this.countersign),
-      ['AccessTable', tables.users?.tableName, 'Who may do what; npm run users writes it'],
+      ['AccessTable', tables.users?.tableName, 'Who may do what; countersign users writes it'],
       ...orderOutputs(this.countersign),
       [
         'IdentityKeySecretArn',
         identityKey?.secretArn,
-        'The key that names and seals users; npm run users reads it',
+        'The key that names and seals users; countersign users reads it',
       ],
       ['AuthIssuer', config.auth?.issuer, 'Whose access tokens are accepted'],
     ];
@@ -124,7 +124,7 @@ function orderOutputs(countersign: Countersign): readonly Output[] {
     [
       tradingControlsTableOutput,
       tradingControls?.table.tableName,
-      'Limits and stops of trading; npm run trading writes it',
+      'Limits and stops of trading; countersign trading writes it',
     ],
     [
       tradingLimitsOutput,
@@ -149,7 +149,7 @@ function orderOutputs(countersign: Countersign): readonly Output[] {
     [
       'OrderAuditTable',
       orderAudit?.table.tableName,
-      'Who ordered what, line by line, sealed; npm run orders reads it',
+      'Who ordered what, line by line, sealed; countersign orders reads it',
     ],
     ['OrderAuditFunction', orderAudit?.function.functionName, 'The only one that adds lines'],
     ['OrderAuditLostUrl', orderAudit?.lost.queueUrl, 'Which parts of the journal’s stream have no lines'],

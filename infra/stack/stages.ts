@@ -1,9 +1,12 @@
 /**
  * The stages that can be deployed, by name: `cdk synth -c stage=NAME`. Put yours here, with the limits that you choose:
- * docs/limits.md, "What the upstream allows".
+ * docs/limits.md, "What the upstream allows". Without a clone they stand as JSON in `countersign.json` of the folder in
+ * which a command runs; where that file is, it replaces the ones below.
  */
 
-import { ConfigError, type CountersignConfig } from './config.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import type { CountersignConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
 
 /** Synthesises, but is no upstream: replace it before the first deployment. */
 export const exampleBaseUrl = 'https://api.example.com';
@@ -24,23 +27,39 @@ const stages = {
   },
 } as const satisfies Record<string, CountersignConfig>;
 
-export type StageName = keyof typeof stages;
+/** The stages of the current folder, in place of those above. */
+export const stagesFile = 'countersign.json';
+
+/** @throws ConfigError for a file that is no object of stages; what a stage has is checked where it is resolved */
+function ownStages(): Readonly<Record<string, CountersignConfig>> {
+  if (!existsSync(stagesFile)) return stages;
+  try {
+    const given: unknown = JSON.parse(readFileSync(stagesFile, 'utf8'));
+    if (typeof given === 'object' && given !== null && !Array.isArray(given))
+      return given as Readonly<Record<string, CountersignConfig>>;
+  } catch {
+    // As for any other JSON.
+  }
+  throw new ConfigError(`${stagesFile} must be JSON like {"prod": {"upstream": {"baseUrl": "https://…"}}}.`);
+}
+
+/** Where an operator finds and changes the stages. */
+export const stagesPlace = () => (existsSync(stagesFile) ? stagesFile : 'infra/stack/stages.ts');
 
 /** The stack's name in CloudFormation. */
 export const stackNameOf = (stage: string) => `Countersign-${stage}`;
 
-export const configOf = (stage: StageName): CountersignConfig => stages[stage];
+/** @param stage of `stageOf` */
+export const configOf = (stage: string): CountersignConfig => ownStages()[stage] as CountersignConfig;
 
 /**
- * @param name what was asked for, if anything was
+ * @param name what was asked for, if anything was; it is not repeated in the error, for it may be a secret in a wrong place
  * @throws ConfigError naming the stages that there are
  */
-export function stageOf(name: unknown = 'dev'): StageName {
-  const known = Object.keys(stages) as StageName[];
+export function stageOf(name: unknown = 'dev'): string {
+  const known = Object.keys(ownStages());
   const stage = known.find((candidate) => candidate === name);
   if (stage === undefined)
-    throw new ConfigError(
-      `stage must be one of ${known.join(', ')}, which stand in infra/stack/stages.ts, not ${JSON.stringify(name)}.`,
-    );
+    throw new ConfigError(`stage must be one of ${known.join(', ')}, which stand in ${stagesPlace()}.`);
   return stage;
 }

@@ -53,7 +53,7 @@ export class TokenCheck extends Construct {
     this.endAlarm = alarm(
       this,
       'TokenAlarm',
-      `The access token has ${config.alarmDaysBefore} days or less, or does not work: run npm run token.`,
+      `The access token has ${config.alarmDaysBefore} days or less, or does not work: run countersign token.`,
       // Its period is shorter than the schedule, so that a finding counts at once and not at the end of hours.
       functionMetric(this.function, 'TokenDaysLeft', 'Minimum'),
       {
@@ -66,7 +66,7 @@ export class TokenCheck extends Construct {
     this.refusedAlarm = alarm(
       this,
       'TokenRefusedAlarm',
-      'The upstream refuses the access token of a request: run npm run token.',
+      'The upstream refuses the access token of a request: run countersign token.',
       metricOf(tokenMetric, shared.secret.secretArn),
     );
     this.checkAlarm = alarm(

@@ -64,7 +64,7 @@ export const resolveStopOnAlarms = (
 
 export interface TradingConfig {
   /**
-   * Limits of all trading through the gateway, until an operator sets others with `npm run trading`; or `none`. Required
+   * Limits of all trading through the gateway, until an operator sets others with `countersign trading`; or `none`. Required
    * where `groups.orders` opens to users: then with `max_order_notional` and `max_orders_per_minute` at least, or `none`.
    */
   readonly limits: TradingLimits | 'none';
@@ -108,7 +108,7 @@ export function resolveTrading(
   if (areLimits(read)) {
     if (JSON.stringify(read).length > maxLimitsLength)
       mistakes.add(
-        `trading.limits takes at most ${maxLimitsLength} characters as JSON: set longer lists with npm run trading, after the deployment.`,
+        `trading.limits takes at most ${maxLimitsLength} characters as JSON: set longer lists with countersign trading, after the deployment.`,
       );
     return read;
   }

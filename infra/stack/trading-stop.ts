@@ -128,13 +128,13 @@ export class TradingStop extends Construct {
       failed: alarm(
         this,
         'FailedAlarm',
-        'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two. Stop with npm run trading -- stop; the log event trading_not_stopped says why.',
+        'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two. Stop with countersign trading stop; the log event trading_not_stopped says why.',
         this.function.metricErrors({ period }),
       ),
       lost: alarm(
         this,
         'LostAlarm',
-        'An alarm was to stop trading, and did not: nothing tries again. Stop with npm run trading -- stop. The message in the queue is the event.',
+        'An alarm was to stop trading, and did not: nothing tries again. Stop with countersign trading stop. The message in the queue is the event.',
         this.lost.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
       ),
     };

@@ -1,4 +1,4 @@
-/** The documents that generators are given, as `npm run openapi` prints them for the local run. */
+/** The documents that generators are given, as `countersign openapi` prints them for the local run. */
 
 import { openApiText, type TextOptions } from '../../infra/commands/open-api.ts';
 

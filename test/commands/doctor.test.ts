@@ -211,7 +211,7 @@ const faults: readonly Fault[] = [
     name: 'an expired token',
     seeded: withToken(16 * day, 0),
     smoke: /^The upstream does not accept the access token/,
-    line: /^The access token has expired\. Run npm run token/,
+    line: /^The access token has expired\. Run countersign token/,
   },
   {
     name: 'a token that nobody confirmed',

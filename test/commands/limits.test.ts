@@ -1,10 +1,13 @@
-/** `npm run limits`: which limits are in force, and how an operator ends the tighter ones. */
+/** `countersign limits`: which limits are in force, and how an operator ends the tighter ones. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import { limitsCommand } from '../../infra/commands/limits.ts';
 import { StartError } from '../../infra/environment.ts';
 import { type StackStubOptions, startStackStub } from './stack-stub.ts';
+
+const look = { target: { stackName: 'Countersign-test', options: '' }, reset: false, json: false };
+const reset = { ...look, reset: true };
 
 async function stubFor(t: TestContext, options: StackStubOptions) {
   const stub = await startStackStub(t, options);
@@ -22,33 +25,34 @@ async function stubFor(t: TestContext, options: StackStubOptions) {
 test('the configured ones: a sentence, and nothing to end', async (t) => {
   const { deleted } = await stubFor(t, {});
   const sentence = 'Countersign-test keeps upstream.limits as configured: interface.';
-  assert.equal(await limitsCommand(['test']), sentence);
-  assert.equal(await limitsCommand(['test', 'reset']), sentence);
+  assert.equal(await limitsCommand(look), sentence);
+  assert.equal(await limitsCommand(reset), sentence);
   assert.deepEqual(deleted, []);
 });
 
 test('tighter ones: which, since when, and what ends them; reset ends them', async (t) => {
   const { deleted } = await stubFor(t, { steps: 2 });
+  assert.deepEqual(JSON.parse(await limitsCommand({ ...look, json: true })), {
+    stack: 'Countersign-test',
+    configured: 'interface',
+    kept: 'published-sandbox',
+    since: '2026-11-18T11:06:40.000Z',
+  });
   assert.match(
-    await limitsCommand(['test']),
-    /^Countersign-test keeps published-sandbox since 2026-11-\d\dT\S+, because .* in spite of interface: deploy another upstream\.limits, or end it with "reset"\.$/,
+    await limitsCommand(look),
+    /^Countersign-test keeps published-sandbox since 2026-11-\d\dT\S+, because .* in spite of interface: deploy another upstream\.limits, or end it with --reset\.$/,
   );
   assert.deepEqual(deleted, []);
-  assert.match(
-    await limitsCommand(['test', 'reset']),
-    /kept published-sandbox; within half a minute .* interface again/,
-  );
+  assert.match(await limitsCommand(reset), /kept published-sandbox; within half a minute .* interface again/);
   assert.deepEqual(deleted, [{ TableName: 'limiter', Key: { pk: { S: 'countersign.limits#interface' } } }]);
-  assert.match(await limitsCommand(['test']), /as configured: interface\.$/);
+  assert.match(await limitsCommand(look), /as configured: interface\.$/);
 });
 
 test('what cannot be done is one line', async (t) => {
   await stubFor(t, { steps: 1, denied: ['DeleteItem'] });
-  await assert.rejects(limitsCommand(['test', 'reset']), (error) => {
+  await assert.rejects(limitsCommand(reset), (error) => {
     assert.ok(error instanceof StartError);
     assert.equal(error.message, 'The table of Countersign-test cannot be used: AccessDeniedException.');
     return true;
   });
-  await assert.rejects(limitsCommand(['Test']), /^Error: Usage: npm run limits/);
-  await assert.rejects(limitsCommand(['test', 'end']), /^Error: Usage: npm run limits/);
 });

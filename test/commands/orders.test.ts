@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { type OrdersPorts, showOrders } from '../../infra/commands/orders.ts';
-import { ordersArguments, usage } from '../../infra/commands/orders-arguments.ts';
+import { type OrdersArguments, type OrdersPorts, showOrders } from '../../infra/commands/orders.ts';
+import { sinceIn } from '../../infra/commands/orders-command.ts';
 import { StartError } from '../../infra/environment.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
@@ -11,6 +11,7 @@ import { createMemoryAccessStore } from '../../lib/access/store.ts';
 import { createMemoryOrderAudit } from '../../lib/orders/audit.ts';
 import type { AuditLine } from '../../lib/orders/audit-line.ts';
 import { lineOf } from '../orders/audit.contract.ts';
+import { given, refused } from './given.ts';
 
 const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 const issuer = 'https://issuer.example';
@@ -35,9 +36,9 @@ async function world(change: Partial<OrdersPorts> = {}) {
   /** As one line of a shell; the lines since. */
   const run = async (line: string): Promise<readonly Record<string, unknown>[]> => {
     said.length = 0;
-    const given = ordersArguments(line.split(' '), now);
-    assert.ok(given);
-    await showOrders(given, ports);
+    const { since: _, ...asked } = await given<OrdersArguments>(`orders ${line}`);
+    const [, since = '30d'] = /--since (\S+)/.exec(line) ?? [];
+    await showOrders({ ...asked, since: sinceIn(since, now) }, ports);
     return said.map((one) => JSON.parse(one));
   };
   let count = 0;
@@ -70,8 +71,8 @@ test('filters: since when, which account, which order', async () => {
   await ordered('order-3', now - hour);
   const ids = async (line: string) => (await run(line)).map(({ client_order_id: id }) => id);
   assert.deepEqual(await ids('audit'), ['order-2', 'order-3']);
-  assert.deepEqual(await ids('audit dev --since 12h'), ['order-3']);
-  assert.deepEqual(await ids('audit dev --since 2026-10-01'), ['order-1', 'order-2', 'order-3']);
+  assert.deepEqual(await ids('audit --stage dev --since 12h'), ['order-3']);
+  assert.deepEqual(await ids('audit --stage dev --since 2026-10-01'), ['order-1', 'order-2', 'order-3']);
   assert.deepEqual(await ids('audit --account 222'), ['order-2']);
   assert.deepEqual(await ids('audit --client-order-id order-3'), ['order-3']);
   assert.deepEqual(await ids('audit --account 333'), []);
@@ -128,21 +129,30 @@ test('an error of AWS is one sentence without its message', async () => {
   });
 });
 
-test('arguments that say nothing clear are refused', () => {
-  for (const line of [
-    'list',
-    'audit dev prod',
-    'audit Prod',
-    'audit --since yesterday',
-    'audit --since 2026-11-23',
-    'audit --since 2026-99-99',
-    'audit --limit 5',
-    'audit --user',
-  ])
-    assert.throws(() => ordersArguments(line.split(' '), now), StartError, line);
-  assert.equal(ordersArguments([], now), undefined);
-  assert.equal(ordersArguments(['audit', '--help'], now), undefined);
-  assert.match(usage, /npm run orders -- audit/);
+test('as JSON all lines are in one object, with orders byte for byte', async () => {
+  const { run, ordered, said } = await world();
+  await ordered('order-1', now - hour);
+  await ordered('order-2', now - hour);
+  const [all] = await run('audit --json');
+  const { stack, orders } = all as { readonly stack: string; readonly orders: readonly object[] };
+  assert.deepEqual([stack, orders.length], ['Countersign-dev', 2]);
+  assert.ok(said[0]?.includes('"asked":{"limit_price":1.10,"name":"⚖"}'));
+});
+
+test('a line that says nothing clear is refused', async () => {
+  const since =
+    /^--since must be days or hours, such as 30d or 12h, or a day or a moment in UTC that is past/;
+  for (const [line, sentence] of [
+    ['list', '"list" is no command. The commands are audit.'],
+    ['audit prod', 'Options follow the command, and nothing besides: a stage is --stage NAME.'],
+    ['audit --stage Prod', /^--stage must be one of dev, prod/],
+    ['audit --since yesterday', since],
+    ['audit --since 2099-11-23', since],
+    ['audit --since 2026-99-99', since],
+    ['audit --limit 5', /^There is no option --limit/],
+    ['audit --user', '--user takes a value.'],
+  ] as const)
+    await refused(`orders ${line}`, sentence);
   // An audit of half a century ago would be twenty thousand queries.
-  assert.equal(ordersArguments(['audit', '--since', '1970-01-01'], now)?.since, Date.UTC(2026, 0, 1));
+  assert.equal(sinceIn('1970-01-01', now), Date.UTC(2026, 0, 1));
 });

@@ -1,14 +1,13 @@
-/** `npm run preflight`: accounts and stages, and what is said of them. */
+/** `countersign preflight`: accounts and stages, and what is said of them. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
 import { type Account, readAccount } from '../../infra/commands/account.ts';
-import { preflightArguments, verdictOf, type Wish } from '../../infra/commands/preflight.ts';
-import { StartError } from '../../infra/environment.ts';
+import { verdictOf, type Wish } from '../../infra/commands/preflight.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { launcher } from '../support/process.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 
 const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' } as const;
@@ -285,27 +284,6 @@ for (const { what, config, of, wish, carries, says } of cases)
     assert.doesNotMatch(words, /undefined|NaN|Infinity/);
   });
 
-test('arguments: a stage, and whole numbers', () => {
-  assert.deepEqual(preflightArguments([]), { stage: 'dev', wish: times });
-  assert.deepEqual(preflightArguments(['prod', '--phones', '1000', '--every', '15', '--within=60']), {
-    stage: 'prod',
-    wish: { phones: 1000, everySeconds: 15, withinSeconds: 60 },
-  });
-  for (const [wrong, line] of [
-    [['nosuch'], /^stage must be one of dev, prod/],
-    [['dev', 'prod'], /^Usage/],
-    [['--phones', '1.5'], /^Usage.*whole numbers/],
-    [['--phones', '0'], /whole numbers/],
-    [['--every', '9999'], /whole numbers/],
-    [['--speed', '1'], /^Usage/],
-    [['--phones'], /^Usage/],
-  ] as const)
-    assert.throws(
-      () => preflightArguments(wrong),
-      (error) => error instanceof StartError && line.test(error.message) && !error.message.includes('\n'),
-    );
-});
-
 test('the domain’s certificate: what API Gateway would refuse is said before', () => {
   const elsewhere = certificateArn.replace('eu-central-1', 'us-east-1');
   const faults: readonly (readonly [CountersignConfig['domain'], Account, RegExp | undefined])[] = [
@@ -355,10 +333,8 @@ for (const [what, stub, expected] of certificates)
     assert.equal(other, undefined, 'of another Region it is not asked for');
   });
 
-const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
-
 async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, 'preflight', ...args], {
+  const child = spawn(process.execPath, [launcher, 'preflight', ...args], {
     env: { PATH: process.env.PATH, HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true', ...env },
   });
   let [out, err] = ['', ''];
@@ -370,8 +346,8 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 const accounts: readonly (readonly [string, AccountStub, string[], number, RegExp])[] = [
-  ['a new one', { instances: 10 }, ['dev'], 0, /20 phones.*\n.*10 instances/s],
-  ['a new one, with a wish', { instances: 10 }, ['dev', '--phones', '1000'], 1, /1,000, now 10\./],
+  ['a new one', { instances: 10 }, [], 0, /20 phones.*\n.*10 instances/s],
+  ['a new one, with a wish', { instances: 10 }, ['--phones', '1000'], 1, /1,000, now 10\./],
   [
     'one with 1,203 keys',
     { keys: 1203, held: 10 },
@@ -384,7 +360,7 @@ const accounts: readonly (readonly [string, AccountStub, string[], number, RegEx
     'one that may not be read',
     { denied: ['/account'] },
     [],
-    2,
+    1,
     /instances: lambda:GetAccountSettings failed with AccessDen/,
   ],
   [
@@ -398,7 +374,7 @@ const accounts: readonly (readonly [string, AccountStub, string[], number, RegEx
     'an emulator’s, without figures',
     { empty: ['/account'] },
     [],
-    2,
+    1,
     /failed with an answer without the figure/,
   ],
 ];
@@ -423,6 +399,6 @@ test('what must be there first is asked for in one line', async (t) => {
   ] as const) {
     const { code, out, err } = await run([], given);
     assert.match(err, line);
-    assert.deepEqual([code, out], [2, '']);
+    assert.deepEqual([code, out], [1, '']);
   }
 });

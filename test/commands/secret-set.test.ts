@@ -1,45 +1,24 @@
-/** What `npm run secret:set` says when it cannot do it: one line, without the secret. */
+/** What `countersign secret` says when it cannot do it: one line, without the secret. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { runModule } from '../support/process.ts';
+import { runCountersign } from '../support/process.ts';
 import { startStackStub } from './stack-stub.ts';
 
 const secret = { app_key: 'canary-key', app_secret: 'canary-secret' };
 
-const nowhere = {
-  AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
-  AWS_REGION: 'eu-central-1',
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-};
-
-const secretSet = (args: readonly string[], env: Readonly<Record<string, string>>, given: object = secret) =>
-  runModule('infra/commands/main.ts', ['secret-set', ...args], env, JSON.stringify(given));
-
-test('arguments that are no stage are one usage line, which does not repeat them', async () => {
-  for (const args of [
-    ['Canary-secret'],
-    ['{"app_secret":"canary"}'],
-    [`a${'b'.repeat(32)}`],
-    ['dev', 'canary'],
-  ]) {
-    const { code, output } = await secretSet(args, nowhere);
-    assert.equal(code, 1);
-    assert.match(output, /^Usage: npm run secret:set [^\n]*\n$/);
-    assert.ok(!/canary|bbb/i.test(output), output);
-  }
-});
+const secretSet = (env: Readonly<Record<string, string>>, given: object = secret) =>
+  runCountersign(['secret', '--stack', 'Countersign-test'], env, JSON.stringify(given));
 
 test('a secret that may not be written or read is one line with the error’s name', async (t) => {
   const written = await startStackStub(t, { denied: ['PutSecretValue'] });
   for (const given of [secret, { ...secret, access_token: '' }])
-    assert.deepEqual(await secretSet(['test'], written.env, given), {
+    assert.deepEqual(await secretSet(written.env, given), {
       code: 1,
       output: 'The secret of Countersign-test cannot be written: AccessDeniedException.\n',
     });
   const read = await startStackStub(t, { denied: ['GetSecretValue'] });
-  const { code, output } = await secretSet(['test'], read.env);
+  const { code, output } = await secretSet(read.env);
   assert.equal(code, 1);
   assert.match(
     output,
@@ -47,7 +26,7 @@ test('a secret that may not be written or read is one line with the error’s na
   );
   assert.equal(read.current, undefined);
   // Without a right that the command did not need before.
-  assert.equal((await secretSet(['test'], read.env, { ...secret, access_token: '' })).code, 0);
+  assert.equal((await secretSet(read.env, { ...secret, access_token: '' })).code, 0);
   assert.deepEqual(JSON.parse(read.current ?? ''), { ...secret, access_token: '' });
 });
 
@@ -65,7 +44,7 @@ test('an access token stays while the JSON has none; given, emptied or of anothe
     ],
   ] as const) {
     const stub = await startStackStub(t, { secret: JSON.stringify(before) });
-    const { code, output } = await secretSet(['test'], stub.env, given);
+    const { code, output } = await secretSet(stub.env, given);
     assert.equal(code, 0, output);
     assert.ok(output.startsWith(set + words), output);
     assert.ok(!output.includes('canary'), output);
@@ -81,13 +60,13 @@ test('a token that is stored meanwhile stays, too', async (t) => {
     if (times++ === 0) stub.set(JSON.stringify({ ...secret, access_token: 'canary-token' }));
   };
   const next = { ...secret, app_secret: 'next' };
-  const { code, output } = await secretSet(['test'], stub.env, next);
+  const { code, output } = await secretSet(stub.env, next);
   assert.equal(code, 0, output);
   assert.deepEqual(JSON.parse(stub.current ?? ''), { ...next, access_token: 'canary-token' });
 });
 
 test('into a secret that was never set', async (t) => {
   const stub = await startStackStub(t);
-  assert.equal((await secretSet(['test'], stub.env)).code, 0);
+  assert.equal((await secretSet(stub.env)).code, 0);
   assert.equal(stub.current, JSON.stringify(secret));
 });

@@ -1,4 +1,4 @@
-/** `npm run token` against the simulator and a stand-in for AWS: what it stores, what it leaves, and what it says. */
+/** `countersign token` against the simulator and a stand-in for AWS: what it stores, what it leaves, and what it says. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
@@ -7,7 +7,7 @@ import { StartError } from '../../infra/environment.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
-import { runModule } from '../support/process.ts';
+import { runCountersign } from '../support/process.ts';
 import { type StackStub, type StackStubOptions, startStackStub } from './stack-stub.ts';
 
 const canary = { appKey: 'canary-app-key-77aa', appSecret: 'canary-app-secret-31ee' };
@@ -212,7 +212,7 @@ test('a token is not stored beside another app key', async (t) => {
 
 test('what is wrong is one line', async (t) => {
   for (const [options, stub, line] of [
-    [{}, { secret: '' }, /holds no app key and app secret: run npm run secret:set first\.$/],
+    [{}, { secret: '' }, /holds no app key and app secret: run countersign secret first\.$/],
     [
       { appSecret: 'other' },
       {},
@@ -233,16 +233,18 @@ test('what is wrong is one line', async (t) => {
 
 test('as a process: nothing secret in what it prints, with exit code 0 or 1', async (t) => {
   const { stub } = await worldFor(t, { tokenApprovalMs: 0, clock: Date.now });
-  const made = await spawned(stub, ['test']);
+  const made = await spawned(stub);
   assert.equal(made.code, 0, made.output);
   const token = JSON.parse(stub.current ?? '').access_token;
   assert.match(token, /^[0-9a-f]{32}$/);
   for (const secret of [token, ...Object.values(canary)]) assert.ok(!made.output.includes(secret));
 
-  const wrong = await spawned(stub, ['Not a stage']);
-  assert.equal(wrong.code, 1);
-  assert.match(wrong.output, /^Usage: npm run token [^\n]*\n$/);
+  const json = await spawned(stub, '--json');
+  const [line = ''] = json.output.split('\n').filter((one) => one.startsWith('{'));
+  const { stack, needed, changed, status } = JSON.parse(line);
+  assert.deepEqual([stack, needed, changed, status], ['Countersign-test', true, false, 'NORMAL']);
+  for (const secret of [token, ...Object.values(canary)]) assert.ok(!json.output.includes(secret));
 });
 
-const spawned = ({ env }: StackStub, args: readonly string[]) =>
-  runModule('infra/commands/main.ts', ['token', ...args], env);
+const spawned = ({ env }: StackStub, ...more: readonly string[]) =>
+  runCountersign(['token', '--stack', 'Countersign-test', ...more], env);

@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { manageTrading, type TradingPorts } from '../../infra/commands/trading.ts';
-import { tradingArguments, usage } from '../../infra/commands/trading-arguments.ts';
+import { helpOf } from '../../infra/commands/command-page.ts';
+import { manageTrading, type TradingArguments, type TradingPorts } from '../../infra/commands/trading.ts';
 import { limitChanges, limitTexts, settable } from '../../infra/commands/trading-values.ts';
-import { StartError } from '../../infra/environment.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
@@ -14,14 +13,11 @@ import {
   createMemoryControls,
   type MemoryControls,
 } from '../../lib/guard-rails/index.ts';
+import { given, refused } from './given.ts';
 
 const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 const issuer = 'https://issuer.example';
 const operator = 'arn:aws:iam::123456789012:user/operator';
-
-/** Arguments as a shell gives them: a text in double quotes is one. */
-const words = (line: string) =>
-  [...line.matchAll(/((?:[^\s"]|"[^"]*")+)/g)].map(([word]) => word.replaceAll('"', ''));
 
 function world(change: Partial<TradingPorts> = {}, store: Partial<MemoryControls> = {}) {
   const controls = { ...createMemoryControls(), ...store };
@@ -41,9 +37,7 @@ function world(change: Partial<TradingPorts> = {}, store: Partial<MemoryControls
   const run = async (line: string): Promise<string[]> => {
     said.length = 0;
     state.now += 1000;
-    const given = tradingArguments(words(line));
-    assert.ok(given);
-    await manageTrading(given, ports);
+    await manageTrading(await given<TradingArguments>(`trading ${line}`), ports);
     return [...said];
   };
   return { run, controls, directory };
@@ -71,7 +65,7 @@ test('limits are set, narrowed, taken away, and shown as they are written', asyn
     '  version 1',
   ];
   assert.deepEqual([said[0], [...said.slice(1)].sort()], [effective, [...shown].sort()]);
-  assert.deepEqual((await run('limits dev')).sort(), [...shown].sort());
+  assert.deepEqual((await run('limits --stage dev')).sort(), [...shown].sort());
   assert.deepEqual((await controls.read(['stack'])).get('stack'), {
     version: 1,
     limits: {
@@ -90,7 +84,7 @@ test('limits are set, narrowed, taken away, and shown as they are written', asyn
 
 test('a stop says when it is effective, what it leaves, and how to resume', async () => {
   const { run } = world();
-  assert.deepEqual(await run('stop dev --account 1234567 --reason "the strategy repeats itself"'), [
+  assert.deepEqual(await run('stop --account 1234567 --reason "the strategy repeats itself"'), [
     effective,
     'account 1234567',
     `  stopped since 2026-11-22 15:00:01 UTC by ${operator}: the strategy repeats itself`,
@@ -100,14 +94,14 @@ test('a stop says when it is effective, what it leaves, and how to resume', asyn
     'Account ids are taken as they are: compare them with those of listAccounts.',
     'Orders are neither placed nor replaced; cancels go through.',
     'Open orders are not cancelled by it: the same command with --cancel-open cancels them.',
-    'To resume: npm run trading -- resume dev --account 1234567 --reason "…"',
+    'To resume: countersign trading resume --stage dev --account 1234567 --reason "…"',
   ]);
-  const again = await run('stop dev --account 1234567 --reason other');
+  const again = await run('stop --account 1234567 --reason other');
   assert.deepEqual(
     [again[0], again[2]?.endsWith(': the strategy repeats itself')],
     ['Nothing to change in Countersign-dev.', true],
   );
-  const resumed = await run('resume dev --account 1234567 --reason "mended"');
+  const resumed = await run('resume --account 1234567 --reason "mended"');
   assert.equal(resumed[0], effective);
   assert.ok(!resumed.join('\n').includes('stopped'));
   assert.ok(resumed.some((line) => line.startsWith('A stop of the whole gateway')));
@@ -180,7 +174,7 @@ test('a user of whom nothing is known is taken at the word, which is said; witho
   assert.ok(
     said.includes('Nothing has been granted to this user: compare the subject with that of the token.'),
   );
-  assert.ok(said.includes('To resume: npm run trading -- resume dev --user "alice o" --reason "…"'));
+  assert.ok(said.includes('To resume: countersign trading resume --stage dev --user "alice o" --reason "…"'));
   await assert.rejects(
     world({ issuer: undefined }).run('stop --user alice --reason why'),
     /^Error: Nothing has been granted to "alice" in Countersign-dev, which takes no tokens/,
@@ -243,21 +237,21 @@ test('each value is read back as it was written', () => {
   assert.deepEqual(limitTexts(changes), texts);
 });
 
-test('what says nothing clear is refused in one sentence, before anything is asked', () => {
+test('what says nothing clear is refused in one sentence, before anything is asked', async () => {
   for (const [line, sentence] of [
-    ['pause', '"pause" is no command with a stage.'],
-    ['stop dev more', '"stop dev more" is no command with a stage.'],
-    ['stop Dev --reason why', 'A stage has 1 to 32 lower-case letters, digits and -, a letter first.'],
+    ['pause', '"pause" is no command. The commands are limits, stop, resume, history.'],
+    ['stop prod --reason why', 'Options follow the command, and nothing besides: a stage is --stage NAME.'],
+    [
+      'stop --stage Dev --reason why',
+      '--stage must be one of dev, prod, which stand in infra/stack/stages.ts.',
+    ],
     ['stop', 'stop wants --reason: the history says why.'],
     ['resume --account 1', 'resume wants --reason: the history says why.'],
-    ['stop --set a=1 --reason b', 'stop takes no --set.'],
+    ['stop --set a=1 --reason b', 'There is no option --set.'],
     ['limits --reason b', '--reason is for a change: --set or --unset.'],
     ['limits --account 1 --user b', '--account or --user: each has limits of its own.'],
     ['limits --account a/b', '--account must be an account id: 1 to 64 letters, digits, _, . and -.'],
-    [
-      'limits --set max_order_notional',
-      '--set takes name=value, such as max_orders_per_minute=30, not "max_order_notional".',
-    ],
+    ['limits --set max_order_notional', '--set takes name=value, such as max_orders_per_minute=30.'],
     ['limits --set max_order_notionl=1', 'max_order_notionl is no limit. Did you mean max_order_notional?'],
     ['limits --unset max_moon', 'max_moon is no limit.'],
     ['limits --set price_collar=1 --unset price_collar', 'price_collar is there twice.'],
@@ -290,26 +284,17 @@ test('what says nothing clear is refused in one sentence, before anything is ask
       'limits --set actions.price_collar=ignore',
       'actions.price_collar takes notify, block or block_and_cancel.',
     ],
-    ['resume --reason mended --cancel-open', 'resume takes no --cancel-open.'],
-    ['limits --cancel-open', 'limits takes no --cancel-open.'],
+    ['resume --reason mended --cancel-open', 'There is no option --cancel-open.'],
+    ['limits --cancel-open', 'There is no option --cancel-open.'],
     ['history --limit 0', '--limit must be a whole number from 1 to 10000.'],
   ] as const)
-    assert.throws(
-      () => tradingArguments(words(line)),
-      (error) => {
-        assert.ok(error instanceof StartError);
-        assert.equal(error.message, `${sentence} npm run trading -- --help lists the commands.`);
-        return true;
-      },
-      line,
-    );
+    await refused(`trading ${line}`, sentence);
 });
 
-test('help names every limit and command', () => {
-  assert.equal(tradingArguments([]), undefined);
-  assert.equal(tradingArguments(['stop', '--help']), undefined);
+test('help names every limit', async () => {
+  const help = await helpOf('trading limits');
   for (const name of settable.filter((one) => !one.startsWith('actions.')))
-    assert.ok(usage.includes(name), name);
+    assert.ok(help.includes(name), name);
 });
 
 test('of an error of AWS the name alone; others that change the same scope, and a bad reason, in a sentence', async () => {

@@ -4,16 +4,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, test } from 'vitest';
-import { limitsArguments } from '../../infra/commands/limits.ts';
-import { openApiArguments } from '../../infra/commands/open-api.ts';
-import { ordersArguments } from '../../infra/commands/orders-arguments.ts';
-import { preflightArguments } from '../../infra/commands/preflight.ts';
-import { stackNameFrom } from '../../infra/commands/secret-set.ts';
-import { tradingArguments } from '../../infra/commands/trading-arguments.ts';
-import { usersArguments } from '../../infra/commands/users-arguments.ts';
+import { exampleLine, parse } from '../../infra/commands/command.ts';
+import { allCommands, commandPage } from '../../infra/commands/command-page.ts';
+import { table } from '../../infra/commands/table.ts';
 import { readUpstreamFaults } from '../../infra/simulator/faults-variable.ts';
-import { stageOf } from '../../infra/stack/stages.ts';
 import { benches } from '../bench/benches.ts';
+import { wordsOf } from '../commands/given.ts';
 import { root } from '../support/bundle.ts';
 import { anchorsOf, codesIn, commandsOf, docs, pages, textOf } from './pages.ts';
 
@@ -30,20 +26,16 @@ const studies = [
   ...readFileSync(join(root, 'test/study.ts'), 'utf8').matchAll(/^ {2}'?([\w-]+)'?: study\w+,$/gm),
 ].map(([, name = '']) => name);
 
-const stageIn = ([stage]: readonly string[]) => stageOf(stage?.startsWith('-') ? undefined : stage);
+/** As the command itself reads them. A bare name, in a sentence, names the command alone. */
+async function countersign(words: readonly string[]): Promise<void> {
+  const names = new Set(['', ...Object.keys(table), ...(await allCommands()).keys()]);
+  if (names.has(words.join(' '))) return;
+  const given = words.map((word) => word.replace(/^\$[A-Z_]*URL$/, 'https://api.example'));
+  await parse(given, table, '');
+}
 
 /** What follows `--` of a script, as the script itself reads it. */
-const argumentsOf: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
-  preflight: preflightArguments,
-  openapi: openApiArguments,
-  deploy: stageIn,
-  destroy: stageIn,
-  'secret:set': stackNameFrom,
-  token: stackNameFrom,
-  users: usersArguments,
-  orders: (args) => ordersArguments(args),
-  trading: tradingArguments,
-  limits: limitsArguments,
+const argumentsOf: Readonly<Record<string, (args: readonly string[]) => void>> = {
   study: ([name]) => assert.ok(name === undefined || studies.includes(name), `no study ${name}`),
   bench: (parts) => {
     for (const part of parts)
@@ -52,7 +44,6 @@ const argumentsOf: Readonly<Record<string, (args: readonly string[]) => unknown>
         part,
       );
   },
-  smoke: ([url = '"$API_URL"', ...rest]) => assert.deepEqual([url, ...rest], ['"$API_URL"']),
 };
 
 /**
@@ -75,26 +66,26 @@ const awsCommands = [
 const file = (path: string) => assert.ok(existsSync(join(root, path)), `${path} is not there`);
 
 /** @throws for what does not exist, and for a command of a kind that nothing here can check */
-function check(command: string): void {
+async function check(command: string): Promise<void> {
+  const [, inner] = /^(?:API_KEY|LOGS)=\$\((.*)\)/.exec(command) ?? [];
+  if (inner !== undefined) await check(inner);
+  const [, UPSTREAM_FAULTS] = /^UPSTREAM_FAULTS=(\S+)\s/.exec(command) ?? [];
+  if (UPSTREAM_FAULTS !== undefined) readUpstreamFaults({ UPSTREAM_FAULTS });
   const plain = command
-    .replace(/^(?:API_KEY|LOGS)=\$\((.*)\)\s*/, (_, inner: string) => {
-      check(inner);
-      return '';
-    })
-    .replace(/^UPSTREAM_FAULTS=(\S+)\s+/, (_, UPSTREAM_FAULTS: string) => {
-      readUpstreamFaults({ UPSTREAM_FAULTS });
-      return '';
-    })
+    .replace(/^(?:API_KEY|LOGS)=\$\(.*\)\s*/, '')
+    .replace(/^(?:[A-Z_]+=\S+\s+)+/, '')
     .replace(/\s+<\s+\S+$/, '');
   const [program, verb = '', ...rest] = plain.split(/\s+/);
   // All of it was in the brackets, or it only sets a variable.
   if (plain === '' || /^[A-Z_]+='.*'$/.test(plain) || program === 'curl') return;
   if (program === 'aws') assert.ok(awsCommands.includes(`${verb} ${rest[0]}`), plain);
+  else if (program === 'countersign' || (program === 'npx' && verb === 'countersign'))
+    await countersign(wordsOf(plain.replace(/^(npx )?countersign ?/, '')));
   else if (program === 'npx' && verb === 'vitest') for (const path of pathsIn(rest)) file(path);
   else if (program === 'npx') file(`node_modules/.bin/${verb}`);
   else if (program === 'npm' && verb === 'ci')
     file(join(rest[0] === '--prefix' ? rest[1]! : '.', 'package.json'));
-  else if (program === 'npm') checkNpm(verb, rest);
+  else if (program === 'npm') await checkNpm(verb, rest, plain);
   else if (program === 'python3') assert.deepEqual([verb, rest[0]], ['-m', 'venv']);
   else if (program?.endsWith('/pip')) file(rest.at(-1)!);
   else assert.fail(`nothing checks ${command}`);
@@ -102,12 +93,15 @@ function check(command: string): void {
 
 const pathsIn = (args: readonly string[]) => args.filter((arg) => arg.includes('/'));
 
-function checkNpm(verb: string, rest: readonly string[]): void {
+async function checkNpm(verb: string, rest: readonly string[], plain: string): Promise<void> {
   const script = verb === 'run' ? rest.find((word) => !word.startsWith('-'))! : verb;
   assert.ok(scripts[script], `npm run ${script}`);
   const at = rest.indexOf('--');
   const args = at < 0 ? [] : rest.slice(at + 1);
-  if (script.startsWith('test'))
+  const [, own] = /countersign\.js ?(.*)$/.exec(scripts[script]) ?? [];
+  if (own !== undefined)
+    await countersign([...own.split(' ').filter(Boolean), ...wordsOf(plain.replace(/^.*?( -- |$)/, ''))]);
+  else if (script.startsWith('test'))
     for (const filter of args.filter((arg) => !arg.startsWith('-')))
       assert.ok(
         testFiles.some((name) => name.includes(filter)),
@@ -132,8 +126,8 @@ test('the README links to every page', () => {
 
 for (const page of pages)
   describe(page, () => {
-    test('names commands that exist, with arguments that they take', () => {
-      for (const command of commandsOf(page)) check(command);
+    test('names commands that exist, with arguments that they take', async () => {
+      for (const command of commandsOf(page)) await check(command);
     });
 
     test('links to files and headings that are there', () => {
@@ -163,10 +157,20 @@ test('imports on the pages are entries of the package, and docs/library.md has e
     assert.ok(textOf('docs/library.md').includes(`| \`countersign${entry.slice(1)}\` |`), entry);
 });
 
-test('the check finds commands, and is not satisfied by any', () => {
+test('the check finds commands, and is not satisfied by any', async () => {
   assert.ok(commandsOf('README.md').length > 8);
-  assert.throws(() => check('npm run nothing'));
-  assert.throws(() => check('npm run study -- nothing'));
-  assert.throws(() => check('npm run preflight -- nowhere'));
-  assert.throws(() => check('rm -rf x'));
+  await assert.rejects(check('npm run nothing'));
+  await assert.rejects(check('npm run study -- nothing'));
+  await assert.rejects(check('npm run preflight -- --stage nowhere'));
+  await assert.rejects(check('npx countersign users grnat'));
+  await assert.rejects(check('rm -rf x'));
+});
+
+test('docs/command.md is what the table makes, and every example of it parses', async () => {
+  assert.equal(textOf('docs/command.md'), await commandPage());
+  for (const [name, { examples }] of await allCommands())
+    for (const example of examples) {
+      await check(exampleLine(`countersign ${name}`, example));
+      assert.ok(textOf('docs/command.md').includes(example), example);
+    }
 });

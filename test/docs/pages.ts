@@ -43,7 +43,7 @@ export function firstColumn(page: string, heading: string): readonly string[] {
 export const codesIn = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
-/** Each command of a page: of its shell blocks, and what stands as `npm …` in a sentence. */
+/** Each command of a page: of its shell blocks, and what stands as `npm …`, `npx …` or `countersign …` in a sentence. */
 export function commandsOf(page: string): readonly string[] {
   const inBlocks = blocksOf(page, 'sh').flatMap((block) =>
     block
@@ -53,7 +53,9 @@ export function commandsOf(page: string): readonly string[] {
       .filter(Boolean),
   );
   const outside = textOf(page).replaceAll(/^```.*?^```/gms, '');
-  const inSentences = codesIn(outside.replaceAll('\n', ' ')).filter((code) => /^np[mx] /.test(code));
+  const inSentences = codesIn(outside.replaceAll('\n', ' ')).filter((code) =>
+    /^(np[mx]|countersign) /.test(code),
+  );
   return [...inBlocks, ...inSentences].flatMap((line) => line.split(/\s+&&\s+/));
 }
 

@@ -6,10 +6,10 @@ import { DisableRuleCommand, EventBridgeClient, ListRulesCommand } from '@aws-sd
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { describe, test } from 'vitest';
 import { massCancelKey, massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
-import { deployedTrading, manageTrading } from '../../infra/commands/trading.ts';
-import { tradingArguments } from '../../infra/commands/trading-arguments.ts';
+import { deployedTrading, manageTrading, type TradingArguments } from '../../infra/commands/trading.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
+import { given } from '../commands/given.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
@@ -49,9 +49,8 @@ describe('mass cancels on the emulator', needsEmulator(), () => {
   }
 
   async function trading(line: string): Promise<void> {
-    const given = tradingArguments([...line.split(' ')]);
-    assert.ok(given);
-    await manageTrading(given, { ...(await deployedTrading(given)), say: () => {} });
+    const asked = await given<TradingArguments>(`trading ${line}`);
+    await manageTrading(asked, { ...(await deployedTrading(asked)), say: () => {} });
   }
 
   const isCancelled = (id: string) =>
@@ -86,7 +85,9 @@ describe('mass cancels on the emulator', needsEmulator(), () => {
 
   test('a stop that says so cancels what is open, by the table’s stream alone', async () => {
     const open = [await placed(), await placed(), await placed()];
-    await untilCancelled(open, () => trading(`stop ${stageName} --reason emulator --cancel-open`));
+    await untilCancelled(open, () =>
+      trading(`stop --stack Countersign-${stageName} --reason emulator --cancel-open`),
+    );
     assert.deepEqual(
       (await requests()).map(({ sk }) => sk?.S),
       [stackScope],
@@ -104,7 +105,7 @@ describe('mass cancels on the emulator', needsEmulator(), () => {
   });
 
   test('an order that a check blocks and cancels by is refused, and what its user has open is cancelled', async () => {
-    await trading(`resume ${stageName} --reason over`);
+    await trading(`resume --stack Countersign-${stageName} --reason over`);
     const open = await placed();
     const blocked = async () => {
       const { status, text } = await place('1001');

@@ -1,4 +1,4 @@
-/** What an operator does by `npm run users`: changes the deployed table, under the deployed identity key. */
+/** What an operator does by `countersign users`: changes the deployed table, under the deployed identity key. */
 
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
@@ -32,7 +32,7 @@ export async function operatorOf(stage: Stage): Promise<AccessAdmin> {
   });
 }
 
-/** Of what trading may do: what `npm run trading` does. */
+/** Of what trading may do: what `countersign trading` does. */
 export async function tradingOperatorOf({ emulator, outputs }: Stage): Promise<ControlAdmin> {
   const key = await identityKeyOf({ emulator, outputs });
   return createControlAdmin({

@@ -11,11 +11,11 @@ import {
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
-import { deployedOrders, showOrders } from '../../infra/commands/orders.ts';
-import { ordersArguments } from '../../infra/commands/orders-arguments.ts';
+import { deployedOrders, type OrdersArguments, showOrders } from '../../infra/commands/orders.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { readRecord, withOutcome } from '../../lib/orders/record.ts';
 import { orderSettled } from '../../lib/orders/schemas.ts';
+import { given } from '../commands/given.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
@@ -30,11 +30,10 @@ describe('the audit of orders on the emulator', needsEmulator(), () => {
 
   /** What the command prints. */
   async function audited(line: string): Promise<readonly string[]> {
-    const given = ordersArguments(`audit ${stageName} ${line}`.split(' '));
-    assert.ok(given);
+    const asked = await given<OrdersArguments>(`orders audit --stack Countersign-${stageName} ${line}`);
     const said: string[] = [];
-    const ports = await deployedOrders(given);
-    await showOrders(given, { ...ports, say: (text) => said.push(text), warn: (text) => assert.fail(text) });
+    const ports = await deployedOrders(asked);
+    await showOrders(asked, { ...ports, say: (text) => said.push(text), warn: (text) => assert.fail(text) });
     return said;
   }
 

@@ -1,9 +1,9 @@
-/** `npm run smoke` against a right deployment and four wrong ones: five different, correct diagnoses. */
+/** `countersign smoke` against a right deployment and four wrong ones: five different, correct diagnoses. */
 
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { runModule } from '../support/process.ts';
+import { runCountersign } from '../support/process.ts';
 import { commandEnvironment } from './deployment.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, stageName, startStage } from './stage.ts';
@@ -17,13 +17,13 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
 
   const smoke = (apiKey: string, url = stage.url) => run('smoke', [url], { API_KEY: apiKey });
   const secretSet = (input: string, ...args: string[]) =>
-    run('secret-set', args, commandEnvironment(stage.emulator), input);
+    run('secret', ['--stack', `Countersign-${args[0]}`], commandEnvironment(stage.emulator), input);
   const secretText = JSON.stringify({ app_key: canary.appKey, app_secret: canary.appSecret });
 
   test('a missing secret', async () => {
     const { code, output } = await smoke(stage.apiKey);
     assert.equal(code, 1);
-    assert.match(output, /secret is empty.*secret:set.*secret_not_set/s);
+    assert.match(output, /secret is empty.*countersign secret.*secret_not_set/s);
   });
 
   test('secret:set takes a secret from standard input and repeats nothing of it', async () => {
@@ -46,7 +46,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
   });
 
   test('preflight reads an account’s figures from the emulator, too', async () => {
-    const { code, output } = await run('preflight', ['dev'], commandEnvironment(stage.emulator));
+    const { code, output } = await run('preflight', [], commandEnvironment(stage.emulator));
     assert.equal(code, 0, output);
     assert.match(output, /carries about 20 phones .*bound by the usage plan default/);
   });
@@ -82,7 +82,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
   test('wrong arguments are one line each', async () => {
     assert.deepEqual(await run('smoke', [], {}), {
       code: 2,
-      output: 'Usage: API_KEY=… npm run smoke -- <url>\n',
+      output: '<url> is missing. countersign smoke --help says more.\n',
     });
     assert.match((await smoke('')).output, /^API_KEY is not set.*\n$/);
   });
@@ -108,10 +108,4 @@ const run = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   input?: string,
-) =>
-  runModule(
-    'infra/commands/main.ts',
-    [command, ...args],
-    { HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env },
-    input,
-  );
+) => runCountersign([command, ...args], { HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env }, input);

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { newOrder } from '../support/orders.ts';
+import { launcher } from '../support/process.ts';
 import { answerOf, ask, deployedStage } from './deployed-stage.ts';
 import { clientConfig, commandEnvironment } from './deployment.ts';
 import { canary, snapshots, stageName } from './stage.ts';
@@ -97,8 +97,7 @@ describe('the access token’s life', needsEmulator(), () => {
 
   /** @param meanwhile while the token waits for its owner */
   async function token(meanwhile: () => Promise<void>): Promise<string> {
-    const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', main, 'token', stageName], {
+    const child = spawn(process.execPath, [launcher, 'token', '--stack', `Countersign-${stageName}`], {
       env: {
         PATH: process.env.PATH,
         NODE_NO_WARNINGS: '1',

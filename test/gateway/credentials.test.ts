@@ -157,7 +157,7 @@ describe('the secret', () => {
           [status, code, error_code],
           [503, 'upstream_token_expired', 'UPSTREAM_TOKEN_EXPIRED'],
         );
-        assert.match(String(detail), /had no effect.* npm run token/);
+        assert.match(String(detail), /had no effect.* countersign token/);
         assert.ok(!reply.text.includes('find_out'));
       }
       assert.equal(simulator.orders.length, 0);

@@ -7,13 +7,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { end, keys, startLocal } from '../snapshots/http/processes.ts';
 import { quantiles } from '../snapshots/world/study.ts';
-import { root } from '../support/bundle.ts';
+import { launcher } from '../support/process.ts';
 
 const credentials = { APP_KEY: 'key-of-this-study', APP_SECRET: 'secret-of-this-study' };
 const symbolsAStream = 20;
@@ -26,7 +25,7 @@ export async function studySockets([
   time = '60',
   stalled = '0',
 ]: readonly string[]): Promise<boolean> {
-  const upstream = spawn(process.execPath, ['--import', 'tsx', join(root, 'infra/simulator/main.ts')], {
+  const upstream = spawn(process.execPath, [launcher, 'simulate'], {
     env: { ...process.env, ...credentials, UPSTREAM_PORT: '0', EVENTS_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { describe, type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountsPath, orderBody, orderPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
-
-const main = fileURLToPath(new URL('../../infra/local/main.ts', import.meta.url));
+import { launcher } from '../support/process.ts';
 
 function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, [launcher, 'start'], {
     env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -221,7 +219,7 @@ describe('npm start', { concurrent: true }, () => {
     await printed(/\n/, 'err');
     child.kill('SIGINT');
     assert.equal(await ended, 0);
-    assert.match(output.err, /^The access token is invalid: .* Run npm run token: .*ACCESS_TOKEN\.\n$/);
+    assert.match(output.err, /^The access token is invalid: .* Run countersign token: .*ACCESS_TOKEN\.\n$/);
     assert.ok(!(output.out + output.err).includes('feedfeed'));
   });
 

@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { type TestContext, test } from 'vitest';
-import { openApiArguments, openApiText } from '../../infra/commands/open-api.ts';
+import { openApiText } from '../../infra/commands/open-api.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
+import type { DocumentForm } from '../../infra/open-api/document-form.ts';
 import { exposedOperations, type Group, openable, operations } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
+import { given } from '../commands/given.ts';
 import { firstColumn } from '../docs/pages.ts';
 import type { Document } from '../open-api/support.ts';
 
@@ -43,18 +45,19 @@ test('/openapi.json needs no key, names this server and what it exposes', async 
 test('/openapi.json is what the command prints, in each form that both have', async (t) => {
   const { url } = await runWith(t);
   const forms = [
-    ['', []],
-    ['version=3.0', ['--version', '3.0']],
-    ['for=generators', ['--for', 'generators']],
-    ['version=3.1&for=generators', ['--for', 'generators', '--version', '3.1']],
+    ['', ''],
+    ['version=3.0', '--version 3.0'],
+    ['for=generators', '--for generators'],
+    ['version=3.1&for=generators', '--for generators --version 3.1'],
   ] as const;
   // All before anything is compared: a connection that idles for seconds would be closed.
   const served: Document[] = [];
   for (const [query] of forms)
     served.push((await (await fetch(`${url}/openapi.json?${query}`)).json()) as Document);
-  for (const [index, [, args]] of forms.entries()) {
+  for (const [index, [, line]] of forms.entries()) {
+    const { form } = await given<{ readonly form: DocumentForm }>(`openapi ${line}`);
     const { servers, ...document } = served[index] as Document;
-    const printed = JSON.parse(openApiText({ ...openApiArguments(args), stage: 'local', server: url }));
+    const printed = JSON.parse(openApiText({ ...form, stage: 'local', server: url }));
     assert.deepEqual({ ...document, servers: [{ url: servers[0]?.url }] }, printed);
     assert.ok((await new Validator().validate({ ...printed })).valid);
   }

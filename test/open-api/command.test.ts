@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { openApiArguments, openApiText } from '../../infra/commands/open-api.ts';
-import { StartError } from '../../infra/environment.ts';
+import { openApiText } from '../../infra/commands/open-api.ts';
+import { given, refused } from '../commands/given.ts';
 
 const parsed = (...args: Parameters<typeof openApiText>) => JSON.parse(openApiText(...args));
 
-test('without arguments it is OpenAPI 3.1 of any deployment', () => {
-  assert.deepEqual(openApiArguments([]), { version: '3.1' });
+const formOf = async (line: string) => (await given<{ form: object }>(`openapi ${line}`)).form;
+
+test('without arguments it is OpenAPI 3.1 of any deployment', async () => {
+  assert.deepEqual(await formOf(''), { version: '3.1' });
   const { openapi, servers } = parsed({ version: '3.1' });
   assert.match(openapi, /^3\.1\./);
   assert.deepEqual(
@@ -15,19 +17,21 @@ test('without arguments it is OpenAPI 3.1 of any deployment', () => {
   );
 });
 
-test('version, server and file', () => {
-  assert.deepEqual(
-    openApiArguments(['--version', '3.0', '--server', 'https://api.test/v1/', '--out', 'x.json']),
-    { version: '3.0', server: 'https://api.test/v1', out: 'x.json' },
-  );
+test('version, server and file', async () => {
+  assert.deepEqual(await given('openapi --version 3.0 --server https://api.test/v1/ --out x.json'), {
+    form: { version: '3.0' },
+    server: 'https://api.test/v1',
+    out: 'x.json',
+    stage: undefined,
+  });
   const { openapi, servers } = parsed({ version: '3.0', server: 'https://api.test/v1' });
   assert.match(openapi, /^3\.0\./);
   assert.deepEqual(servers, [{ url: 'https://api.test/v1' }]);
 });
 
-test('for generators it is 3.0, which more of them read, unless another version is asked for', () => {
-  assert.deepEqual(openApiArguments(['--for', 'generators']), { version: '3.0', generators: true });
-  assert.equal(openApiArguments(['--for', 'generators', '--version', '3.1']).version, '3.1');
+test('for generators it is 3.0, which more of them read, unless another version is asked for', async () => {
+  assert.deepEqual(await formOf('--for generators'), { version: '3.0', generators: true });
+  assert.deepEqual(await formOf('--for generators --version 3.1'), { version: '3.1', generators: true });
   assert.doesNotMatch(openApiText({ version: '3.0', generators: true }), /"oneOf"/);
 });
 
@@ -62,28 +66,14 @@ test('a stream is an answer of its own type, which no document for generators ha
   assert.equal(parsed({ version: '3.1', stage: 'dev' }).paths[at], undefined);
 });
 
-test('of a stage that there is not it says which there are', () => {
-  assert.throws(
-    () => openApiText({ version: '3.1', stage: 'nowhere' }),
-    (error: unknown) => error instanceof StartError && /dev, prod/.test(error.message),
-  );
+test('what says nothing clear is refused', async () => {
+  const form = '--version takes 3.1 or 3.0, and --for takes generators.';
+  for (const [line, sentence] of [
+    ['--version 2.0', form],
+    ['--for people', form],
+    ['--server api.test', /^--server must be a URL/],
+    ['--server https://a.test/?b', /^--server must be a URL/],
+    ['--stage nowhere', /^--stage must be one of dev, prod/],
+  ] as const)
+    await refused(`openapi ${line}`, sentence);
 });
-
-for (const argv of [
-  ['--version', '2.0'],
-  ['--for', 'people'],
-  ['--server', 'api.test'],
-  ['--server', 'https://a.test/?b'],
-  ['out'],
-  ['--x'],
-])
-  test(`${argv.join(' ')} is refused with the usage`, () => {
-    assert.throws(
-      () => openApiArguments(argv),
-      (error: unknown) => {
-        assert.ok(error instanceof StartError);
-        assert.match(error.message, /^Usage: npm run --silent openapi/);
-        return true;
-      },
-    );
-  });

@@ -3,16 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { describe, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
+import { launcher } from '../support/process.ts';
 import { twice } from '../support/twice.ts';
 import { codeOf, credentials, send, snapshotTarget } from './support.ts';
 
-const main = fileURLToPath(new URL('../../infra/simulator/main.ts', import.meta.url));
-
 function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, [launcher, 'simulate'], {
     env: { PATH: process.env.PATH, UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

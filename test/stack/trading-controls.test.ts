@@ -148,7 +148,7 @@ test('what is no limit is refused in a sentence that names it', () => {
   );
   refused(
     { allowed_symbols: Array.from({ length: 300 }, (_, index) => `SYM${index}`) },
-    'trading.limits takes at most 1000 characters as JSON: set longer lists with npm run trading, after the deployment.',
+    'trading.limits takes at most 1000 characters as JSON: set longer lists with countersign trading, after the deployment.',
   );
 });
 

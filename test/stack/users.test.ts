@@ -125,7 +125,7 @@ test('bound keys and AWS signatures need no authorizer', () => {
     assert.equal(authorizerOf(synthesise({ operations, groups: { accounts: mode } })), undefined);
 });
 
-test('the outputs name what npm run users needs', () => {
+test('the outputs name what countersign users needs', () => {
   const { Outputs } = jwt.template;
   assert.deepEqual(Outputs.AccessTable?.Value, { Ref: jwt.table('Users')?.[0] });
   assert.ok(Outputs.IdentityKeySecretArn);

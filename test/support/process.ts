@@ -1,4 +1,4 @@
-/** Runs a module of this repository as a process of its own. */
+/** Runs the command, or a module of this repository, as a process of its own. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,16 +11,16 @@ export interface Ended {
   readonly output: string;
 }
 
-/** @param path from the root of the repository */
-export function runModule(
-  path: string,
+/** Where the command `countersign` begins, as `npm run` and `npx` start it. */
+export const launcher = join(root, 'infra/commands/countersign.js');
+
+/** Runs `countersign` as a process of its own. */
+export function runCountersign(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   input = '',
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, path), ...args], {
-    env: { PATH: process.env.PATH, ...env },
-  });
+  const child = spawn(process.execPath, [launcher, ...args], { env: { PATH: process.env.PATH, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
   // It may end before it reads.

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { launcher } from '../../support/process.ts';
 import type { Order, Plan, Run, Sample } from './plan.ts';
 
 export const keys = { app: 'key-of-the-app', other: 'key-of-another-app' } as const;
@@ -49,7 +50,7 @@ async function startLoad(): Promise<ChildProcess> {
 export async function startLocal(
   settings: Settings,
 ): Promise<{ readonly url: string; readonly process: ChildProcess }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileOf('../../../infra/local/main.ts')], {
+  const child = spawn(process.execPath, [launcher, 'start'], {
     env: {
       ...process.env,
       ...{ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: keys.app, OTHER_API_KEYS: keys.other },

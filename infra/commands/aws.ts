@@ -1,0 +1,96 @@
+/** What the commands have in common before AWS: who asks where, what is missing for it, and calls of services without a client. */
+
+import { Sha256 } from '@aws-crypto/sha256-js';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { StartError } from '../environment.ts';
+
+/** As AWS clients have it in their configuration. */
+export interface AwsAccess {
+  readonly credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'];
+  readonly region: string;
+}
+
+/**
+ * What environment and profile give, as for every AWS command; no request is sent for keys that stand there.
+ *
+ * @throws StartError without credentials or Region
+ */
+export async function awsAccess(): Promise<AwsAccess> {
+  const { config } = new CloudFormationClient();
+  try {
+    const [region, credentials] = await Promise.all([config.region(), config.credentials()]);
+    return { region, credentials };
+  } catch (error) {
+    throw accessFault(error) ?? error;
+  }
+}
+
+const noCredentials = ['CredentialsProviderError', 'TokenProviderError'];
+const refusedCredentials = [
+  'UnrecognizedClientException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
+  'ExpiredToken',
+  'ExpiredTokenException',
+];
+
+/**
+ * Without usable credentials and a Region no figure can be read and nothing be changed. Messages are left out: they may
+ * repeat a key.
+ *
+ * @returns undefined for any other error
+ */
+export function accessFault(error: unknown): StartError | undefined {
+  const { name, message } = error instanceof Error ? error : { name: '', message: '' };
+  if (noCredentials.includes(name))
+    return new StartError(
+      'AWS credentials are missing: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+    );
+  if (refusedCredentials.includes(name))
+    return new StartError(`AWS does not accept the credentials (${name}): renew them.`);
+  if (message === 'Region is missing') return new StartError('The Region is missing: set AWS_REGION.');
+  return undefined;
+}
+
+const timeoutMs = 10_000;
+
+/** One call, signed here, because the project needs no other call of that service. */
+export async function awsCall(
+  service: string,
+  { region, ...access }: AwsAccess,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const own = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? process.env.AWS_ENDPOINT_URL;
+  const url = new URL(own ?? `https://${service}.${region}.${suffix}`);
+  const signed = await new SignatureV4({ service, sha256: Sha256, region, ...access }).sign({
+    method: 'POST',
+    protocol: url.protocol,
+    hostname: url.hostname,
+    path: '/',
+    headers: { host: url.host, ...headers },
+    body,
+  });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, { method: 'POST', headers: signed.headers, body, signal });
+  return { status: response.status, text: await response.text() };
+}
+
+/** The form that most services speak. @throws Error whose name is the one that AWS gives the refusal */
+export async function awsJson(
+  service: string,
+  target: string,
+  access: AwsAccess,
+  input: object,
+): Promise<unknown> {
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
+  const { status, text } = await awsCall(service, access, headers, JSON.stringify(input));
+  const said = JSON.parse(text) as { readonly __type?: string };
+  // Some services put a namespace before it.
+  const refusal = said.__type?.replace(/^.*#/, '');
+  if (status !== 200 || refusal) throw Object.assign(new Error(), { name: refusal ?? `status ${status}` });
+  return said;
+}

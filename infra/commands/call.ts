@@ -1,0 +1,86 @@
+/** `countersign call`: one call of an operation, through a gateway or signed here. */
+
+import { operations } from '../../lib/catalogue/index.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { type Answer, createClient, direct, isClientError, viaGateway } from '../../lib/client/index.ts';
+import { createSigner } from '../../lib/signer/index.ts';
+import { StartError } from '../environment.ts';
+import { didYouMean } from '../nearest-name.ts';
+import { refuse } from './command.ts';
+import { readText, secrets } from './credentials.ts';
+
+const callable = operations.filter(({ legacyOf }) => !legacyOf);
+
+/** @throws UsageError */
+export function findOperation(id: string): Operation {
+  const names = callable.map((one) => one.id);
+  return (
+    callable.find((one) => one.id === id) ??
+    refuse(`There is no operation of that id: docs/operations.md has them.${didYouMean(id, names)}`)
+  );
+}
+
+interface Called {
+  readonly operation: Operation;
+  readonly query: Readonly<Record<string, string>>;
+  readonly gateway: string | undefined;
+  readonly upstream: string | undefined;
+  readonly body: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly credentials: string | undefined;
+  readonly json: boolean;
+}
+
+type Method = { answer(input: unknown, options: object): Promise<Answer<unknown>> };
+
+/** @throws StartError for a refusal, and where it is not known what became of the request */
+export async function callOperation({
+  operation,
+  query,
+  body,
+  idempotencyKey,
+  json,
+  ...given
+}: Called): Promise<void> {
+  const connection = await connectionTo(given);
+  const client = createClient({ [operation.id]: operation }, connection) as Readonly<Record<string, Method>>;
+  const method = client[operation.id] as Method;
+  const options = idempotencyKey === undefined ? {} : { idempotencyKey };
+  try {
+    const answer = operation.body
+      ? await method.answer(jsonIn(body === undefined ? '{}' : await readText(body)), { ...options, query })
+      : await method.answer(query, options);
+    const { status, requestId, isReplayed, text } = answer;
+    // The body's text is not read and written again: its numbers keep all digits.
+    const facts = JSON.stringify({ status, requestId, isReplayed });
+    console.log(json ? `${facts.slice(0, -1)},"data":${text || 'null'}}` : text);
+  } catch (error) {
+    throw isClientError(error) ? new StartError(error.message.replaceAll('\n', ' ')) : error;
+  }
+}
+
+async function connectionTo({
+  gateway,
+  upstream,
+  credentials,
+}: Pick<Called, 'gateway' | 'upstream' | 'credentials'>) {
+  if (gateway !== undefined) {
+    const { API_KEY: apiKey, TOKEN: token } = await secrets(credentials, ['API_KEY']);
+    return viaGateway({ baseUrl: gateway, apiKey, ...(token !== undefined && { token }) });
+  }
+  const {
+    APP_KEY: appKey,
+    APP_SECRET: appSecret,
+    ACCESS_TOKEN: accessToken,
+  } = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
+  const signer = createSigner({ appKey, appSecret });
+  return direct({ baseUrl: upstream ?? '', signer, ...(accessToken !== undefined && { accessToken }) });
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new StartError('--body must be JSON.');
+  }
+}

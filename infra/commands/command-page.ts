@@ -1,0 +1,57 @@
+/** docs/command.md: every command with its help, made of the table. */
+
+import { type AnyCommand, isGroup, parse, program } from './command.ts';
+import { table } from './table.ts';
+
+/** Each command that does something, by the words that a shell takes. */
+export async function allCommands(): Promise<ReadonlyMap<string, AnyCommand>> {
+  const found = new Map<string, AnyCommand>();
+  for (const [name, { load }] of Object.entries(table)) {
+    const loaded = await load();
+    if (!isGroup(loaded)) found.set(name, loaded);
+    else for (const [verb, [, one]] of Object.entries(loaded)) found.set(`${name} ${verb}`, one);
+  }
+  return found;
+}
+
+export async function helpOf(words: string): Promise<string> {
+  const parsed = await parse([...words.split(' ').filter(Boolean), '--help'], table, '');
+  return 'text' in parsed ? parsed.text : '';
+}
+
+export async function commandPage(): Promise<string> {
+  const sections: string[] = [];
+  for (const [name, { load }] of Object.entries(table)) {
+    const loaded = await load();
+    const names = isGroup(loaded) ? [name, ...Object.keys(loaded).map((verb) => `${name} ${verb}`)] : [name];
+    sections.push(`## ${name}`);
+    for (const one of names) sections.push(`\`\`\`text\n${(await helpOf(one)).trim()}\n\`\`\``);
+  }
+  return `${[head, ...sections].join('\n\n')}\n`;
+}
+
+const head = `# The command ${program}
+
+For developers and operators: every command, with its options and an example. Made from the table of commands by
+\`npm run docs\`; a test keeps it current.
+
+\`npx ${program}\` runs it, from the package and in a clone. In a clone npm has some commands by name, with \`--\` before what
+follows: \`npm run users -- list --stage prod\`. Two are called otherwise there: \`npm run simulator\` simulates, and
+\`npm run secret:set\` sets the secret. Options follow the command, and a stage is always \`--stage\`.
+
+| Exit code | Meaning |
+|---|---|
+| 0 | It is done, and what was looked at is well. |
+| 1 | It could not be done, or what was looked at is not well or not known. One sentence says why. |
+| 2 | The command line is wrong, and nothing was done. One sentence says what to change. |
+
+**Secrets are never arguments**, because every process of the machine can read those. \`APP_KEY\`, \`APP_SECRET\`,
+\`ACCESS_TOKEN\` (the upstream's), \`API_KEY\` and \`TOKEN\` (the gateway's) come from the environment, or as JSON from a file
+or standard input by \`--credentials\`. AWS credentials and the Region come from where every AWS command finds them.
+
+**Stages** stand in \`infra/stack/stages.ts\` of a clone. A \`countersign.json\` in the folder where the command runs replaces
+them: \`{"prod": {"upstream": {"baseUrl": "https://…", "limits": "published"}}}\`, with the properties of
+[configuration.md](configuration.md). A stage that is not there is refused before AWS is asked. \`--stack\` names a stack of
+another CDK app in place of a stage.
+
+\`--json\` prints data as JSON. What goes wrong is a sentence on standard error all the same.`;

@@ -1,0 +1,297 @@
+/**
+ * A command as the table has it: its options, each with what it reads, its examples, and what it does. Commander reads the
+ * arguments by it and writes the help.
+ */
+
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { StartError } from '../environment.ts';
+import { didYouMean } from '../nearest-name.ts';
+
+/** The command line is wrong, and nothing was done: exit code 2. */
+export class UsageError extends StartError {}
+
+/** Says in one sentence what is wrong with the command line; where help is, is added to it. */
+export function refuse(sentence: string): never {
+  throw new UsageError(sentence);
+}
+
+/** What one option or operand takes. */
+interface Takes<T> {
+  readonly kind: 'flag' | 'value' | 'values' | 'operand' | 'operands';
+  /** `<id>`, or `[id]` for an operand that may be left out. */
+  readonly shape: string;
+  readonly says: string;
+  /** @throws UsageError that begins with a verb: `must be …`, `takes …` */
+  readonly read: (text: string) => unknown;
+  /** What is read where the option is absent; shown in the help. */
+  readonly otherwise?: string;
+  /** The type of what the command is given. */
+  readonly type?: T;
+}
+
+type Options = Readonly<Record<string, Takes<unknown>>>;
+
+export type Given<O extends Options> = {
+  readonly [K in keyof O]: O[K] extends Takes<infer T> ? T : never;
+};
+
+type Read<T> = (text: string) => T;
+const asItIs = (text: string) => text;
+
+export const flag = (says: string): Takes<boolean> => ({ kind: 'flag', shape: '', says, read: asItIs });
+
+export function value(shape: string, says: string): Takes<string | undefined>;
+export function value<T>(shape: string, says: string, read: Read<T>): Takes<T | undefined>;
+export function value<T>(shape: string, says: string, read: Read<T>, otherwise: string): Takes<T>;
+export function value(
+  shape: string,
+  says: string,
+  read: Read<unknown> = asItIs,
+  otherwise?: string,
+): Takes<unknown> {
+  return { kind: 'value', shape, says, read, ...(otherwise !== undefined && { otherwise }) };
+}
+
+/** May be given as often as needed. */
+export const values = <T>(shape: string, says: string, read: Read<T>): Takes<readonly T[]> => ({
+  kind: 'values',
+  shape,
+  says,
+  read,
+});
+
+export const operand = <T>(shape: string, says: string, read: Read<T>): Takes<T> => ({
+  kind: 'operand',
+  shape,
+  says,
+  read,
+});
+
+export const operands = <T>(shape: string, says: string, read: Read<T>): Takes<readonly T[]> => ({
+  kind: 'operands',
+  shape,
+  says,
+  read,
+});
+
+interface Definition<O extends Options, A> {
+  readonly options: O;
+  /** What follows the name, or a whole line; the usual one first. */
+  readonly examples: readonly string[];
+  /** Further lines of the help. */
+  readonly more?: string;
+  /**
+   * Checks what no single option can tell, before anything is asked of another machine.
+   *
+   * @throws UsageError
+   */
+  readonly check?: (given: Given<O>) => A | Promise<A>;
+  /** @returns the exit code; absent: 0 */
+  readonly run: (given: A) => Promise<number> | Promise<void>;
+}
+
+/** A command whose options' types are known to its own `run` alone. */
+export interface AnyCommand {
+  readonly options: Options;
+  readonly examples: readonly string[];
+  readonly more?: string;
+  check(given: Readonly<Record<string, unknown>>): unknown;
+  run(given: unknown): Promise<unknown>;
+}
+
+export function command<const O extends Options, A = Given<O>>(definition: Definition<O, A>): AnyCommand {
+  const { check = (given: Given<O>) => given as A, run } = definition;
+  return {
+    ...definition,
+    check: (given) => check(given as Given<O>),
+    run: (given) => run(given as A),
+  };
+}
+
+/** Commands under one name, each with what it does in a phrase. */
+export type Group = Readonly<Record<string, readonly [says: string, command: AnyCommand]>>;
+
+export interface Entry {
+  /** What the command does, in a phrase. */
+  readonly says: string;
+  /** What a command needs is loaded when it runs: the clients of AWS alone take as long as a second. */
+  readonly load: () => Promise<AnyCommand | Group>;
+}
+
+export type Table = Readonly<Record<string, Entry>>;
+
+export type Parsed =
+  | { readonly name: string; readonly given: unknown; readonly run: () => Promise<unknown> }
+  /** Help, or the version; an error where a command is missing. */
+  | { readonly text: string; readonly isError: boolean };
+
+export const program = 'countersign';
+
+export const isGroup = (one: AnyCommand | Group): one is Group => typeof one.run !== 'function';
+
+/**
+ * @returns what is to run, or to be said; nothing has been done yet
+ * @throws UsageError in one line
+ */
+export async function parse(argv: readonly string[], table: Table, version: string): Promise<Parsed> {
+  refuseSecrets(argv);
+  // By itself commander takes --version of the program also where a command has an option of that name.
+  const top = commanderOf(program)
+    .enablePositionalOptions()
+    .version(version, '-V, --version', 'shows the version');
+  let parsed: Parsed | undefined;
+  const wanted = argv[0] === 'help' ? argv[1] : argv[0];
+  for (const [name, { says, load }] of Object.entries(table)) {
+    const path = `${program} ${name}`;
+    const loaded = name === wanted ? await load() : undefined;
+    const one = loaded
+      ? isGroup(loaded)
+        ? groupOf(path, loaded, (found) => (parsed = found))
+        : commandOf(path, loaded, (found) => (parsed = found))
+      : commanderOf(path);
+    top.addCommand(one.description(says));
+  }
+  let text = '';
+  let at = top;
+  const write = (line: string) => {
+    text += line;
+  };
+  for (const one of allOf(top))
+    one.configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
+  try {
+    await top.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    at = deepest(top, argv);
+    const help = `${[...pathOf(at)].join(' ')} --help`;
+    if (error instanceof UsageError) throw new UsageError(`${error.message} ${help} says more.`);
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { text, isError: false };
+    if (error.code === 'commander.help') return { text, isError: true };
+    throw new UsageError(`${sentenceOf(error, at)} ${help} says more.`);
+  }
+  if (!parsed) throw new TypeError('nothing was parsed');
+  return parsed;
+}
+
+/** Width of the help where no terminal has another. */
+const helpWidth = 100;
+
+function commanderOf(path: string): Command {
+  return new Command(path.split(' ').at(-1))
+    .exitOverride()
+    .helpOption('-h, --help', 'shows this')
+    .helpCommand('help [command]', 'shows the help of a command')
+    .configureHelp({ helpWidth, showGlobalOptions: false });
+}
+
+const allOf = (one: Command): Command[] => [one, ...one.commands.flatMap(allOf)];
+
+const pathOf = (one: Command): string[] => [...(one.parent ? pathOf(one.parent) : []), one.name()];
+
+function deepest(one: Command, [name, ...rest]: readonly string[]): Command {
+  const found = one.commands.find((each) => each.name() === name);
+  return found ? deepest(found, rest) : one;
+}
+
+function groupOf(path: string, group: Group, found: (parsed: Parsed) => void): Command {
+  const top = commanderOf(path);
+  for (const [name, [says, one]] of Object.entries(group))
+    top.addCommand(commandOf(`${path} ${name}`, one, found).description(says));
+  return top;
+}
+
+function commandOf(path: string, one: AnyCommand, found: (parsed: Parsed) => void): Command {
+  const made = commanderOf(path);
+  const names = Object.keys(one.options);
+  for (const name of names) {
+    const { kind, shape, says, otherwise } = one.options[name] as Takes<unknown>;
+    if (kind === 'operand' || kind === 'operands') made.addArgument(new Argument(shape, says));
+    else {
+      const option = new Option(`${optionName(name)} ${shape}`.trim(), says);
+      if (kind === 'values') option.argParser((text, before: readonly string[] = []) => [...before, text]);
+      made.addOption(otherwise === undefined ? option : option.default(otherwise));
+    }
+  }
+  const examples = one.examples.map((example) => `  ${exampleLine(path, example)}`);
+  made.addHelpText(
+    'after',
+    ['', ...(one.more ? [one.more, ''] : []), 'For example:', ...examples].join('\n'),
+  );
+  return made.action(async () => {
+    const given = await one.check(givenOf(one.options, made));
+    found({ name: path.slice(program.length + 1), given, run: () => one.run(given) });
+  });
+}
+
+/** As a shell takes it. An example that is more than the command's arguments has all of its line. */
+export const exampleLine = (path: string, example: string): string =>
+  example.includes(`${program} `) ? example : `${path} ${example}`.trim();
+
+const optionName = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+function givenOf(options: Options, made: Command): Readonly<Record<string, unknown>> {
+  const typed: Readonly<Record<string, unknown>> = made.opts();
+  const words: readonly unknown[] = made.processedArgs;
+  let next = 0;
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { kind, shape, read }]) => {
+      const text = kind === 'operand' || kind === 'operands' ? words[next++] : typed[name];
+      if (kind === 'flag') return [name, text === true];
+      const readOne = (each: string) =>
+        readAs(kind === 'value' || kind === 'values' ? optionName(name) : shape, read, each);
+      if (kind === 'values' || kind === 'operands')
+        return [name, ((text ?? []) as readonly string[]).map(readOne)];
+      return [name, text === undefined ? undefined : readOne(String(text))];
+    }),
+  );
+}
+
+function readAs(label: string, read: Read<unknown>, text: string): unknown {
+  try {
+    return read(text);
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${label} ${error.message}`) : error;
+  }
+}
+
+/** An echo of a wrong word could print what was meant to stay secret. */
+const isHarmless = (word: string) => /^[a-z][a-z-]{0,19}$/i.test(word);
+
+function sentenceOf({ code, message }: CommanderError, at: Command): string {
+  const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
+  const [word = ''] = quoted.split(/[= ]/);
+  switch (code) {
+    case 'commander.unknownOption':
+      if (/secret|token|password|(app|api)-?key/i.test(word)) return noSecrets;
+      return `There is no option ${isHarmless(word.replace(/^-+/, '')) ? word : 'of that name'}.${didYouMean(
+        word.replace(/^-+/, ''),
+        at.options.map(({ long }) => (long ?? '').slice(2)),
+      )}`;
+    case 'commander.optionMissingArgument':
+      return `${word} takes a value.`;
+    case 'commander.missingArgument':
+      return `<${quoted}> is missing.`;
+    case 'commander.unknownCommand': {
+      const names = at.commands.map((one) => one.name());
+      const unknown = isHarmless(word) ? `${JSON.stringify(word)} is no command.` : 'That is no command.';
+      return `${unknown}${didYouMean(word, names) || ` The commands are ${names.join(', ')}.`}`;
+    }
+    case 'commander.excessArguments':
+      return 'Options follow the command, and nothing besides: a stage is --stage NAME.';
+    default:
+      return `${message.replace(/^error: /, '').replaceAll('\n', ' ')}.`;
+  }
+}
+
+const noSecrets =
+  'A secret is never an argument, because other processes can read arguments: put it into the environment, a file or standard input.';
+
+/** Before anything else looks at them, so that no error repeats one. */
+function refuseSecrets(argv: readonly string[]): void {
+  if (
+    argv.some((arg) =>
+      /^--?(app[_-]?secret|secret|api[_-]?key|access[_-]?token|password)\b|"app_secret"/i.test(arg),
+    )
+  )
+    throw new UsageError(`${noSecrets} ${program} --help says more.`);
+}

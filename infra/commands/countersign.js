@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+/**
+ * Where every command begins: in a clone it runs the sources, in the package their bundle. Old versions of Node must be able
+ * to read this file, so that they can say that they are too old.
+ */
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const [major] = process.versions.node.split('.');
+
+async function load() {
+  if (!existsSync(fileURLToPath(new URL('./main.ts', import.meta.url))))
+    return import('../../dist/command/main.js');
+  (await import('tsx/esm/api')).register();
+  return import('./main.ts');
+}
+
+if (Number(major) < 20) {
+  console.error(
+    `Countersign needs Node 20 or later, and this is ${process.versions.node}: install a newer one.`,
+  );
+  process.exitCode = 1;
+} else {
+  load()
+    .then(({ main }) => main(process.argv.slice(2)))
+    .then((code) => {
+      process.exitCode = code;
+    });
+}

@@ -1,0 +1,156 @@
+/** `countersign doctor`: looks at what a stage depends on, one after the other, and says what is wrong and what to do. */
+
+import { createTokenCalls, TokenCallError } from '../../lib/access-token/calls.ts';
+import { getConfig } from '../../lib/catalogue/config.ts';
+import { createClient, direct, isClientError, RefusedError } from '../../lib/client/index.ts';
+import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
+import { baseUrlFault } from '../../lib/gateway/index.ts';
+import { causeOf, causeOfConnection } from '../../lib/upstream/cause.ts';
+import { stemOf } from '../../lib/upstream/upstream-code.ts';
+import { diagnose, type RefusalFacts } from '../diagnose.ts';
+import { StartError } from '../environment.ts';
+import type { Target } from './readers.ts';
+
+export interface Finding {
+  readonly verdict: 'well' | 'fault' | 'unknown';
+  /** A sentence, and what to do. */
+  readonly words: string;
+}
+
+const well = (words: string): Finding => ({ verdict: 'well', words });
+const fault = (words: string): Finding => ({ verdict: 'fault', words });
+
+/** What an examination looks at. */
+interface Patient {
+  readonly findings: readonly Finding[];
+  readonly baseUrl?: string;
+  /** The text of the secret. */
+  readonly secret?: string;
+}
+
+/**
+ * @param target a stack that is deployed; absent: what the environment has
+ * @returns what was found, in order; nothing of a key, a token or an account is in it
+ */
+export async function examine(target: Target | undefined): Promise<readonly Finding[]> {
+  const { findings, baseUrl, secret } = target
+    ? await deployedPatient(target)
+    : environmentPatient(process.env);
+  const first = [well(`Node ${process.versions.node}.`), ...findings];
+  if (baseUrl === undefined || first.some(({ verdict }) => verdict === 'fault')) return first;
+  const result = toCredential(secret, { clock: Date.now });
+  if (!result.ok) return [...first, fault(inWords({ code: result.code }))];
+  return [
+    ...first,
+    well('The secret has an app key and an app secret.'),
+    ...(await examineUpstream(baseUrl, result.credential)),
+  ];
+}
+
+async function deployedPatient({ stackName }: Target): Promise<Patient> {
+  const { awsAccess } = await import('./aws.ts');
+  const { outputOf, outputsOf, secretOutput, stackSecret } = await import('./stack-secret.ts');
+  const findings: Finding[] = [];
+  try {
+    findings.push(well(`AWS credentials are there, and the Region is ${(await awsAccess()).region}.`));
+    const outputs = await outputsOf(stackName);
+    findings.push(well(`The stack ${stackName} is deployed.`));
+    const secret = await stackSecret(stackName, outputOf(stackName, outputs, secretOutput)).read();
+    const baseUrl = outputOf(stackName, outputs, 'UpstreamUrl');
+    return { findings, baseUrl, secret: secret?.text ?? '' };
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return { findings: [...findings, fault(error.message)] };
+  }
+}
+
+function environmentPatient({
+  APP_KEY,
+  APP_SECRET,
+  ACCESS_TOKEN,
+  UPSTREAM_BASE_URL: baseUrl,
+}: NodeJS.ProcessEnv): Patient {
+  if (!baseUrl)
+    return {
+      findings: [
+        {
+          verdict: 'unknown',
+          words:
+            'Nothing else was looked at: give --stage, or set UPSTREAM_BASE_URL, APP_KEY and APP_SECRET.',
+        },
+      ],
+    };
+  const wrong = baseUrlFault(baseUrl);
+  if (wrong) return { findings: [fault(`UPSTREAM_BASE_URL: ${wrong}.`)] };
+  const secret = JSON.stringify({ app_key: APP_KEY, app_secret: APP_SECRET, access_token: ACCESS_TOKEN });
+  return { findings: [], baseUrl, secret };
+}
+
+/** Reads that count against no limit of market data: what the upstream has configured, and the state of the token. */
+async function examineUpstream(baseUrl: string, credential: Credential): Promise<readonly Finding[]> {
+  const facts = await refusalOf(baseUrl, credential);
+  if (facts) return [fault(inWords(facts))];
+  const accepted = well('The upstream accepts the signature.');
+  const calls = createTokenCalls({ baseUrl, credential });
+  try {
+    if (!(await calls.isNeeded())) return [accepted, well('The upstream wants no access token.')];
+    const { accessToken } = credential;
+    if (accessToken === undefined) return [accepted, fault(inWords({ cause: 'token_missing' }))];
+    const { status } = await calls.check(accessToken);
+    return [
+      accepted,
+      status === 'NORMAL'
+        ? well('The upstream accepts the access token.')
+        : fault(inWords({ cause: 'token_refused', tokenStatus: status })),
+    ];
+  } catch (error) {
+    if (!(error instanceof TokenCallError)) throw error;
+    return [
+      accepted,
+      { verdict: 'unknown', words: `Whether an access token is wanted is not known: ${error.message}.` },
+    ];
+  }
+}
+
+/** @returns undefined when the upstream accepts a signed request */
+async function refusalOf(baseUrl: string, { signer }: Credential): Promise<RefusalFacts | undefined> {
+  let response: Response | undefined;
+  const seen: typeof fetch = async (...given) => {
+    response = await fetch(...given);
+    return response;
+  };
+  try {
+    await createClient({ getConfig }, direct({ baseUrl, signer, fetch: seen }), {
+      timeoutMs: 10_000,
+    }).getConfig();
+    return undefined;
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    if (!response) {
+      const { cause } = error as { readonly cause?: { readonly cause?: { readonly code?: unknown } } };
+      const found = causeOfConnection(cause?.cause?.code);
+      return {
+        code: error.kind === 'timed_out' ? 'upstream_timeout' : 'upstream_unreachable',
+        ...(found && { cause: found }),
+      };
+    }
+    const { status, headers } = response;
+    const stem = error instanceof RefusedError ? stemOf(error.errorCode) : '';
+    const header = (name: string) => headers.get(name) ?? undefined;
+    const caused = causeOf({ status, stem, header, now: Date.now(), sentToken: false });
+    const isRefused = status === 401 || status === 403;
+    const code = isRefused
+      ? 'upstream_auth_failed'
+      : status === 404
+        ? 'upstream_path_unknown'
+        : status >= 500
+          ? 'upstream_error'
+          : 'upstream_broken_answer';
+    return { code, ...caused };
+  }
+}
+
+function inWords(facts: RefusalFacts): string {
+  const found = diagnose(facts);
+  return found ? `${found.sentence} ${found.remedy}` : `The upstream refuses: ${facts.code ?? facts.cause}.`;
+}

@@ -1,0 +1,84 @@
+/** What several commands read of their arguments, before another machine is asked anything. */
+
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../stack/config-error.ts';
+import { stackNameOf, stageOf } from '../stack/stages.ts';
+import { flag, refuse, value } from './command.ts';
+
+export const json = flag('prints JSON');
+
+/** @param otherwise shown and read where the option is absent */
+export const whole = (says: string, max: number, otherwise: string) =>
+  value('<n>', says, wholeIn(max), otherwise);
+
+export const wholeIn = (max: number) => (text: string) => {
+  const number = Number(text);
+  return /^\d+$/.test(text) && number >= 1 && number <= max
+    ? number
+    : refuse(`must be a whole number from 1 to ${max}.`);
+};
+
+export const accountIn = (text: string): string =>
+  /^[\w.-]{1,64}$/.test(text) ? text : refuse('must be an account id: 1 to 64 letters, digits, _, . and -.');
+
+export const urlIn = (text: string): string =>
+  /^https?:\/\/[^\s?#]+$/.test(text) && URL.canParse(text)
+    ? text.replace(/\/+$/, '')
+    : refuse('must be a URL such as https://api.example.com/v1, without a query.');
+
+/** Names stages alone: the configuration has them, and AWS is not asked. */
+export function stageIn(text: string): string {
+  try {
+    return stageOf(text);
+  } catch (error) {
+    // In the form of a reader's sentence.
+    throw error instanceof ConfigError ? refuse(error.message.replace(/^stage /, '')) : error;
+  }
+}
+
+export const stage = value('<name>', 'a stage of your configuration', stageIn, 'dev');
+
+const stackIn = (text: string): string =>
+  /^[A-Za-z][A-Za-z0-9-]{0,127}$/.test(text)
+    ? text
+    : refuse('must be the name of a stack in CloudFormation: letters, digits and -, a letter first.');
+
+/** Of commands that ask a stack that is deployed. */
+export const deployed = {
+  stage: value('<name>', 'a stage of your configuration (default: dev)', stageIn),
+  stack: value(
+    '<name>',
+    'in place of a stage: a stack of another CDK app, or of a stage that has gone',
+    stackIn,
+  ),
+} as const;
+
+/** The stack that a command is about. */
+export interface Target {
+  readonly stackName: string;
+  /** As options, for a line that an operator may paste. */
+  readonly options: string;
+}
+
+/** @throws UsageError for both */
+export function targetOf({
+  stage,
+  stack,
+}: {
+  readonly stage: string | undefined;
+  readonly stack: string | undefined;
+}): Target {
+  if (stage !== undefined && stack !== undefined) return refuse('--stage or --stack: each names a stack.');
+  return stack === undefined
+    ? { stackName: stackNameOf(stage ?? 'dev'), options: `--stage ${stage ?? 'dev'}` }
+    : { stackName: stack, options: `--stack ${stack}` };
+}
+
+/** @throws UsageError for a file that cannot be read; `-` is standard input */
+export function fileIn(path: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    return refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'an error'}.`);
+  }
+}

@@ -1,0 +1,157 @@
+/** `countersign sign`, `explain` and `verify`: one request, without a network. */
+
+import {
+  hashBody,
+  importSigningKey,
+  parameterString,
+  percentEncode,
+  stringToSign,
+  utf8,
+} from '../../lib/signer/canonical.ts';
+import { createSigner, explain, SignError } from '../../lib/signer/index.ts';
+import { createVerifier, type ReceivedRequest } from '../../lib/verifier/index.ts';
+import { StartError } from '../environment.ts';
+import { readText, secrets } from './credentials.ts';
+
+interface Request {
+  readonly url: string;
+  readonly method: 'GET' | 'POST' | undefined;
+  readonly body: string | undefined;
+  readonly credentials: string | undefined;
+  readonly json: boolean;
+}
+
+const inputOf = async ({ url, method, body }: Request) => ({
+  url,
+  ...(method && { method }),
+  ...(body !== undefined && { body: await readText(body) }),
+});
+
+async function signable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SignError)) throw error;
+    throw new StartError(`This request cannot be signed: ${error.code}, ${error.message}.`);
+  }
+}
+
+export async function signRequest(given: Request): Promise<void> {
+  const { APP_KEY, APP_SECRET } = await secrets(given.credentials, ['APP_KEY', 'APP_SECRET']);
+  const input = await inputOf(given);
+  const signed = await signable(() => createSigner({ appKey: APP_KEY, appSecret: APP_SECRET }).sign(input));
+  if (given.json) return console.log(JSON.stringify(signed));
+  console.log(`${signed.method} ${signed.url}`);
+  for (const [name, text] of Object.entries(signed.headers)) console.log(`${name}: ${text}`);
+}
+
+interface Explained extends Request {
+  readonly nonce: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly compare: string | undefined;
+}
+
+export async function explainRequest({ nonce, timestamp, compare, ...given }: Explained): Promise<void> {
+  const { APP_KEY } = await secrets(given.credentials, ['APP_KEY']);
+  const input = await inputOf(given);
+  const compareWith = compare === undefined ? undefined : (await readText(compare)).trim();
+  const { toString: words, ...steps } = await signable(() =>
+    explain({
+      ...input,
+      appKey: APP_KEY,
+      nonce: nonce ?? crypto.randomUUID().replaceAll('-', ''),
+      timestamp: timestamp ?? `${new Date().toISOString().slice(0, 19)}Z`,
+      ...(compareWith !== undefined && { compareWith }),
+    }),
+  );
+  console.log(given.json ? JSON.stringify(steps) : words());
+}
+
+interface Verified {
+  readonly tolerance: number | undefined;
+  readonly credentials: string | undefined;
+  readonly json: boolean;
+}
+
+/** @returns 1 for a request that is refused */
+export async function verifyRequest({
+  request,
+  tolerance,
+  credentials,
+  json,
+}: Verified & { readonly request: string }) {
+  const { APP_KEY, APP_SECRET } = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
+  const received = await readJson<ReceivedRequest>(request, '{"url": "…", "headers": {"x-app-key": "…"}}');
+  if (typeof received.url !== 'string' || typeof received.headers !== 'object' || received.headers === null)
+    throw new StartError('--request must be JSON like {"url": "…", "headers": {"x-app-key": "…"}}.');
+  const verification = await createVerifier({
+    secretOf: (appKey) => (appKey === APP_KEY ? APP_SECRET : undefined),
+    ...(tolerance !== undefined && { toleranceSeconds: tolerance }),
+  }).verify(received);
+  if (json) console.log(JSON.stringify(verification));
+  else if (verification.ok) console.log('The signature is that of this request, app key and secret.');
+  // The detail may be an app key.
+  else console.log(`Refused: ${verification.code}. countersign explain shows what is signed.`);
+  return verification.ok ? 0 : 1;
+}
+
+interface Vector {
+  readonly name?: string;
+  readonly request: {
+    readonly appKey: string;
+    readonly appSecret: string;
+    readonly nonce: string;
+    readonly timestamp: string;
+    readonly host: string;
+    readonly path: string;
+    readonly query?: readonly (readonly [string, string])[];
+    readonly body?: string;
+  };
+  readonly signature: string;
+}
+
+/** @returns 1 where a signature is another than the vector's */
+export async function verifyVectors({
+  vectors,
+  json,
+}: Verified & { readonly vectors: string }): Promise<number> {
+  const form = '[{"request": {"appKey": "…", …}, "signature": "…"}]';
+  const all = await readJson<readonly Vector[]>(vectors, form);
+  const results: { name: string; ok: boolean }[] = [];
+  for (const [index, { name = `vector ${index + 1}`, request, signature }] of all.entries())
+    try {
+      results.push({ name, ok: (await signatureOf(request)) === signature });
+    } catch {
+      throw new StartError(`--vectors must be JSON like ${form}: ${name} is not.`);
+    }
+  const wrong = results.filter(({ ok }) => !ok);
+  if (json) console.log(JSON.stringify({ ok: wrong.length === 0, results }));
+  else
+    console.log(
+      `${results.length - wrong.length} of ${results.length} vectors have the signature that is computed here.`,
+    );
+  if (!json) for (const { name } of wrong) console.log(`Another signature: ${name}`);
+  return wrong.length === 0 && results.length > 0 ? 0 : 1;
+}
+
+async function signatureOf({
+  path,
+  query = [],
+  body = '',
+  appSecret,
+  ...headers
+}: Vector['request']): Promise<string> {
+  const text = percentEncode(stringToSign(path, parameterString(query, headers), await hashBody(body)));
+  const digest = await crypto.subtle.sign('HMAC', await importSigningKey(appSecret, 'sign'), utf8(text));
+  return Buffer.from(digest).toString('base64');
+}
+
+async function readJson<T>(file: string, form: string): Promise<T> {
+  try {
+    const value: unknown = JSON.parse(await readText(file));
+    if (typeof value === 'object' && value !== null) return value as T;
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+  }
+  throw new StartError(`The file must be JSON like ${form}.`);
+}

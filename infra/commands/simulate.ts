@@ -1,0 +1,61 @@
+/**
+ * `countersign simulate`: the simulated upstream alone, until it is interrupted.
+ *
+ * UPSTREAM_PORT (8788), EVENTS_PORT (8789), UPSTREAM_LIMITS (interface), UPSTREAM_FAULTS (none), APP_KEY and APP_SECRET
+ * come from the environment. Without the last two, a pair is invented for this run and printed, because the user of the simulator needs it to sign.
+ */
+
+import {
+  type Environment,
+  inventAppCredentials,
+  listening,
+  misspeltNames,
+  readAppCredentials,
+  readPort,
+  readUpstreamLimits,
+  runUntilInterrupted,
+  StartError,
+  samePortFault,
+} from '../environment.ts';
+import { Mistakes } from '../mistakes.ts';
+import { readUpstreamFaults } from '../simulator/faults-variable.ts';
+import { startSimulator } from '../simulator/index.ts';
+
+function readSettings(env: Environment) {
+  const mistakes = new Mistakes(StartError);
+  const settings = {
+    port: mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0),
+    eventsPort: mistakes.read(() => readPort(env, 'EVENTS_PORT', 8789), 0),
+    given: mistakes.read(() => readAppCredentials(env), undefined),
+    upstreamLimits: mistakes.read(() => readUpstreamLimits(env), undefined) ?? 'interface',
+    faults: mistakes.read(() => readUpstreamFaults(env), {}),
+  };
+  const { port, eventsPort } = settings;
+  const portFault = samePortFault({ UPSTREAM_PORT: port, EVENTS_PORT: eventsPort });
+  if (portFault) mistakes.add(portFault);
+  return { settings, mistakes };
+}
+
+/** @throws StartError with a line for each setting that is wrong */
+export const simulate = (json: boolean) =>
+  runUntilInterrupted(async () => {
+    const { settings, mistakes } = readSettings(process.env);
+    const misspelt = misspeltNames(process.env, readSettings);
+    mistakes.throwAny(misspelt);
+    const { port, eventsPort, given, upstreamLimits, faults } = settings;
+    const credentials = given ?? inventAppCredentials();
+    const simulator = await listening(
+      startSimulator({ ...credentials, port, upstreamLimits, ...faults, events: { port: eventsPort } }),
+      { UPSTREAM_PORT: port, EVENTS_PORT: eventsPort },
+    );
+    if (json) {
+      console.log(JSON.stringify({ url: simulator.url, eventsPort: simulator.events.port, ...credentials }));
+      return [simulator];
+    }
+    console.log(`Simulated upstream on ${simulator.url}`);
+    console.log(`Event stream on 127.0.0.1:${simulator.events.port} (gRPC, plaintext)`);
+    console.log(`App key: ${credentials.appKey}`);
+    if (!given) console.log(`App secret: ${credentials.appSecret} (invented for this run)`);
+    for (const sentence of misspelt) console.log(sentence);
+    return [simulator];
+  });

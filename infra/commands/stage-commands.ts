@@ -1,0 +1,109 @@
+/** The commands about one stage or stack, as an operator types them. */
+
+import { text } from 'node:stream/consumers';
+import { StartError } from '../environment.ts';
+import { command, flag, operand, operands, value } from './command.ts';
+import { credentials, secrets } from './credentials.ts';
+import { deployed, json, stage, targetOf, urlIn, whole, wholeIn } from './readers.ts';
+
+/** Prints a verdict; it is a fault unless it is known to be good. */
+function conclude(isGood: boolean | null, words: string, asJson: object | undefined): number {
+  console.log(asJson ? JSON.stringify(asJson) : words);
+  return isGood ? 0 : 1;
+}
+
+export const preflight = command({
+  options: {
+    stage,
+    phones: value('<n>', 'phones (default: those that the largest plan is made for)', wholeIn(10_000_000)),
+    every: whole('seconds between two requests of a phone', 3600, '5'),
+    within: whole('seconds within which all of them start', 3600, '5'),
+    json,
+  },
+  examples: ['--stage prod --phones 10000'],
+  async run({ stage, phones, every, within, json }) {
+    const { preflight } = await import('./preflight.ts');
+    const wish = { everySeconds: every, withinSeconds: within, ...(phones !== undefined && { phones }) };
+    const { carries = null, words } = await preflight(stage, wish);
+    return conclude(carries, words, json ? { stage, carries, words } : undefined);
+  },
+});
+
+const cdkOptions = operands('[options...]', 'what follows -- goes to the CDK', (given) => given);
+
+const cdkCommand = (verb: 'deploy' | 'diff' | 'destroy', ...more: readonly string[]) =>
+  command({
+    options: { stage, options: cdkOptions },
+    examples: ['--stage prod', ...more],
+    run: async (given) => (await import('./stage.ts')).runCdk(verb, given.stage, given.options),
+  });
+
+export const deploy = cdkCommand('deploy', '--stage prod -- --require-approval never');
+export const diff = cdkCommand('diff');
+export const destroy = cdkCommand('destroy', '--stage dev -- --force');
+
+export const secret = command({
+  options: deployed,
+  examples: ['countersign secret --stage prod < secret.json'],
+  more: 'Standard input is {"app_key": "…", "app_secret": "…"}, with an optional "access_token".',
+  check: targetOf,
+  async run({ stackName }) {
+    if (process.stdin.isTTY)
+      throw new StartError(
+        'Standard input must be {"app_key": "…", "app_secret": "…"}: pipe it in, or give a file by <.',
+      );
+    const { setSecret, usableSecret } = await import('./secret-set.ts');
+    const ofToken = await setSecret(stackName, await usableSecret(await text(process.stdin)));
+    console.log(
+      `The secret of ${stackName} is set; functions use it within five minutes. ${ofToken}`.trimEnd(),
+    );
+  },
+});
+
+export const token = command({
+  options: { ...deployed, json },
+  examples: ['--stage prod'],
+  check: ({ json, ...given }) => ({ json, ...targetOf(given) }),
+  async run({ stackName, json }) {
+    const { deployedPorts, renewToken } = await import('./token.ts');
+    const ports = await deployedPorts(stackName);
+    const state = await renewToken(json ? { ...ports, say: (line) => console.error(line) } : ports);
+    if (json) console.log(JSON.stringify({ stack: stackName, ...state }));
+  },
+});
+
+export const limits = command({
+  options: { ...deployed, reset: flag('ends the tighter limits'), json },
+  examples: ['--stage prod', '--stage prod --reset'],
+  check: ({ reset, json, ...given }) => ({ reset, json, target: targetOf(given) }),
+  run: async (given) => console.log(await (await import('./limits.ts')).limitsCommand(given)),
+});
+
+export const smoke = command({
+  options: { url: operand('<url>', 'the stack’s output ApiUrl', urlIn), credentials, json },
+  examples: ['API_KEY=… countersign smoke https://api.example.com'],
+  more: 'API_KEY is the value of an API key of the stage.',
+  async run({ url, credentials, json }) {
+    const { API_KEY } = await secrets(credentials, ['API_KEY']);
+    const { smoke } = await import('./smoke.ts');
+    const { healthy, words } = await smoke(url, API_KEY);
+    return conclude(healthy, words, json ? { healthy, words } : undefined);
+  },
+});
+
+export const doctor = command({
+  options: { ...deployed, json },
+  examples: ['--stage prod', 'APP_KEY=… APP_SECRET=… UPSTREAM_BASE_URL=https://… countersign doctor'],
+  more: 'Without --stage and --stack it looks at APP_KEY, APP_SECRET and UPSTREAM_BASE_URL of the environment.',
+  check: ({ json, ...given }) => ({
+    json,
+    target: given.stage === undefined && given.stack === undefined ? undefined : targetOf(given),
+  }),
+  async run({ json, target }) {
+    const { examine } = await import('./doctor.ts');
+    const findings = await examine(target);
+    const isWell = findings.every(({ verdict }) => verdict === 'well');
+    const words = findings.map(({ verdict, words }) => `${verdict.padEnd(8)} ${words}`).join('\n');
+    return conclude(isWell, words, json ? { well: isWell, findings } : undefined);
+  },
+});

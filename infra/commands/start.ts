@@ -1,0 +1,62 @@
+/** `countersign start`: runs everything on this machine and prints how to call it. */
+
+import { connect } from 'node:net';
+import { isRequest } from '../../functions/log/log.ts';
+import { streamOrderEvents } from '../../lib/catalogue/live.ts';
+import { runUntilInterrupted } from '../environment.ts';
+import { createDoctor } from '../local/doctor.ts';
+import { startLocalRun } from '../local/local-run.ts';
+import { lineOf } from '../local/log-lines.ts';
+import { readSettings } from '../local/settings.ts';
+import { createTradeEventLines } from '../local/trade-event-lines.ts';
+import { welcome } from '../local/welcome.ts';
+
+/** @throws StartError with a line for each setting that is wrong */
+export const start = (json: boolean) =>
+  runUntilInterrupted(async () => {
+    const settings = readSettings(process.env);
+    const { upstream } = settings;
+    const doctor =
+      'baseUrl' in upstream ? createDoctor({ ...settings, ...upstream }, console.error) : undefined;
+    const run = await startLocalRun(settings, {
+      access: ({ method, path, status, milliseconds }) =>
+        console.log(`${method} ${path} ${status} ${milliseconds} ms`),
+      log: (entry) => {
+        const line = lineOf(entry);
+        if (isRequest(entry)) void doctor?.observe(entry);
+        if (line === undefined) return;
+        if (isRequest(entry) && entry.defect === undefined) console.log(line);
+        else console.error(line);
+      },
+      defect: (error) => console.error(error),
+      ...(settings.tradeEvents?.isShown && {
+        tradeEvent: createTradeEventLines({ print: console.log, streamPath: streamOrderEvents.path }),
+      }),
+    });
+    const { url, upstreamUrl } = run;
+    console.log(
+      json ? JSON.stringify({ url, apiKey: settings.apiKey, upstreamUrl }) : welcome(settings, run),
+    );
+    if (!run.simulator && !(await accepts(run.upstreamUrl)))
+      console.error(`Nothing answers at ${run.upstreamUrl}: calls will be answered 502 until it is up.`);
+    return [run];
+  });
+
+/** Whether a server listens there; no request is sent for it. */
+function accepts(baseUrl: string): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|]$/g, ''),
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      timeout: 3000,
+    });
+    const done = (isUp: boolean) => {
+      socket.destroy();
+      resolve(isUp);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+    socket.once('timeout', () => done(false));
+  });
+}

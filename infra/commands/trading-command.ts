@@ -1,0 +1,122 @@
+/** `countersign trading` as an operator types it: checked before AWS is asked anything. */
+
+import type { LimitChanges } from '../../lib/guard-rails/limits.ts';
+import { defined } from '../defined.ts';
+import { command, flag, type Given, type Group, refuse, value, values } from './command.ts';
+import { accountIn, deployed, json, targetOf, whole } from './readers.ts';
+import type { TradingArguments, TradingVerb } from './trading.ts';
+import { limitChanges } from './trading-values.ts';
+
+const userIn = (text: string): string =>
+  text.length > 0 && text.length <= 640 ? text : refuse('must have 1 to 640 characters.');
+
+/** Without either the whole gateway is meant; by `limits` and `history` everything. */
+const whose = {
+  account: value('<id>', 'of one account', accountIn),
+  user: value(
+    '<who>',
+    'of one user: a token’s subject, a key’s id, an ARN, a source, or the name in a log line',
+    userIn,
+  ),
+};
+const target = { ...deployed, json };
+const reason = { reason: value('<text>', 'why: the history keeps it') };
+const set = values('<name=value>', 'a limit, as often as needed', (text): readonly [string, string] => {
+  const at = text.indexOf('=');
+  return at > 0
+    ? [text.slice(0, at), text.slice(at + 1)]
+    : refuse('takes name=value, such as max_orders_per_minute=30.');
+});
+const unset = values('<name>', 'takes a limit away', (text): readonly [string, null] => [text, null]);
+
+type AnyGiven = Given<typeof whose & typeof target> & {
+  readonly reason?: string | undefined;
+  readonly set?: readonly (readonly [string, string])[];
+  readonly unset?: readonly (readonly [string, null])[];
+  readonly cancelOpen?: boolean;
+  readonly limit?: number;
+};
+
+function check(verb: TradingVerb, given: AnyGiven): TradingArguments {
+  const { account, user, reason, set = [], unset = [], limit = 50, json } = given;
+  const changes = changesIn([...set, ...unset]);
+  if (reason === undefined && (verb === 'stop' || verb === 'resume'))
+    return refuse(`${verb} wants --reason: the history says why.`);
+  if (reason !== undefined && verb === 'limits' && !changes)
+    return refuse('--reason is for a change: --set or --unset.');
+  if (account !== undefined && user !== undefined)
+    return refuse('--account or --user: each has limits of its own.');
+  return {
+    target: targetOf(given),
+    verb,
+    scope:
+      account !== undefined
+        ? { kind: 'account', id: account }
+        : user === undefined
+          ? { kind: 'gateway' }
+          : { kind: 'user', text: user },
+    limit,
+    json,
+    ...defined({ changes, reason, cancelOpen: given.cancelOpen || undefined }),
+  };
+}
+
+/** Undefined where nothing is to be changed. */
+function changesIn(given: readonly (readonly [string, string | null])[]): LimitChanges | undefined {
+  if (given.length === 0) return undefined;
+  const byName = new Map<string, string | null>();
+  for (const [name, text] of given) {
+    if (byName.has(name)) return refuse(`${name} is there twice.`);
+    byName.set(name, text);
+  }
+  const changes = limitChanges(byName);
+  return typeof changes === 'string' ? refuse(changes) : changes;
+}
+
+const limitsHelp = `Limits: max_order_quantity, max_order_notional, max_open_notional=50000.00, max_orders_per_minute=30,
+max_duplicative_orders=3/60 (orders/seconds), price_collar=5 (percent), allowed_symbols=AAPL,MSFT,
+restricted_symbols, allowed_sides, allowed_order_types, allowed_sessions, market_order_margin=5
+(percent), max_quote_age=15 (seconds), allow_unknown=price,futures, actions.<limit>=notify, block or
+block_and_cancel. docs/orders.md, "Guard rails", says what each of them bounds.`;
+
+/** What each verb takes besides those whom it is about, and an example of it. */
+const verbs = {
+  limits: [
+    'shows limits and stops, or sets limits',
+    { set, unset, ...reason },
+    '--stage prod --set max_order_notional=25000 --set max_orders_per_minute=30',
+    limitsHelp,
+  ],
+  stop: [
+    'stops trading: no order is placed or replaced, cancels go through',
+    { ...reason, cancelOpen: flag('cancels what is open, also in a second stop') },
+    '--stage prod --account 1234567 --reason "the strategy repeats itself" --cancel-open',
+  ],
+  resume: ['ends a stop', reason, '--stage prod --account 1234567 --reason "the strategy is mended"'],
+  history: [
+    'shows who changed what and why, the newest first',
+    { limit: whole('so many changes at most', 10_000, '50') },
+    '--stage prod --limit 20',
+  ],
+} as const satisfies Readonly<
+  Record<TradingVerb, readonly [string, Parameters<typeof command>[0]['options'], string, string?]>
+>;
+
+export const trading: Group = Object.fromEntries(
+  Object.entries(verbs).map(([verb, [says, also, example, more]]) => [
+    verb,
+    [
+      says,
+      command({
+        options: { ...whose, ...(also as object), ...target },
+        examples: [example],
+        ...defined({ more }),
+        check: (given) => check(verb as TradingVerb, given),
+        async run(given) {
+          const { deployedTrading, manageTrading } = await import('./trading.ts');
+          await manageTrading(given, await deployedTrading(given));
+        },
+      }),
+    ],
+  ]),
+);

@@ -1,0 +1,184 @@
+/** `countersign users` as an operator types it: checked before AWS is asked anything. */
+
+import { principalArn } from '../../lib/access/evidence.ts';
+import { isNameText } from '../../lib/access/token-claims.ts';
+import { type Scope, scopes } from '../../lib/catalogue/scopes.ts';
+import { defined } from '../defined.ts';
+import { command, flag, type Given, type Group, refuse, value, values } from './command.ts';
+import { accountIn, deployed, json, targetOf, whole, wholeIn } from './readers.ts';
+import type { UsersArguments, Verb, Who } from './users.ts';
+
+/** As in tokens. What shows nothing or turns the text would make two people look like one. */
+const visible = (text: string): string =>
+  isNameText(text)
+    ? text
+    : refuse('must be 1 to 512 visible characters, with single spaces between them at most.');
+
+const callers = [
+  String.raw`iam::\d{12}:role/[\w+=,.@-]+`,
+  String.raw`iam::\d{12}:user/[\w+=,.@/-]+`,
+  String.raw`iam::\d{12}:root`,
+  String.raw`sts::\d{12}:federated-user/[\w+=,.@-]+`,
+];
+const isCallersArn = new RegExp(String.raw`^arn:aws[\w-]*:(${callers.join('|')})$`);
+
+/** As API Gateway reports a caller's: what is said of any other ARN would have no effect. */
+function callersArn(text: string): string {
+  const arn = principalArn(text);
+  return text.length <= 640 && isCallersArn.test(arn)
+    ? arn
+    : refuse('must be the ARN of a role or a user: arn:aws:iam::123456789012:role/name.');
+}
+
+/** Ids of API Gateway have 10 characters; values have 20 and more, and are secret. */
+function keyIn(text: string): Who {
+  const [plan = '', key, ...rest] = text.split('/');
+  if (key !== undefined && rest.length === 0) return { kind: 'key', plan: visible(plan), key: visible(key) };
+  return /^[A-Za-z0-9]{1,19}$/.test(text)
+    ? { kind: 'key', id: text }
+    : refuse('must be the id of an API key, not its value, or the names of its plan and key: plan/key.');
+}
+
+function scopesIn(text: string): readonly Scope[] {
+  const given = text.split(',').map((one) => one.trim());
+  const isScope = (one: string): one is Scope => (scopes as readonly string[]).includes(one);
+  return given.every(isScope) ? given : refuse(`must be of ${scopes.join(', ')}, with commas between.`);
+}
+
+const who = <T extends Who>(shape: string, says: string, read: (text: string) => T) =>
+  value<Who>(shape, says, read);
+const bindable = {
+  key: who('<id>', 'an API key: its id, or the names plan/key', keyIn),
+  iam: who('<arn>', 'a role or a user of AWS', (text) => ({ kind: 'iam', arn: callersArn(text) })),
+  source: who('<name>', 'the source of requests by event', (text) => ({
+    kind: 'source',
+    name: visible(text),
+  })),
+};
+const user = {
+  user: who('<subject>', 'the subject of the user’s tokens', (text) => ({
+    kind: 'user',
+    subject: visible(text),
+  })),
+};
+const principals = { ...user, ...bindable };
+const subjects = {
+  ...principals,
+  app: who('<id>', 'an app: its client id', (text) => ({ kind: 'app', id: visible(text) })),
+  token: who('<jti>', 'one access token, by the claim jti', (text) => ({ kind: 'token', id: visible(text) })),
+};
+const rights = {
+  account: values('<id>', 'an account, as often as needed', accountIn),
+  allAccounts: flag('every account of the app key'),
+  userData: flag('watchlists'),
+  scopes: value('<list>', 'read looks, trade places and changes orders, write changes watchlists', scopesIn),
+};
+const target = { ...deployed, json };
+const isWho = (given: unknown): given is Who =>
+  typeof given === 'object' && given !== null && 'kind' in given;
+
+/** What any of the verbs may have been given. */
+type AnyGiven = Partial<Omit<Given<typeof rights & typeof target>, 'user'>> &
+  Readonly<Partial<Record<keyof typeof subjects | 'name', Who | string | undefined>>> & {
+    readonly days?: number | undefined;
+    readonly limit?: number;
+  };
+
+/** @param kinds exactly one of these options says whom the verb is about; none for a verb that is about all */
+function check(verb: Verb, kinds: readonly string[], given: AnyGiven): UsersArguments {
+  const found = Object.values(given).filter(isWho);
+  if (kinds.length > 0 && found.length !== 1)
+    return refuse(`${verb} takes one of ${kinds.map((one) => `--${one}`).join(', ')}.`);
+  const [who] = found;
+  const { account = [], allAccounts = false, userData = false, user, days } = given;
+  const accounts = [...new Set(allAccounts ? [...account, '*'] : account)];
+  if (verb === 'bind' && user === undefined) return refuse('bind wants --user, whom it acts for.');
+  if (verb === 'grant' && accounts.length === 0 && !userData)
+    return refuse('grant wants --account, --all-accounts or --user-data.');
+  if (days !== undefined && who?.kind !== 'token')
+    return refuse('--days is for a token, which expires by itself: another block stays until unblock.');
+  return {
+    target: targetOf({ stage: given.stage, stack: given.stack }),
+    verb,
+    accounts,
+    userData,
+    days: days ?? 90,
+    limit: given.limit ?? 50,
+    json: given.json ?? false,
+    ...defined({ who, user: typeof user === 'string' ? user : undefined, scopes: given.scopes }),
+  };
+}
+
+const run = async (given: UsersArguments) => {
+  const { deployedUsers, manageUsers } = await import('./users.ts');
+  await manageUsers(given, await deployedUsers(given));
+};
+
+type Options = Parameters<typeof command>[0]['options'];
+
+/** Whom each verb is about, what it takes besides, and an example of it. */
+const verbs = {
+  grant: [
+    'lets a caller read or trade; the scope is read unless others are given',
+    principals,
+    rights,
+    '--stage prod --user 8f0c --account 1234567 --scopes read,trade',
+  ],
+  revoke: [
+    'takes rights away, or all of them where none is named',
+    principals,
+    rights,
+    '--stage prod --user 8f0c --account 1234567 --scopes trade',
+  ],
+  bind: [
+    'lets a key, a role or a source act with the rights of a user',
+    bindable,
+    { user: value('<subject>', 'the user whom it acts for', visible) },
+    '--stage prod --key default/default --user 8f0c',
+  ],
+  unbind: ['ends that', bindable, {}, '--stage prod --key a1b2c3d4e5'],
+  block: [
+    'refuses a caller, an app or a token',
+    subjects,
+    { days: value('<n>', 'how long a token stays blocked (default: 90)', wholeIn(3650)) },
+    '--stage prod --token 7f1d --days 30',
+  ],
+  unblock: ['ends a block', subjects, {}, '--stage prod --user 8f0c'],
+  'sign-out': [
+    'refuses the tokens of a user that were issued until now',
+    user,
+    {},
+    '--stage prod --user 8f0c',
+  ],
+  show: [
+    'shows the rights of one caller',
+    {
+      ...subjects,
+      name: who('<name>', 'the name in a log line', (text) => ({ kind: 'name', name: visible(text) })),
+    },
+    {},
+    '--stage prod --key default/default',
+  ],
+  list: ['lists who may do something, or is blocked', {}, {}, '--stage prod --json'],
+  audit: [
+    'shows who changed what, the newest first',
+    {},
+    { limit: whole('so many changes at most', 10_000, '50') },
+    '--stage prod --limit 20',
+  ],
+} as const satisfies Readonly<Record<Verb, readonly [string, Options, Options, string]>>;
+
+export const users: Group = Object.fromEntries(
+  Object.entries(verbs).map(([verb, [says, kinds, also, example]]) => [
+    verb,
+    [
+      says,
+      command<Options, UsersArguments>({
+        options: { ...kinds, ...also, ...target },
+        examples: [example],
+        check: (given) => check(verb as Verb, Object.keys(kinds), given as AnyGiven),
+        run,
+      }),
+    ],
+  ]),
+);

@@ -1,0 +1,46 @@
+/** What `npm run build` and `npm run docs` do besides the compiler, each by its name. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const page = (name: string) => join(root, 'docs', name);
+
+const steps: Readonly<Record<string, () => Promise<void>>> = {
+  /** What the documentation takes from the catalogue, from figures and from the table of commands. */
+  async docs() {
+    const { operations } = await import('../../lib/catalogue/index.ts');
+    const { operationsTable } = await import('../commands/operations-table.ts');
+    const { withCostTables } = await import('../commands/cost-tables.ts');
+    const { commandPage } = await import('../commands/command-page.ts');
+    writeFileSync(page('operations.md'), operationsTable(operations));
+    writeFileSync(page('cost.md'), withCostTables(readFileSync(page('cost.md'), 'utf8')));
+    writeFileSync(page('command.md'), await commandPage());
+    console.log('docs/operations.md, docs/command.md and the tables of docs/cost.md are written.');
+  },
+
+  async events() {
+    const { writeEventSchemas } = await import('../events/schemas.ts');
+    for (const path of writeEventSchemas(join(root, 'dist/events')))
+      console.log(`${relative(root, path)} is written.`);
+  },
+
+  /** After the compiler: marks for bundlers, and declarations with hover text. */
+  async mark() {
+    const { declareEntries } = await import('./entry-declarations.ts');
+    const { markFolder } = await import('./pure-calls.ts');
+    const catalogue = join(root, 'dist/lib/catalogue');
+    markFolder(catalogue);
+    declareEntries(catalogue);
+  },
+
+  async command() {
+    const { bundleCommand } = await import('./command-bundle.ts');
+    await bundleCommand(join(root, 'dist/command'));
+  },
+};
+
+const [name = ''] = process.argv.slice(2);
+const step = steps[name];
+if (!step) throw new Error(`The steps are ${Object.keys(steps).join(', ')}.`);
+await step();
