@@ -26,7 +26,7 @@ const integration = [
   'test/bench/bench.test.ts',
   'test/ceilings.test.ts',
   'test/client/{declared-types,types}.test.ts',
-  'test/commands/{package,preflight,said,secret-set,stage,token}.test.ts',
+  'test/commands/{client,package,preflight,said,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',
   'test/docs/{architecture,cost}.test.ts',
   'test/gateway/{routes,secrecy}.test.ts',

@@ -8,7 +8,7 @@ import { baseUrlFault } from '../../lib/gateway/index.ts';
 import { causeOf, causeOfConnection } from '../../lib/upstream/cause.ts';
 import { stemOf } from '../../lib/upstream/upstream-code.ts';
 import { diagnose, type RefusalFacts } from '../diagnose.ts';
-import { StartError } from '../environment.ts';
+import { type Environment, StartError } from '../environment.ts';
 import type { Target } from './readers.ts';
 
 export interface Finding {
@@ -30,12 +30,14 @@ interface Patient {
 
 /**
  * @param target a stack that is deployed; absent: what the environment has
+ * @param env APP_KEY, APP_SECRET, ACCESS_TOKEN and UPSTREAM_BASE_URL, where there is no target
  * @returns what was found, in order; nothing of a key, a token or an account is in it
  */
-export async function examine(target: Target | undefined): Promise<readonly Finding[]> {
-  const { findings, baseUrl, secret } = target
-    ? await deployedPatient(target)
-    : environmentPatient(process.env);
+export async function examine(
+  target: Target | undefined,
+  env: Environment = process.env,
+): Promise<readonly Finding[]> {
+  const { findings, baseUrl, secret } = target ? await deployedPatient(target) : environmentPatient(env);
   const first = [well(`Node ${process.versions.node}.`), ...findings];
   if (baseUrl === undefined || first.some(({ verdict }) => verdict === 'fault')) return first;
   const result = toCredential(secret, { clock: Date.now });
@@ -69,7 +71,7 @@ function environmentPatient({
   APP_SECRET,
   ACCESS_TOKEN,
   UPSTREAM_BASE_URL: baseUrl,
-}: NodeJS.ProcessEnv): Patient {
+}: Environment): Patient {
   if (!baseUrl)
     return {
       findings: [

@@ -1,6 +1,5 @@
 /** Fills in the defaults of a configuration; each wrong value is refused in a sentence that names the property. */
 
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/events/cors.ts';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
@@ -66,9 +65,10 @@ function configuredOriginFault(text: string): string | undefined {
   return originFault(text);
 }
 
-const retentionDays = Object.values(RetentionDays).filter(
-  (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
-);
+/** CloudWatch's own choice, but for ever. Written out: to load the CDK takes a second, and a package need not have it. */
+export const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+] as const;
 
 /** Lambda holds a function's whole environment to 4 kB; the origins are its only part without a bound. */
 const maxOriginsLength = 2000;

@@ -15,6 +15,8 @@ export interface AccountStub {
   readonly held?: number;
   /** As Certificate Manager describes it; without it there is none. */
   readonly certificate?: object;
+  /** Whether the CDK was bootstrapped in the Region; true when absent. */
+  readonly isBootstrapped?: boolean;
   /** What the account may not read: a part of a path, `cloudformation` or `certificate`. */
   readonly denied?: readonly string[];
   /** What is answered without the figures, as by an emulator. */
@@ -29,9 +31,7 @@ export async function startAccountStub(t: TestContext, stub: AccountStub) {
     const what =
       new URL(request.url ?? '/', 'http://a.example').pathname !== '/'
         ? request.url
-        : request.headers['x-amz-target'] === 'CertificateManager.DescribeCertificate'
-          ? 'certificate'
-          : 'cloudformation';
+        : (ofTarget[String(request.headers['x-amz-target'])] ?? 'cloudformation');
     for await (const _ of request);
     const [status, body] = answer(what ?? '', request, stub);
     const isXml = body.startsWith('<');
@@ -50,6 +50,11 @@ export async function startAccountStub(t: TestContext, stub: AccountStub) {
   };
 }
 
+const ofTarget: Readonly<Record<string, string>> = {
+  'CertificateManager.DescribeCertificate': 'certificate',
+  'AmazonSSM.GetParameter': 'bootstrap',
+};
+
 function answer(
   what: string,
   { url = '', headers: { authorization } }: IncomingMessage,
@@ -60,6 +65,10 @@ function answer(
   if (stub.denied?.some((part) => what.includes(part))) return refused(what, 'AccessDeniedException', 403);
   if (stub.empty?.some((part) => what.includes(part))) return [200, '{}'];
   if (what === 'cloudformation') return stackOf(held);
+  if (what === 'bootstrap')
+    return stub.isBootstrapped === false
+      ? refused(what, 'ParameterNotFound', 400)
+      : said({ Parameter: { Value: '21' } });
   // The project signs this call itself.
   if (what === 'certificate' && !authorization?.includes('/eu-central-1/acm/aws4_request, '))
     return refused(what, 'MissingAuthenticationToken', 400);

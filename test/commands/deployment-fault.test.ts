@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { deploymentFault } from '../../infra/commands/stage.ts';
+import { bootstrapFault, deploymentFault } from '../../infra/commands/stage.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 
@@ -70,7 +70,23 @@ for (const [what, args, stub, fault] of cases)
     else assert.equal(said, undefined);
   });
 
+test('an account without the CDK’s bootstrap is told how to get it, unless another toolkit is named', async (t) => {
+  const bare = await startAccountStub(t, { isBootstrapped: false });
+  Object.assign(process.env, bare);
+  assert.equal(
+    await bootstrapFault([]),
+    'The CDK is not bootstrapped in eu-central-1: run npx cdk bootstrap aws://ACCOUNT/eu-central-1 once.',
+  );
+  for (const option of ['--profile=other', '--toolkit-stack-name=Own'])
+    assert.equal(await bootstrapFault([option]), undefined);
+  for (const stub of [{}, { denied: ['bootstrap'] }, { empty: ['bootstrap'] }]) {
+    Object.assign(process.env, await startAccountStub(t, stub));
+    assert.equal(await bootstrapFault([]), undefined);
+  }
+});
+
 test('a deployment goes on where AWS cannot be reached', async () => {
   Object.assign(process.env, { AWS_ENDPOINT_URL: `http://127.0.0.1:${await closedPort()}` });
   assert.equal(await deploymentFault(orders, []), undefined);
+  assert.equal(await bootstrapFault([]), undefined);
 });

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { allCommands } from '../../infra/commands/command-page.ts';
-import { main } from '../../infra/commands/main.ts';
 import { wordsOf } from './given.ts';
+import { run, type Said } from './run.ts';
 
 const commands = await allCommands();
 const folder = mkdtempSync(join(tmpdir(), 'countersign-said-'));
@@ -36,31 +36,6 @@ afterAll(() => {
   process.chdir(before);
   rmSync(folder, { recursive: true });
 });
-
-interface Said {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(words: readonly string[]): Promise<Said> {
-  const said = { out: '', err: '' };
-  const take =
-    (where: 'out' | 'err') =>
-    (text: unknown): true => {
-      said[where] += text;
-      return true;
-    };
-  vi.spyOn(process.stdout, 'write').mockImplementation(take('out'));
-  vi.spyOn(process.stderr, 'write').mockImplementation(take('err'));
-  vi.spyOn(console, 'log').mockImplementation((text) => void take('out')(`${text}\n`));
-  vi.spyOn(console, 'error').mockImplementation((text) => void take('err')(`${text}\n`));
-  try {
-    return { code: await main(words), ...said };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
 
 /** The arguments of the first example, which say something clear, and the stage that is there. */
 function exampleOf(name: string): readonly string[] {

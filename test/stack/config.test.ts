@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { App } from 'aws-cdk-lib';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { test } from 'vitest';
 import { ConfigError } from '../../infra/stack/config.ts';
-import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { resolveConfig, retentionDays } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { configOf, stageOf } from '../../infra/stack/stages.ts';
 import { limits, openByDefault } from '../../lib/catalogue/index.ts';
@@ -10,6 +11,11 @@ import { type Refusals, testRefusals } from './refusals.ts';
 import { baseUrl, synthesise } from './synthesise.ts';
 
 const upstream = { baseUrl, limits: 'interface' } as const;
+
+test('logs may be kept as long as CloudWatch has a choice for it, and not for ever', () => {
+  const choices = Object.values(RetentionDays).filter((days) => typeof days === 'number');
+  assert.deepEqual([...retentionDays, RetentionDays.INFINITE], choices);
+});
 
 test('an upstream and what it allows are enough: the rest has defaults that are safe', () => {
   const resolved = resolveConfig({ upstream });
@@ -479,7 +485,7 @@ test('stages have names; another one is refused with those that there are', () =
   for (const name of ['dev', 'prod']) assert.doesNotThrow(() => resolveConfig(configOf(stageOf(name))));
   assert.throws(
     () => stageOf('production'),
-    /^ConfigError: stage must be one of dev, prod, .*"production"\.$/,
+    /^ConfigError: stage must be one of dev, prod, which stand in infra\/stack\/stages\.ts\.$/,
   );
   assert.throws(() => stageOf('toString'), ConfigError);
 });

@@ -1,0 +1,86 @@
+/** `countersign doctor`: each thing that may be wrong is found, named and given a remedy. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test, vi } from 'vitest';
+import { examine } from '../../infra/commands/doctor.ts';
+import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { startStackStub } from './stack-stub.ts';
+
+const pair = { appKey: 'canary-app-key', appSecret: 'canary-app-secret' };
+const given = { APP_KEY: pair.appKey, APP_SECRET: pair.appSecret };
+
+async function upstreamOf(t: TestContext, options: Partial<SimulatorOptions> = {}): Promise<string> {
+  const simulator = await startSimulator({ ...pair, port: 0, ...options });
+  t.onTestFinished(() => simulator.close());
+  return simulator.url;
+}
+
+const said = (findings: Awaited<ReturnType<typeof examine>>) => {
+  const text = findings.map(({ verdict, words }) => `${verdict} ${words}`).join('\n');
+  assert.ok(!text.includes('canary'), text);
+  return text;
+};
+
+test('of the environment: what is well, and each fault', async (t) => {
+  const url = await upstreamOf(t);
+  const withTokens = await upstreamOf(t, { accessToken: 'canary-standing-token' });
+  for (const [env, last] of [
+    [{}, /^unknown Nothing else was looked at: /],
+    [{ ...given, UPSTREAM_BASE_URL: 'ftp://a' }, /^fault UPSTREAM_BASE_URL: /],
+    [{ UPSTREAM_BASE_URL: url }, /^fault The secret is empty/],
+    [{ ...given, UPSTREAM_BASE_URL: url }, /^well The upstream wants no access token\.$/],
+    [{ ...given, APP_SECRET: 'canary-other', UPSTREAM_BASE_URL: url }, /^fault The app secret is wrong: /],
+    [
+      { ...given, APP_KEY: 'canary-other', UPSTREAM_BASE_URL: url },
+      /^fault The upstream does not know the app key/,
+    ],
+    [
+      { ...given, UPSTREAM_BASE_URL: `http://127.0.0.1:${await closedPort()}` },
+      /^fault Nothing listens at the upstream/,
+    ],
+    [
+      { ...given, UPSTREAM_BASE_URL: withTokens },
+      /^fault The upstream asks for an access token, and there is none/,
+    ],
+    [
+      { ...given, UPSTREAM_BASE_URL: withTokens, ACCESS_TOKEN: 'canary-token' },
+      /^fault The access token is invalid: /,
+    ],
+  ] as const)
+    assert.match(
+      said(await examine(undefined, env))
+        .split('\n')
+        .at(-1) ?? '',
+      last,
+    );
+});
+
+test('of a stack: credentials, stack, secret and upstream, one after the other', async (t) => {
+  const target = { stackName: 'Countersign-test', options: '' };
+  const upstream = await upstreamOf(t);
+  const secret = JSON.stringify({ app_key: pair.appKey, app_secret: pair.appSecret });
+  const examined = async (options: Parameters<typeof startStackStub>[1]) => {
+    const { env } = await startStackStub(t, options);
+    for (const [name, text] of Object.entries(env)) vi.stubEnv(name, text);
+    return said(await examine(target))
+      .split('\n')
+      .slice(1);
+  };
+  assert.deepEqual(await examined({ secret, upstream }), [
+    'well AWS credentials are there, and the Region is eu-central-1.',
+    'well The stack Countersign-test is deployed.',
+    'well The secret has an app key and an app secret.',
+    'well The upstream accepts the signature.',
+    'well The upstream wants no access token.',
+  ]);
+  assert.match(
+    (await examined({ upstream })).at(-1) ?? '',
+    /^fault The secret is empty\. Pipe .* into countersign secret/,
+  );
+  assert.match(
+    (await examined({ secret, upstream, denied: ['GetSecretValue'] })).at(-1) ?? '',
+    /^fault The secret of Countersign-test cannot be read: AccessDeniedException\.$/,
+  );
+  vi.unstubAllEnvs();
+});

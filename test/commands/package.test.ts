@@ -1,0 +1,109 @@
+/** The command as a packed tarball has it: a launcher and its bundle, without sources and without packages beside them. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parse as parseScript } from 'acorn';
+import type { Metafile } from 'esbuild';
+import { afterAll, beforeAll, test } from 'vitest';
+import { bundleCommand } from '../../infra/package/command-bundle.ts';
+import { root } from '../support/bundle.ts';
+import { launcher } from '../support/process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
+const installed = join(folder, 'infra/commands/countersign.js');
+let outputs: Metafile['outputs'];
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'infra/commands'), { recursive: true });
+  copyFileSync(launcher, installed);
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  ({ outputs } = await bundleCommand(join(folder, 'dist/command')));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(words: readonly string[], options: readonly string[] = []) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...options, installed, ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_REGION: 'eu-central-1',
+      APP_KEY: 'k',
+      APP_SECRET: 's',
+    },
+  });
+  return { status, stdout, stderr };
+}
+
+test('package.json starts the command, and packs what it needs', () => {
+  const { bin, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.equal(join(root, bin.countersign), launcher);
+  for (const file of ['dist/command', 'infra/commands/countersign.js']) assert.ok(files.includes(file), file);
+  assert.ok(statSync(launcher).mode & 0o100);
+});
+
+test('commands run without a clone; what needs one says so, and what needs a peer names it', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(run(['--version']), { status: 0, stdout: `${version}\n`, stderr: '' });
+  const signed = JSON.parse(run(['sign', 'https://a.example/a', '--json']).stdout);
+  assert.equal(signed.headers['x-app-key'], 'k');
+  assert.equal(run(['openapi', '--version', '3.0', '--out', 'openapi.json']).status, 0);
+  assert.match(readFileSync(join(folder, 'openapi.json'), 'utf8'), /^\{\n {2}"openapi": "3\.0\./);
+  assert.deepEqual(run(['users', 'list']), {
+    status: 1,
+    stdout: '',
+    stderr: 'AWS credentials are missing: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n',
+  });
+  const prod = { upstream: { baseUrl: 'https://upstream.example', limits: 'interface' } };
+  writeFileSync(join(folder, 'countersign.json'), JSON.stringify({ prod }));
+  const { status, stderr } = run(['deploy', '--stage', 'prod']);
+  assert.deepEqual([status, stderr.split('\n').length], [1, 2]);
+  assert.match(stderr, /^countersign deploy needs a clone of the repository, /);
+});
+
+test('a Node that is too old is told so in one line, and can read the file that says it', () => {
+  const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.4'}})";
+  const said = run(['users', 'list'], ['--import', `data:text/javascript,${encodeURIComponent(old)}`]);
+  assert.deepEqual(said, {
+    status: 1,
+    stdout: '',
+    stderr: 'Countersign needs Node 20 or later, and this is 18.20.4: install a newer one.\n',
+  });
+  const text = readFileSync(launcher, 'utf8');
+  parseScript(text.replace(/^#!.*/, ''), { ecmaVersion: 2020, sourceType: 'module' });
+  assert.doesNotMatch(text, /^import(?!.* from 'node:(fs|url)';$)/m);
+});
+
+/** What is loaded with a part, of our sources and of packages. */
+function loadedWith(name: RegExp): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const visit = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const { path: next, kind } of outputs[path]?.imports ?? [])
+      if (kind === 'import-statement') visit(next);
+  };
+  for (const path of Object.keys(outputs)) if (name.test(basename(path))) visit(path);
+  return new Set([...seen].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {})));
+}
+
+test('the version and sign load little; no part holds the CDK', () => {
+  for (const part of [/^main\.js$/, /^request-commands-/, /^requests-/]) {
+    const inputs = [...loadedWith(part)];
+    assert.ok(inputs.length > 3, `${part}`);
+    const packages = inputs.filter((input) => /node_modules/.test(input) && !/\/commander\//.test(input));
+    assert.deepEqual(packages, [], `${part}`);
+  }
+  const all = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  assert.ok(all.some((input) => input.includes('client-secrets-manager')));
+  assert.ok(
+    !all.some((input) =>
+      /node_modules\/(aws-cdk|aws-cdk-lib|constructs|esbuild|swagger-ui-dist)\//.test(input),
+    ),
+  );
+});
