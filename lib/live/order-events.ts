@@ -61,15 +61,17 @@ export const orderEventsStep =
     const { clock, shares, random = Math.random, onFailure } = options;
     const reach = await reachNow();
     if (isRefusal(reach)) return refused(reach);
+    const end = streamEnd(request, clock(), { random });
+    // First, so that one who has no share causes no reads.
+    if (shares && !(await shares.take(request, end.endsAt))) return refused(tooManyStreams);
     const stream = new OrderEventStream(options, reachNow, request.headers['last-event-id']);
     try {
       await stream.begin(reach);
     } catch (error) {
+      void shares?.free(request);
       onFailure?.(error);
       return refused({ code: 'journal_unavailable', detail: notRead });
     }
-    const end = streamEnd(request, clock(), { random });
-    if (shares && !(await shares.take(request, end.endsAt))) return refused(tooManyStreams);
     const events = whenOver(stream.texts(end), () => void shares?.free(request));
     return { kind: 'stream', events, body: new Uint8Array() };
   };

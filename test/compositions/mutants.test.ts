@@ -160,6 +160,18 @@ const swapped: readonly Mutant[] = [
     find: 'ports.lookupStore(queues.tableName, identity?.sealer)',
     by: 'ports.lookupStore(queues.tableName, undefined)',
   },
+  {
+    wiring: 'streams look for trade events where the listener does not keep them',
+    file: 'order-streams',
+    find: 'ports.eventHistory(historyTable, identity.sealer)',
+    by: 'ports.eventHistory(access.tableName, identity.sealer)',
+  },
+  {
+    wiring: 'the listener keeps no trade event for streams',
+    file: 'trade-events',
+    find: 'history ? keptBus(bus, history, { clock, onFailure: notKept }) : bus',
+    by: 'history ? bus : keptBus(bus, history!, { clock, onFailure: notKept })',
+  },
 ];
 
 /** The scenario that fails first, or the start where no scene comes about. */

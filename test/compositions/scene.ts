@@ -278,13 +278,13 @@ async function grantAll(store: AccessStore, identity: Identity): Promise<void> {
     await admin.apply({ action: 'grant', subject, accounts: ['*'], userData: true, scopes });
 }
 
-/** Streams of functions that run in this process. */
+/** Streams of functions that run in this process, for one who has been granted everything. */
 export const streamsOf =
-  (orders: StreamHandler, quotes: StreamHandler): Scene['follow'] =>
+  (orders: StreamHandler, quotes: StreamHandler, granted = callerArn): Scene['follow'] =>
   async (target, isSo, who) => {
     const [path = '', query] = target.split('?');
     const handler = path === streamOrderEvents.path ? orders : quotes;
-    const event = proxyEvent(path, query, undefined, who && `${callerArn}-${who}`);
+    const event = proxyEvent(path, query, undefined, who ? `${granted}-${who}` : granted);
     let told = '';
     const sink = {
       destroyed: false,

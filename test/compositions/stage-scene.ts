@@ -14,7 +14,13 @@ import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { signedByAws } from '../emulator/aws-signature.ts';
 import { clientConfig } from '../emulator/deployment.ts';
-import { grantEverything, identityKeyOf, operatorOf, tradingOperatorOf } from '../emulator/operator.ts';
+import {
+  emulatorIdentity,
+  grantEverything,
+  identityKeyOf,
+  operatorOf,
+  tradingOperatorOf,
+} from '../emulator/operator.ts';
 import { collectReplies } from '../emulator/replies.ts';
 import type { Stage } from '../emulator/stage.ts';
 import { itemsOf } from '../support/dynamo.ts';
@@ -65,6 +71,7 @@ export async function stageScene(stage: Stage): Promise<Scene> {
     return streamsOf(
       start(orderStreams, variablesOf('orderstreams'), orderStreamPorts(host)),
       start(quoteStreams, variablesOf('quotestreams'), streamPorts(host)),
+      'arn' in emulatorIdentity ? emulatorIdentity.arn : undefined,
     )(...asked);
   };
 

@@ -30,11 +30,11 @@ type Value = { readonly SecretString: string } | { readonly SecretBinary: string
 
 /** Which the stub has besides, whatever its fault: a key, and a table in which one identity may do everything. */
 export const identityKeyId = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:identity-key';
+export const identityKey = 'identity-key-of-the-stub-0123456789abcdef';
 export const usersTable = 'users';
 export const operatorArn = 'arn:aws:iam::000000000000:role/operator';
 
 async function everybody() {
-  const identityKey = 'identity-key-of-the-stub-0123456789abcdef';
   const store = createMemoryAccessStore();
   const admin = createAccessAdmin({ store, identity: createIdentity(async () => identityKey), by: 'test' });
   const subject = { kind: 'iam', arn: operatorArn } as const;
@@ -45,7 +45,7 @@ async function everybody() {
     revision: { S: revision },
     sealed: { B: Buffer.from(sealed).toString('base64') },
   }));
-  return { identityKey, items };
+  return { items };
 }
 
 /** @param tls a certificate for `localhost`, where it is asked as AWS is */
@@ -71,7 +71,7 @@ export async function startSecretsManagerStub(tls?: {
     if (request.headers['x-amz-target'] === 'DynamoDB_20120810.BatchGetItem')
       return say(200, { Responses: { [usersTable]: users.items } });
     if (request.headers['x-amz-target'] === 'DynamoDB_20120810.Query') return say(200, { Items: [] });
-    if (SecretId === identityKeyId) return say(200, { SecretString: users.identityKey });
+    if (SecretId === identityKeyId) return say(200, { SecretString: identityKey });
     const refuse = (status: number, type: string) => say(status, { __type: type, Message: `stub: ${type}` });
     // Another service under the same address.
     if (request.headers['x-amz-target'] !== 'secretsmanager.GetSecretValue')
