@@ -22,6 +22,8 @@ if (Number(major) < 20) {
   );
   process.exitCode = 1;
 } else {
+  // A reader that has enough, such as head, closes the pipe.
+  process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? 0 : 1));
   load()
     .then(({ main }) => main(process.argv.slice(2)))
     .then((code) => {

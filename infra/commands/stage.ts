@@ -41,15 +41,22 @@ export async function runCdk(
     ? ((await deploymentFault(configOf(stage), options)) ?? (await bootstrapFault(options)))
     : undefined;
   if (fault) throw new ConfigError(fault);
+  // The CDK reads cdk.json of the folder, and the app reads the stages that stand there.
+  if (process.cwd() !== clone)
+    throw new StartError(
+      `countersign ${verb} runs in the folder of the clone, whose app it deploys: go there first.`,
+    );
   const args = [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const [code] = await once(child, 'close');
   return Number(code ?? 1);
 }
 
+const clone = join(import.meta.dirname, '../..');
+
 /** The functions are bundled of their sources, which a package does not have. */
 function cdkProgram(verb: string): string {
-  if (!existsSync(join(import.meta.dirname, '../app.ts')))
+  if (!existsSync(join(clone, 'infra/app.ts')))
     throw new StartError(
       `countersign ${verb} needs a clone of the repository, because it bundles the functions from their sources: clone it, run npm ci there, and run the command again.`,
     );

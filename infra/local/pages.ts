@@ -44,7 +44,7 @@ export function createPages({ document, open }: PagesOptions): ReadonlyMap<strin
   return new Map<string, Page>([
     ['/', ({ accept }) => (accept?.includes('text/html') ? seeOther('/docs') : undefined)],
     ['/openapi.json', (request) => openApi(request, openApiText)],
-    ['/docs', () => page('text/html; charset=utf-8', htmlOf(open))],
+    ['/docs', () => (hasSwaggerUi() ? page('text/html; charset=utf-8', htmlOf(open)) : withoutSwaggerUi)],
     ['/docs/start.js', () => page(script, readFileSync(join(import.meta.dirname, 'docs-start.js')))],
     ['/docs/swagger-ui.js', () => page(script, swaggerUi('swagger-ui-bundle.js'))],
     ['/docs/swagger-ui.css', () => page('text/css; charset=utf-8', swaggerUi('swagger-ui.css'))],
@@ -130,9 +130,23 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const withoutSwaggerUi = page(
+  'text/plain; charset=utf-8',
+  'This page needs Swagger UI: run npm install swagger-ui-dist, and start again. /openapi.json has the document.\n',
+);
+
 /** The package that is installed, never a CDN: the page works without a network. */
-const swaggerUi = (file: string) =>
-  readFileSync(join(dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')), file));
+const swaggerUiFolder = () => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const swaggerUi = (file: string) => readFileSync(join(swaggerUiFolder(), file));
+
+/** The package of the command does not bring its 12 MB along. */
+function hasSwaggerUi(): boolean {
+  try {
+    return swaggerUiFolder() !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** With the groups that are open, by name: a closed one is not among the operations below. */
 function htmlOf(open: readonly Group[]): string {

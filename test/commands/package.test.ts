@@ -1,7 +1,8 @@
 /** The command as a packed tarball has it: a launcher and its bundle, without sources and without packages beside them. */
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -64,6 +65,20 @@ test('commands run without a clone; what needs one says so, and what needs a pee
   const { status, stderr } = run(['deploy', '--stage', 'prod']);
   assert.deepEqual([status, stderr.split('\n').length], [1, 2]);
   assert.match(stderr, /^countersign deploy needs a clone of the repository, /);
+});
+
+test('the local run starts, and its page names the package that shows it', async (t) => {
+  const child = spawn(process.execPath, [installed, 'start', '--json'], {
+    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const { url, apiKey } = JSON.parse(line.toString());
+  const page = await (await fetch(`${url}/docs`)).text();
+  assert.match(page, /^This page needs Swagger UI: run npm install swagger-ui-dist/);
+  const snapshot = `${url}/openapi/market-data/stock/snapshot?symbols=AAPL&category=US_STOCK`;
+  assert.equal((await fetch(snapshot, { headers: { 'x-api-key': apiKey } })).status, 200);
 });
 
 test('a Node that is too old is told so in one line, and can read the file that says it', () => {
