@@ -52,27 +52,18 @@ export function value(
   return { kind: 'value', shape, says, read, ...(otherwise !== undefined && { otherwise }) };
 }
 
+type Taking<T> = readonly [shape: string, says: string, read: Read<T>];
+const takes = (kind: Takes<never>['kind'], [shape, says, read]: Taking<unknown>) => ({
+  kind,
+  shape,
+  says,
+  read,
+});
+
 /** May be given as often as needed. */
-export const values = <T>(shape: string, says: string, read: Read<T>): Takes<readonly T[]> => ({
-  kind: 'values',
-  shape,
-  says,
-  read,
-});
-
-export const operand = <T>(shape: string, says: string, read: Read<T>): Takes<T> => ({
-  kind: 'operand',
-  shape,
-  says,
-  read,
-});
-
-export const operands = <T>(shape: string, says: string, read: Read<T>): Takes<readonly T[]> => ({
-  kind: 'operands',
-  shape,
-  says,
-  read,
-});
+export const values = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('values', given);
+export const operand = <T>(...given: Taking<T>): Takes<T> => takes('operand', given);
+export const operands = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('operands', given);
 
 interface Definition<O extends Options, A> {
   readonly options: O;
@@ -111,10 +102,11 @@ export function command<const O extends Options, A = Given<O>>(definition: Defin
 /** Commands under one name, each with what it does in a phrase. */
 export type Group = Readonly<Record<string, readonly [says: string, command: AnyCommand]>>;
 
+/**
+ * What a command does, in a phrase, and what loads it when it runs: the clients of AWS alone take as long as a second.
+ */
 export interface Entry {
-  /** What the command does, in a phrase. */
   readonly says: string;
-  /** What a command needs is loaded when it runs: the clients of AWS alone take as long as a second. */
   readonly load: () => Promise<AnyCommand | Group>;
 }
 

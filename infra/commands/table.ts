@@ -1,61 +1,40 @@
-/** Every command of `countersign`. Arguments, help and docs/command.md come from here. */
+/** Every command of `countersign`, a line each. Arguments, help and docs/command.md come from here. */
 
-import type { Table } from './command.ts';
+import type { AnyCommand, Entry, Group, Table } from './command.ts';
 
 const local = () => import('./local-commands.ts');
 const requests = () => import('./request-commands.ts');
 const clients = () => import('./client-commands.ts');
 const stages = () => import('./stage-commands.ts');
 
+/** @param load the module that has the command under this name */
+function entry<const N extends string>(
+  says: string,
+  load: () => Promise<Readonly<Record<N, AnyCommand | Group>>>,
+  name: N,
+): Entry {
+  return { says, load: async () => (await load())[name] };
+}
+
 export const table: Table = {
-  start: {
-    says: 'runs a gateway and a simulated upstream on this machine',
-    load: async () => (await local()).start,
-  },
-  simulate: { says: 'runs the simulated upstream alone', load: async () => (await local()).simulate },
-  sign: { says: 'signs one request, without sending it', load: async () => (await requests()).sign },
-  explain: {
-    says: 'shows step by step how a request is signed',
-    load: async () => (await requests()).explain,
-  },
-  verify: { says: 'verifies a signed request, or test vectors', load: async () => (await requests()).verify },
-  call: {
-    says: 'calls one operation, through a gateway or signed here',
-    load: async () => (await clients()).call,
-  },
-  watch: { says: 'follows quotes as they change', load: async () => (await clients()).watch },
-  openapi: { says: 'writes the OpenAPI document', load: async () => (await local()).openapi },
-  preflight: {
-    says: 'says how many phones a stage carries in your account',
-    load: async () => (await stages()).preflight,
-  },
-  deploy: { says: 'deploys a stage', load: async () => (await stages()).deploy },
-  diff: { says: 'shows what a deployment would change', load: async () => (await stages()).diff },
-  smoke: {
-    says: 'calls a deployment as a client would, and says what is wrong',
-    load: async () => (await stages()).smoke,
-  },
-  doctor: {
-    says: 'looks at credentials, stack, secret and upstream, and says what is wrong',
-    load: async () => (await stages()).doctor,
-  },
-  secret: {
-    says: 'puts app key and app secret into a stack’s secret',
-    load: async () => (await stages()).secret,
-  },
-  token: { says: 'makes or renews the upstream’s access token', load: async () => (await stages()).token },
-  users: {
-    says: 'says who may read and trade on which account',
-    load: async () => (await import('./users-command.ts')).users,
-  },
-  orders: { says: 'shows who ordered what', load: async () => (await import('./orders-command.ts')).orders },
-  trading: {
-    says: 'limits trading, stops it and resumes it',
-    load: async () => (await import('./trading-command.ts')).trading,
-  },
-  limits: {
-    says: 'says which of the upstream’s limits a stack keeps',
-    load: async () => (await stages()).limits,
-  },
-  destroy: { says: 'deletes a stage', load: async () => (await stages()).destroy },
+  start: entry('runs a gateway and a simulated upstream on this machine', local, 'start'),
+  simulate: entry('runs the simulated upstream alone', local, 'simulate'),
+  sign: entry('signs one request, without sending it', requests, 'sign'),
+  explain: entry('shows step by step how a request is signed', requests, 'explain'),
+  verify: entry('verifies a signed request, or test vectors', requests, 'verify'),
+  call: entry('calls one operation, through a gateway or signed here', clients, 'call'),
+  watch: entry('follows quotes as they change', clients, 'watch'),
+  openapi: entry('writes the OpenAPI document', local, 'openapi'),
+  preflight: entry('says how many phones a stage carries in your account', stages, 'preflight'),
+  deploy: entry('deploys a stage', stages, 'deploy'),
+  diff: entry('shows what a deployment would change', stages, 'diff'),
+  smoke: entry('calls a deployment as a client would, and says what is wrong', stages, 'smoke'),
+  doctor: entry('looks at credentials, stack, secret and upstream, and says what is wrong', stages, 'doctor'),
+  secret: entry('puts app key and app secret into a stack’s secret', stages, 'secret'),
+  token: entry('makes or renews the upstream’s access token', stages, 'token'),
+  users: entry('says who may read and trade on which account', () => import('./users-command.ts'), 'users'),
+  orders: entry('shows who ordered what', () => import('./orders-command.ts'), 'orders'),
+  trading: entry('limits, stops and resumes trading', () => import('./trading-command.ts'), 'trading'),
+  limits: entry('says which of the upstream’s limits a stack keeps', stages, 'limits'),
+  destroy: entry('deletes a stage', stages, 'destroy'),
 };

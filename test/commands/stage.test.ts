@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'vitest';
 import { launcher } from '../support/process.ts';
 
@@ -21,3 +24,23 @@ for (const [args, line] of [
     assert.match(stderr, line);
     assert.equal(stderr.split('\n').length, 2);
   });
+
+test('the CDK runs in the folder of the clone alone: elsewhere its app would read other stages', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-stage-'));
+  t.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const prod = { upstream: { baseUrl: 'https://upstream.example', limits: 'interface' } };
+  writeFileSync(join(folder, 'countersign.json'), JSON.stringify({ prod }));
+  const { status, stderr } = spawnSync(process.execPath, [launcher, 'deploy', '--stage', 'prod'], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: {
+      PATH: process.env.PATH,
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    },
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /^countersign deploy runs in the folder of the clone, .*\n$/);
+});
