@@ -10,11 +10,13 @@ import { carriedByBucket } from '../infra/commands/capacity.ts';
 import { type LocalRun, startLocalRun } from '../infra/local/local-run.ts';
 import { readSettings } from '../infra/local/settings.ts';
 import { welcome } from '../infra/local/welcome.ts';
+import { entries, sourceOf } from '../infra/package/entries.ts';
 import { startSimulator } from '../infra/simulator/index.ts';
 import type { CountersignConfig } from '../infra/stack/config.ts';
 import { resolveConfig } from '../infra/stack/resolve-config.ts';
 import { planOfTier, planTiers } from '../lib/catalogue/index.ts';
 import { priorities } from '../lib/limiter/index.ts';
+import { type Given, given, programOf, results } from './docs/page-programs.ts';
 import { blocksOf, commandsOf, firstColumn, pages, rowsOf, textOf } from './docs/pages.ts';
 import { each } from './support/each.ts';
 
@@ -143,81 +145,35 @@ describe('in front of a local run', () => {
 });
 
 describe('TypeScript of the pages runs against the simulator', () => {
-  const credentials = { appKey: 'readme-key', appSecret: 'readme-secret' };
+  const sources = new Map(
+    entries().map((entry) => [entry.name.replace('.', 'countersign'), `../../${sourceOf(entry)}`]),
+  );
 
-  /** @param names what of the page's values is given back */
-  async function runPage(page: string, names: readonly string[], given: object = {}, onLine = () => {}) {
-    const simulator = await startSimulator(credentials);
+  async function runPage(
+    page: string,
+    names: readonly string[],
+    more: Partial<Given> = {},
+    onLine = () => {},
+  ) {
+    const simulator = await startSimulator({ appKey: 'readme-key', appSecret: 'readme-secret' });
     const folder = join(import.meta.dirname, '.build');
     mkdirSync(folder, { recursive: true });
-    try {
-      const imports = new Set<string>();
-      const body = blocksOf(page, 'ts')
-        .join('\n')
-        .replaceAll(/^import .*$/gm, (line) => {
-          imports.add(line.replace(/'countersign\/([\w-]+)'/, "'../../lib/$1/index.ts'"));
-          return '';
-        });
-      const file = join(folder, `${page.replaceAll(/\W/g, '-')}.ts`);
-      writeFileSync(
-        file,
-        `${[...imports].join('\n')}
-export async function run({ appKey, appSecret, baseUrl, apiKey, signal, yourStringToSign, nonce, timestamp }, console) {
-${body}
-return { ${names.join(', ')} };
-}`,
-      );
-      const lines: string[] = [];
-      const { run } = (await import(pathToFileURL(file).href)) as {
-        run(values: object, console: object): Promise<Record<string, unknown>>;
-      };
-      const values = {
-        ...credentials,
-        baseUrl: simulator.url,
-        yourStringToSign: '/somewhere/else',
-        nonce: 'n',
-        timestamp: '2026-11-17T09:30:00Z',
-        ...given,
-      };
-      const log = (line: string) => {
-        lines.push(line);
-        onLine();
-      };
-      return { lines, ...(await run(values, { log })) };
-    } finally {
-      await simulator.close();
-    }
+    const file = join(folder, `${page.replaceAll(/\W/g, '-')}.ts`);
+    writeFileSync(
+      file,
+      programOf(page, names, (from) => sources.get(from) ?? from),
+    );
+    const lines: string[] = [];
+    const { run } = (await import(pathToFileURL(file).href)) as {
+      run(values: Given, console: object): Promise<Record<string, unknown>>;
+    };
+    const log = (line: string) => {
+      lines.push(line);
+      onLine();
+    };
+    const made = await run({ ...given(simulator.url), ...more }, { log });
+    return { lines, ...made, simulator };
   }
-
-  const results: Readonly<Record<string, { names: readonly string[]; holds: (given: never) => void }>> = {
-    'README.md': {
-      names: ['url', 'response'],
-      holds: ({ url, response }: { url: string; response: Response }) => {
-        assert.match(url, /symbols=AAPL%2CMSFT/);
-        assert.equal(response.status, 200);
-      },
-    },
-    'docs/library.md': {
-      names: ['url', 'response'],
-      holds: ({ url, response, lines }: { url: string; response: Response; lines: string[] }) => {
-        assert.match(url, /symbols=AAPL%2CMSFT/);
-        assert.equal(response.status, 200);
-        assert.match(lines.join('\n'), /differs at character 1/);
-      },
-    },
-    'docs/limits.md': {
-      names: ['permitted'],
-      holds: ({ permitted, lines }: { permitted: { ok: boolean }; lines: string[] }) => {
-        assert.deepEqual([permitted.ok, lines.length], [true, 0]);
-      },
-    },
-    'docs/events.md': {
-      names: ['entry'],
-      holds: ({ entry }: { entry: { DetailType?: string } }) => {
-        assert.equal(entry.DetailType, 'QuoteLookupRequested');
-      },
-    },
-  };
 
   test('each page with TypeScript is among them', () => {
     const having = pages.filter((page) => blocksOf(page, 'ts').length > 0);
@@ -225,15 +181,20 @@ return { ${names.join(', ')} };
   });
 
   for (const [page, { names, holds }] of Object.entries(results))
-    test(page, async () => holds((await runPage(page, names)) as never));
+    test(page, async () => {
+      const { simulator, ...made } = await runPage(page, names);
+      await holds(made as never);
+      await simulator.close();
+    });
 
   test('docs/live.md', async () => {
     const settings = { ...readSettings({ PORT: '1' }), port: 0, upstream: { simulatorPort: 0 } };
     const gateway = await startLocalRun(settings);
     try {
       const end = new AbortController();
-      const given = { baseUrl: gateway.url, apiKey: settings.apiKey, signal: end.signal };
-      const { lines } = await runPage('docs/live.md', [], given, () => end.abort());
+      const values = { baseUrl: gateway.url, apiKey: settings.apiKey, signal: end.signal };
+      const { lines, simulator } = await runPage('docs/live.md', [], values, () => end.abort());
+      await simulator.close();
       assert.match(lines[0] ?? '', /^AAPL \d+\.\d\d \d+ ms$/);
     } finally {
       await gateway.close();

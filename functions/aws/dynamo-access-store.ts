@@ -43,7 +43,11 @@ export function createDynamoAccessReader({
   };
 }
 
-/** For operators. */
+/**
+ * For operators.
+ *
+ * @example const store = createDynamoAccessStore({ client: createDynamoClient(), tableName: 'users' });
+ */
 export function createDynamoAccessStore(options: DynamoAccessStoreOptions): AccessStore {
   const { tableName: TableName, timeoutMs = 10_000 } = options;
   const all = createSealedRecords({ ...options, timeoutMs, recordKey, linePartition: auditPartition });

@@ -31,6 +31,7 @@ const copies = 4;
 const storedMs = 7 * 24 * 3_600_000;
 const maxUnpacked = 16 * 1024 * 1024;
 
+/** @example const store = createDynamoDirectoryStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
   const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
   const client = withStoreErrors(withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 }));

@@ -18,6 +18,7 @@ export interface DynamoLimiterStoreOptions {
 
 type Item = Record<string, AttributeValue>;
 
+/** @example const store = createDynamoLimiterStore({ client: createDynamoClient(), tableName: 'limits' }); */
 export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): LimiterStore {
   const { tableName: TableName, timeoutMs = 1000 } = options;
   // One attempt: a write that was repeated unseen would count twice, and the limiter has pauses of its own.

@@ -31,6 +31,7 @@ export const responsePartitions = ['answers#*', 'spent#*'];
 const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 16 * 1024 * 1024;
 
+/** @example const store = createDynamoResponseStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export function createDynamoResponseStore(options: DynamoResponseStoreOptions): ResponseStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
   const client = withLimit(options.client, { timeoutMs });

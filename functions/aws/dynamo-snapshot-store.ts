@@ -58,6 +58,7 @@ const maxCheckpointBytes = 380 * 1024;
 /** A count of starts is of use for its second, and a miss for two. */
 const shortMs = 60_000;
 
+/** @example const store = createDynamoSnapshotStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export const createDynamoSnapshotStore = (options: DynamoSnapshotStoreOptions): SnapshotStore =>
   new DynamoSnapshotStore(options);
 

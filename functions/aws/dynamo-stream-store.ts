@@ -13,6 +13,7 @@ export interface DynamoStreamStoreOptions {
   readonly timeoutMs?: number;
 }
 
+/** @example const store = createDynamoStreamStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export function createDynamoStreamStore(options: DynamoStreamStoreOptions): StreamStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
   const client = withStoreErrors(withLimit(options.client, { timeoutMs }));

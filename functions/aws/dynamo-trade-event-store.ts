@@ -45,6 +45,7 @@ export const workAttribute = 'work';
 /** At once, so that a long outbox does not use up the sockets. */
 const maxUpdates = 10;
 
+/** @example const store = createDynamoTradeEventStore({ client: createDynamoClient(), tableName: 'events', sealer }); */
 export function createDynamoTradeEventStore(options: DynamoTradeEventStoreOptions): TradeEventStore {
   const { tableName, sealer, timeoutMs = 3000, clock = Date.now } = options;
   const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));

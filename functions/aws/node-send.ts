@@ -17,6 +17,7 @@ export interface NodeSendOptions {
   readonly clock?: () => number;
 }
 
+/** @example const gateway = createGateway({ operations, upstreamBaseUrl, secrets, send: createNodeSend() }); */
 export function createNodeSend({ ca, clock = Date.now }: NodeSendOptions = {}): Send {
   const opened = new Map<string, Promise<Sockets>>();
   return async (request, limits) => {

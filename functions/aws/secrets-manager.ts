@@ -23,6 +23,7 @@ const stages = { current: 'AWSCURRENT', previous: 'AWSPREVIOUS' } as const satis
   string
 >;
 
+/** @example const secrets = createSecretsManagerSource({ secretId: 'arn:aws:secretsmanager:…' }); */
 export function createSecretsManagerSource(options: SecretsManagerOptions): SecretSource {
   const { secretId, endpoint, timeoutMs = 2000, onFailure } = options;
   const client = new SecretsManagerClient({

@@ -7,6 +7,7 @@ import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
 import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
 import { refusalResponse } from '../../lib/gateway/render.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
+import type { NetworkPrefix } from '../../lib/identity/caller.ts';
 import { withCors } from '../events/cors.ts';
 import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
@@ -53,7 +54,11 @@ export const composeGroup = <Ports extends GatewayPorts>(
   offer: Offer<Ports>,
   settings: FunctionSettings,
   ports: Ports,
-): GroupHandler => groupHandler(composeOffer(offer, settings, ports), settings, ports);
+): GroupHandler => {
+  const { corsOrigins, cache } = settings;
+  const networkPrefix = cache?.networkPrefix;
+  return groupHandler(composeOffer(offer, settings, ports), { corsOrigins, networkPrefix }, ports);
+};
 
 /** The gateway behind a function's events. */
 export function composeOffer<Ports extends GatewayPorts>(
@@ -83,15 +88,18 @@ export function composeOffer<Ports extends GatewayPorts>(
 /** From the end of an attempt to the function's return. */
 const marginMs = 500;
 
-/** @example const handler = groupHandler(createGateway(options), { corsOrigins: [], cache: undefined }, { clock: Date.now }); */
+export interface HandlerOptions extends Pick<FunctionSettings, 'corsOrigins'> {
+  readonly networkPrefix: NetworkPrefix | undefined;
+}
+
 export const groupHandler =
   (
     gateway: Pick<Gateway, 'handle'>,
-    { corsOrigins, cache }: Pick<FunctionSettings, 'corsOrigins' | 'cache'>,
+    { corsOrigins, networkPrefix }: HandlerOptions,
     { clock }: Pick<GatewayPorts, 'clock'>,
   ): GroupHandler =>
   async (event, context) => {
-    const request = await toGatewayRequest(event, cache?.networkPrefix);
+    const request = await toGatewayRequest(event, networkPrefix);
     // An attempt ends before the function does, so that the client receives the gateway's answer.
     const deadline = clock() + context.getRemainingTimeInMillis() - marginMs;
     const { headers, ...response } = await gateway.handle({ ...request, deadline });

@@ -12,6 +12,9 @@ const envelope = 16_384;
 /**
  * Whether Lambda can carry a body of these bytes. Base64 does not help: API Gateway decodes it only for an API that
  * declares its answers binary, which JSON is not; any other API would send the base64 to the client.
+ *
+ * @example
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, canCarry: fitsLambda });
  */
 export function fitsLambda(body: Uint8Array): boolean {
   const room = lambdaLimit - envelope;

@@ -5,11 +5,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import { targetOf } from '../../functions/node/received.ts';
 import { listenOnLoopback } from '../listen.ts';
 import { compressed } from './compression.ts';
 import type { ApiGatewayOptions } from './options.ts';
 import type { HttpResponse } from './proxy-result.ts';
-import { targetOf } from './received.ts';
 import { type Call, createRestApi } from './rest-api.ts';
 
 export type { ProxyHandler } from './invocation.ts';

@@ -1,6 +1,7 @@
 /** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
 
 import type { IncomingMessage } from 'node:http';
+import { readBody } from '../../functions/node/received.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import { callerOf } from '../../lib/identity/caller.ts';
 import { healthBody } from '../api-gateway-answers.ts';
@@ -17,7 +18,6 @@ import type {
 import type { FormPage, Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
-import { readBody } from './received.ts';
 import { type ApiKey, apiKeyFinder, createUsagePlan } from './usage-plan.ts';
 
 /** One request on its way. */

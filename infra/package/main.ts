@@ -25,13 +25,14 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
       console.log(`${relative(root, path)} is written.`);
   },
 
-  /** After the compiler: marks for bundlers, and declarations with hover text. */
-  async mark() {
-    const { declareEntries } = await import('./entry-declarations.ts');
-    const { markFolder } = await import('./pure-calls.ts');
-    const catalogue = join(root, 'dist/lib/catalogue');
-    markFolder(catalogue);
-    declareEntries(catalogue);
+  /** After the compiler. */
+  async finish() {
+    const { finishPackage } = await import('./finish.ts');
+    const { writeBundles } = await import('./bundles.ts');
+    const { writeSignerPackage } = await import('./signer-package.ts');
+    await finishPackage(root);
+    await writeBundles(join(root, 'dist/bundles'));
+    writeSignerPackage(root, join(root, 'dist/countersign-signer'));
   },
 
   async command() {

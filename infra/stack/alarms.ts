@@ -80,13 +80,21 @@ export function tellTopic(
   for (const one of alarms) one.addAlarmAction(action);
 }
 
+const alarmsIn = (scope: Construct) =>
+  scope.node.findAll().filter((one): one is Alarm => one instanceof Alarm);
+
 /** Every alarm of a stack, so that none is missed because its part names no topic. Those that have a topic go there alone. */
 export const tellTopicOfRest = (scope: Construct, topicArn: string | undefined): void =>
   tellTopic(
     scope,
     topicArn,
-    scope.node.findAll().filter((one) => one instanceof Alarm && !hasAction(one)) as Alarm[],
+    alarmsIn(scope).filter((one) => !hasAction(one)),
   );
+
+/** After all of them were made: no part need know whether they are wanted. */
+export function leaveOutAlarms(scope: Construct): void {
+  for (const { node } of alarmsIn(scope)) node.scope?.node.tryRemoveChild(node.id);
+}
 
 const hasAction = (one: Alarm): boolean => {
   const { alarmActions } = one.node.defaultChild as CfnAlarm;

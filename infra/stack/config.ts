@@ -183,6 +183,13 @@ export interface CountersignConfig {
    * none: the alarms exist all the same.
    */
   readonly alarmTopic?: string;
+  /** `off` leaves all alarms out, for a stage that nobody watches. Default `on`. */
+  readonly alarms?: 'on' | 'off';
+  /**
+   * The ARN of a secret that is there already, in place of a new one. It holds `{"app_key": "…", "app_secret": "…"}`. Where
+   * it is encrypted with a key of your own, let the roles of `functions` decrypt with it.
+   */
+  readonly existingSecret?: string;
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
   readonly onRemoval?: 'destroy' | 'retain';
 }
@@ -319,6 +326,8 @@ export interface ResolvedConfig {
   readonly stageName: string;
   readonly domain?: DomainConfig & Required<Pick<DomainConfig, 'securityPolicy' | 'disableStageUrl'>>;
   readonly alarmTopic?: string | undefined;
+  readonly alarms: 'on' | 'off';
+  readonly existingSecret?: string | undefined;
   readonly onRemoval: 'destroy' | 'retain';
 }
 

@@ -6,6 +6,7 @@
 import { Annotations, Stack, Token } from 'aws-cdk-lib';
 import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { type IVpc, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import type { EventBus, IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -22,11 +23,11 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
-import { tellTopicOfRest } from './alarms.ts';
+import { leaveOutAlarms, tellTopicOfRest } from './alarms.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDomain } from './domain.ts';
 import { EventHistory } from './event-history.ts';
-import { handlerOf } from './group-function.ts';
+import { handlerOf, type Network } from './group-function.ts';
 import { groupFunctions } from './group-functions.ts';
 import type { LimiterAlarms } from './limiter.ts';
 import { streamsInWords, withStreams } from './live-config.ts';
@@ -47,12 +48,20 @@ import { TradingControls } from './trading-controls.ts';
 import { TradingStop } from './trading-stop.ts';
 import { Plan } from './usage-plans.ts';
 
-export interface CountersignProps extends CountersignConfig {
+/**
+ * Functions run in Lambda's own network unless `vpc` is given. In yours they need ways to the upstream, to DynamoDB, to
+ * Secrets Manager and to what else the stage uses: a NAT gateway, or endpoints of the VPC besides one to the upstream. Without
+ * `securityGroups` all of them share a new one, which lets everything out and nothing in.
+ */
+export interface CountersignProps extends CountersignConfig, Network {
   /** What API Gateway's console calls the API and its plans. Default the stack's name and the construct's path. */
   readonly title?: string;
   /** In place of the catalogue; the functions' bundles do not change with it. */
   readonly operations?: readonly Operation[];
-  /** By the name of a function, the file with its export `handler`. Default `functions/NAME/handler.ts`. */
+  /**
+   * By the name of a function, in place of what comes with the package: a file with its export `handler`, which the CDK
+   * bundles with esbuild, or a bundle as `.zip`.
+   */
   readonly entries?: Readonly<Record<string, string>>;
 }
 
@@ -143,14 +152,16 @@ export class Countersign extends Construct {
   /** @throws ConfigError with a line for each mistake, which names the property */
   constructor(scope: Construct, id: string, props: CountersignProps) {
     // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
-    const { title: givenTitle, operations: offered = catalogue, entries = {}, ...config } = props ?? {};
+    const { title: givenTitle, operations: offered = catalogue, entries = {}, ...given } = props ?? {};
+    const { vpc, vpcSubnets: _, securityGroups: __, ...config } = given;
     const resolved = resolvedFor(config, Stack.of(scope).region, offered);
     const operations = openOperations(resolved.access, withStreams(offered, resolved.live));
     super(scope, id);
     const name = nameOf(this);
     const title = givenTitle ?? name;
     const entryOf = (own: string) => entries[own] ?? handlerOf(own);
-    const shared = new Shared(this, { config: resolved, operations, name, entryOf });
+    const network = vpc && networkOf(this, vpc, given);
+    const shared = new Shared(this, { config: resolved, operations, name, entryOf, network });
     this.#shared = shared;
     this.secret = shared.secret;
     if (shared.limiterAlarms) this.limiterAlarms = shared.limiterAlarms;
@@ -209,7 +220,8 @@ export class Countersign extends Construct {
       (plan) => new Plan(this, `plan-${plan.name}`, { ...plan, title, stage }),
     );
     this.plans = new Map(plans.map((plan) => [plan.name, plan]));
-    tellTopicOfRest(this, resolved.alarmTopic);
+    if (resolved.alarms === 'off') leaveOutAlarms(this);
+    else tellTopicOfRest(this, resolved.alarmTopic);
   }
 
   /** What is kept, and what can be asked of it. */
@@ -354,6 +366,15 @@ function openingFaults(
   if (faults.length > 0 || Object.keys(access).some(isServed)) return faults;
   return ['groups leaves nothing open, so there is nothing to deploy.'];
 }
+
+/** One security group for all functions, where none is given: the CDK would make one for each. */
+const networkOf = (scope: Construct, vpc: IVpc, { vpcSubnets, securityGroups }: Network): Network => ({
+  vpc,
+  ...(vpcSubnets && { vpcSubnets }),
+  securityGroups: securityGroups ?? [
+    new SecurityGroup(scope, 'Functions', { vpc, description: 'Functions of Countersign' }),
+  ],
+});
 
 /** The stack's name, and below it the construct's path: two constructs of one account and Region differ in it. */
 function nameOf(construct: Construct): string {

@@ -1,11 +1,18 @@
 /** A function, mostly that of one endpoint group, with a role that can do exactly what it needs. */
 
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as Target } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  Code,
+  type FunctionOptions,
+  Function as LambdaFunction,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -20,9 +27,12 @@ export interface FunctionAccess {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** Where functions run that have addresses of a network of the deployer's. */
+export type Network = Pick<FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
+
 export interface GroupFunctionProps {
   readonly title: string;
-  /** The handler's file. */
+  /** The handler's file; or its bundle, as a `.zip` with `index.mjs`. */
   readonly entry: string;
   /** Absent for a function that signs nothing. */
   readonly secretArn?: string;
@@ -48,14 +58,19 @@ export interface GroupFunctionProps {
   readonly reservedConcurrency?: number | undefined;
   readonly logRetentionDays: number;
   readonly removalPolicy: RemovalPolicy;
+  readonly network?: Network | undefined;
 }
 
 const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-export const handlerOf = (name: string) => `${projectRoot}functions/${name}/handler.ts`;
+/** In the package all functions are bundled already, so that an app needs neither their sources nor a bundler. */
+export function handlerOf(name: string): string {
+  const bundle = fileURLToPath(new URL(`../../bundles/${name}.zip`, import.meta.url));
+  return existsSync(bundle) ? bundle : `${projectRoot}functions/${name}/handler.ts`;
+}
 
 export class GroupFunction extends Construct {
-  readonly function: NodejsFunction;
+  readonly function: LambdaFunction;
 
   constructor(scope: Construct, id: string, props: GroupFunctionProps) {
     super(scope, id);
@@ -64,12 +79,8 @@ export class GroupFunction extends Construct {
       retention: props.logRetentionDays,
       removalPolicy: props.removalPolicy,
     });
-    this.function = new NodejsFunction(this, 'Function', {
+    const common = {
       description: `${props.title}: ${props.purpose ?? 'signs requests and passes them to the upstream'}`,
-      entry: props.entry,
-      projectRoot,
-      depsLockFilePath: `${projectRoot}package-lock.json`,
-      bundling: bundlingOptions,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMiB ?? 256,
@@ -78,7 +89,7 @@ export class GroupFunction extends Construct {
       // Given, so that the library adds no managed policy, which would write every log group of the account.
       role: this.#role(props, logGroup),
       logGroup,
-      awsSdkConnectionReuse: false,
+      ...props.network,
       environment: {
         ...props.environment,
         ...Object.assign({}, ...(props.access ?? []).map((one) => one?.variables)),
@@ -86,7 +97,25 @@ export class GroupFunction extends Construct {
         ...props.variables,
         ...props.cache?.variables,
       },
-    });
+    };
+    const { entry } = props;
+    this.function = entry.endsWith('.zip')
+      ? new LambdaFunction(this, 'Function', {
+          ...common,
+          handler: 'index.handler',
+          code: Code.fromAsset(entry),
+        })
+      : new NodejsFunction(this, 'Function', {
+          ...common,
+          entry,
+          // A file of an app of one's own is bundled as that app's.
+          ...(entry.startsWith(projectRoot) && {
+            projectRoot,
+            depsLockFilePath: `${projectRoot}package-lock.json`,
+          }),
+          bundling: bundlingOptions,
+          awsSdkConnectionReuse: false,
+        });
   }
 
   #role(props: GroupFunctionProps, { logGroupArn }: LogGroup): Role {
@@ -104,6 +133,8 @@ export class GroupFunction extends Construct {
       ...(cache && { ShareAnswers: [cache.right] }),
       ...others,
       WriteLog: [allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroupArn)],
+      // Lambda does it with the function's role, and no such action can be held to one network interface.
+      ...(props.network && { JoinNetwork: [allow(networkActions, '*')] }),
     };
     const rest = Object.keys(others).length > 0 ? 'and what its other policies name' : 'nothing else';
     return new Role(this, 'Role', {
@@ -118,6 +149,16 @@ export class GroupFunction extends Construct {
     });
   }
 }
+
+/** Those of AWS's own policy for functions in a VPC. */
+const networkActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+];
 
 export const allow = (actions: readonly string[], ...resources: readonly string[]): PolicyStatement =>
   new PolicyStatement({ actions: [...actions], resources: [...resources] });

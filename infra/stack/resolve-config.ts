@@ -36,7 +36,7 @@ import {
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
-import { oneOf, topicArn, whole, yesOrNo } from './schema-parts.ts';
+import { oneOf, secretArn, topicArn, whole, yesOrNo } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
@@ -136,6 +136,8 @@ export const config = v.strictObject({
   ),
   domain: v.optional(domainSchema),
   alarmTopic: v.optional(topicArn),
+  alarms: v.optional(oneOf('on', 'off'), 'on'),
+  existingSecret: v.optional(secretArn),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -252,14 +254,8 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         parts.trading?.stopOnAlarms &&
         resolveStopOnAlarms(parts.trading.stopOnAlarms, functions.reservedConcurrency.orders === undefined),
     );
-  const { throttle, accessToken, logs, stageName, alarmTopic, onRemoval } = parts;
   return {
-    throttle,
-    accessToken,
-    logs,
-    stageName,
-    alarmTopic,
-    onRemoval,
+    ...asGiven(parts),
     upstream,
     access,
     ...auth,
@@ -273,6 +269,18 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     origins: parts.cors?.origins,
   };
 }
+
+/** What nothing else changes. */
+const asGiven = ({
+  throttle,
+  accessToken,
+  logs,
+  stageName,
+  alarmTopic,
+  alarms,
+  existingSecret,
+  onRemoval,
+}: Parts) => ({ throttle, accessToken, logs, stageName, alarmTopic, alarms, existingSecret, onRemoval });
 
 function resolveUpstream(
   { allowLoopback, limits, ...upstream }: Parts['upstream'],

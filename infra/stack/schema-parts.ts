@@ -22,8 +22,16 @@ export const whole = (min: number, max: number) => {
 const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';
 export const name = matching(/^[a-z][a-z0-9]{0,31}$/, nameFault);
 
-const topicFault = 'takes the ARN of an SNS topic';
-export const topicArn = matching(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault);
+/** What the CDK writes in place of a value that is known at deployment, such as `topic.topicArn` of the same app. */
+const token = String.raw`\$\{Token\[[^\]]+\]\}`;
+const arn = (pattern: string, fault: string) => matching(new RegExp(`^(?:${pattern}|${token})$`), fault);
+
+const inAws = (service: string) => String.raw`arn:aws[a-z-]*:${service}:[a-z0-9-]+:\d{12}`;
+export const topicArn = arn(String.raw`${inAws('sns')}:[\w-]{1,256}`, 'takes the ARN of an SNS topic');
+export const secretArn = arn(
+  String.raw`${inAws('secretsmanager')}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}`,
+  'takes the whole ARN of a secret in Secrets Manager, with the six characters at its end',
+);
 
 /** Of a function's instances. A reserved 0 is Lambda's way to stop a function; here its group is closed instead. */
 export const reservation = v.lazy((given) =>

@@ -12,7 +12,7 @@ import { mayCount } from '../../lib/gateway/operation-limits.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
-import type { GroupFunctionProps } from './group-function.ts';
+import type { GroupFunctionProps, Network } from './group-function.ts';
 import {
   type LimiterAlarms,
   type LimiterTable,
@@ -30,12 +30,14 @@ export interface SharedOptions {
   readonly name: string;
   /** The file whose export `handler` is the function of the name. */
   readonly entryOf: (name: string) => string;
+  /** Absent where functions run in Lambda's own. */
+  readonly network: Network | undefined;
 }
 
 /** What a function that asks the upstream is made of. */
 type Asking = Pick<
   GroupFunctionProps,
-  'secretArn' | 'limiterTableArn' | 'logRetentionDays' | 'removalPolicy'
+  'secretArn' | 'limiterTableArn' | 'logRetentionDays' | 'removalPolicy' | 'network'
 > & { readonly environment: Record<string, string> };
 
 export class Shared {
@@ -49,14 +51,19 @@ export class Shared {
   readonly cache: Cache;
   readonly users: Users | undefined;
   readonly entryOf: (name: string) => string;
+  readonly network: Network | undefined;
 
-  constructor(scope: Construct, { config, operations, name, entryOf }: SharedOptions) {
+  constructor(scope: Construct, { config, operations, name, entryOf, network }: SharedOptions) {
     this.config = config;
     this.operations = operations;
     this.name = name;
     this.entryOf = entryOf;
+    this.network = network;
     this.removalPolicy = config.onRemoval === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    this.secret = emptySecret(scope, this.removalPolicy);
+    this.secret =
+      config.existingSecret === undefined
+        ? emptySecret(scope, this.removalPolicy)
+        : Secret.fromSecretCompleteArn(scope, 'SecretByArn', config.existingSecret);
     const readsOrders = config.tradeEvents || haveLookUps(operations);
     const asked = [
       ...operations,
@@ -67,17 +74,18 @@ export class Shared {
     if (this.limiter) this.limiterAlarms = limiterAlarms(scope, this.limiter, config.limiter.alarmTopic);
     this.cache = sharedCache(scope, config.cache, operations);
     if (groupsThatAsk(config).length > 0 || config.tradeEvents)
-      this.users = new Users(scope, 'Users', { ...this.logs, config, entry: entryOf('authorizer') });
+      this.users = new Users(scope, 'Users', { ...this.place, config, entry: entryOf('authorizer') });
   }
 
-  /** Of every function's log. */
-  get logs() {
-    return { logRetentionDays: this.config.logs.retentionDays, removalPolicy: this.removalPolicy };
+  /** Where every function runs, and of its log. */
+  get place() {
+    const { network, removalPolicy } = this;
+    return { logRetentionDays: this.config.logs.retentionDays, removalPolicy, network };
   }
 
   /** For a function that names and unseals what it keeps. */
   get identity() {
-    return { identityKeyArn: this.users?.identityKey.secretArn ?? '', ...this.logs };
+    return { identityKeyArn: this.users?.identityKey.secretArn ?? '', ...this.place };
   }
 
   /**
@@ -98,7 +106,7 @@ export class Shared {
         ...(Object.keys(paths).length > 0 && { UPSTREAM_PATHS: JSON.stringify(paths) }),
         ...(limiter && limiterVariables(limiter, settings, upstream.limits)),
       },
-      ...this.logs,
+      ...this.place,
     };
   }
 

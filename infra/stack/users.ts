@@ -21,7 +21,8 @@ import {
 } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
-export interface UsersProps extends Pick<GroupFunctionProps, 'logRetentionDays' | 'removalPolicy'> {
+export interface UsersProps
+  extends Pick<GroupFunctionProps, 'logRetentionDays' | 'removalPolicy' | 'network'> {
   readonly config: ResolvedConfig;
   /** The authorizer's file. */
   readonly entry: string;
@@ -43,10 +44,10 @@ export class Users extends Construct {
   readonly authorizer?: LambdaFunction;
   readonly #config: ResolvedConfig;
 
-  constructor(scope: Construct, id: string, { config, entry, ...logs }: UsersProps) {
+  constructor(scope: Construct, id: string, { config, entry, ...place }: UsersProps) {
     super(scope, id);
     this.#config = config;
-    const { removalPolicy } = logs;
+    const { removalPolicy } = place;
     if (groupsThatAsk(config).length > 0)
       // With backups: what an operator granted or revoked is nowhere else.
       this.table = createTable(this, 'Table', { isSorted: true, expires: true, removalPolicy });
@@ -64,7 +65,7 @@ export class Users extends Construct {
     if (Object.values(config.access).includes('jwt'))
       // It reads no secret and no table: what it needs of the issuer is public.
       this.authorizer = new GroupFunction(this, 'Authorizer', {
-        ...logs,
+        ...place,
         title: 'Authorizer',
         purpose: 'refuses requests whose access token is wrong',
         entry,

@@ -17,6 +17,8 @@ export interface GatewayRequest {
   readonly requestId: string;
   /** When the platform stops waiting, by the gateway's clock; no attempt outlasts it. */
   readonly deadline?: number;
+  /** When a stream ends at the latest, where that is another time. Default the deadline. */
+  readonly streamDeadline?: number;
   /**
    * The unit of fairness, by a name that `callerOf` or `callerName` made. Default: all requests are one caller's.
    */

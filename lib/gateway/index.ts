@@ -82,6 +82,7 @@ export { createCore, type Gateway } from './core.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
+export { createGatewayLastPrices, type GatewayLastPricesOptions, type PricedKind } from './last-prices.ts';
 export { createLimitsInForce, type LimitsInForce, limitsInForceKey } from './limits-in-force.ts';
 export {
   type EndpointsOptions,
@@ -92,7 +93,14 @@ export {
   tighterLimiterLimits,
 } from './operation-limits.ts';
 export type { CoreOptions, GatewayOptions, RequestReport } from './options.ts';
+export { createGatewayCancels, type GatewayCancelsOptions } from './order-cancels.ts';
 export { type OrdersStep, ordersStep, outcomesStep, unguardedStep } from './order-hand-over.ts';
+export {
+  createGatewayOrderReads,
+  type GatewayOrderReadsOptions,
+  OrderReadError,
+  orderReadOperations,
+} from './order-reads.ts';
 export type {
   CachedResponse,
   CacheResult,

@@ -26,6 +26,8 @@ export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory
   readonly shares?: StreamShares;
   /** From 0 to below 1. */
   readonly random?: () => number;
+  /** For a gateway that has reads besides: what shares their answers, over the same stores. Default: it has streams alone. */
+  readonly reads?: CacheStep;
   /** Told why a turn of the loop failed. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -51,12 +53,13 @@ export const liveStep =
       byOperation.set(operation, found);
       return found;
     }
+    const reads = options.reads?.(parts);
     return {
       ask: (read) => {
         const { follows } = read.route.operation;
-        return follows && streamsOf(follows).ask(read);
+        return follows ? streamsOf(follows).ask(read) : reads?.ask(read);
       },
-      changed: async () => {},
+      changed: async (...change) => reads?.changed(...change),
     };
   };
 

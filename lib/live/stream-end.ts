@@ -16,11 +16,11 @@ const spreadMs = 60_000;
 
 /** @param maxMs a stream is open for so long at most */
 export function streamEnd(
-  { deadline = Number.POSITIVE_INFINITY, evidence }: GatewayRequest,
+  { deadline = Number.POSITIVE_INFINITY, streamDeadline = deadline, evidence }: GatewayRequest,
   now: number,
   { maxMs = 900_000, random = Math.random }: { readonly maxMs?: number; readonly random?: () => number },
 ): StreamEnd {
-  const latest = Math.min(deadline, now + maxMs) - marginMs;
+  const latest = Math.min(streamDeadline, now + maxMs) - marginMs;
   // For as long as a request with the token is accepted: before that the client would come back with the same one.
   const { expiresAt = Number.POSITIVE_INFINITY } = evidence?.claims ?? {};
   const tokenEndsAt = (expiresAt + skewSeconds) * 1000;

@@ -67,7 +67,11 @@ export function createStreamShares(
   };
 }
 
-/** For one process: the local run, and tests. */
+/**
+ * For one process: the local run, and tests.
+ *
+ * @example const shares = createStreamShares(createMemoryStreamStore(), { max: 100, clock: Date.now });
+ */
 export function createMemoryStreamStore(): StreamStore {
   const held = new Map<string, HeldStreams>();
   return {

@@ -16,8 +16,8 @@ import { buildPackage } from '../support/package.ts';
 mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
 const folder = mkdtempSync(join(import.meta.dirname, '.build/declared-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-beforeAll(() => {
-  buildPackage(join(folder, 'node_modules/countersign'));
+beforeAll(async () => {
+  await buildPackage(join(folder, 'node_modules/countersign'));
 });
 
 /** What the compiler says of one file in the folder. */

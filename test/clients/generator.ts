@@ -15,7 +15,7 @@ export interface Generator {
   /** What is missing on this machine, and how to get it, in one line. */
   readonly missing: () => string | undefined;
   /** Puts into the folder what a package manager would bring, where it is this project's own. */
-  readonly prepare?: (folder: string) => void;
+  readonly prepare?: (folder: string) => Promise<void>;
   /** The document lies in the folder as `openapi.json`. */
   readonly generate: readonly Command[];
   /** Fetches what the client needs, and compiles client and program. */

@@ -69,7 +69,7 @@ export async function attempt(generator: Generator, document: DocumentName, chan
   const start = Date.now();
   const ended = (rest: Omit<Trial, 'seconds'>): Trial => ({ ...rest, seconds: (Date.now() - start) / 1000 });
   const folder = folderOf(generator, [document, ...(change ? [change.name] : [])]);
-  generator.prepare?.(folder);
+  await generator.prepare?.(folder);
   const text = documentText(document);
   writeFileSync(join(folder, 'openapi.json'), change ? change.of(text) : text);
   for (const [stage, lines] of [

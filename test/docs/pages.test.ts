@@ -7,6 +7,7 @@ import { describe, test } from 'vitest';
 import { exampleLine, parse } from '../../infra/commands/command.ts';
 import { allCommands, commandPage } from '../../infra/commands/command-page.ts';
 import { table } from '../../infra/commands/table.ts';
+import { entries } from '../../infra/package/entries.ts';
 import { readUpstreamFaults } from '../../infra/simulator/faults-variable.ts';
 import { benches } from '../bench/benches.ts';
 import { wordsOf } from '../commands/given.ts';
@@ -85,6 +86,7 @@ async function check(command: string): Promise<void> {
   else if (program === 'npx') file(`node_modules/.bin/${verb}`);
   else if (program === 'npm' && verb === 'ci')
     file(join(rest[0] === '--prefix' ? rest[1]! : '.', 'package.json'));
+  else if (program === 'npm' && verb === 'install') assert.deepEqual(rest, ['countersign']);
   else if (program === 'npm') await checkNpm(verb, rest, plain);
   else if (program === 'python3') assert.deepEqual([verb, rest[0]], ['-m', 'venv']);
   else if (program?.endsWith('/pip')) file(rest.at(-1)!);
@@ -147,14 +149,13 @@ for (const page of pages)
   });
 
 test('imports on the pages are entries of the package, and docs/library.md has every entry', () => {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    exports: Readonly<Record<string, unknown>>;
-  };
-  for (const page of pages)
-    for (const [, name = ''] of textOf(page).matchAll(/\bcountersign\/(\w+)[`']/g))
-      file(`lib/${name}/index.ts`);
-  for (const entry of Object.keys(exports).filter((one) => /^\.\/\w+$/.test(one)))
-    assert.ok(textOf('docs/library.md').includes(`| \`countersign${entry.slice(1)}\` |`), entry);
+  const names = entries().map(({ name }) => name);
+  // The changelog tells of those that were.
+  for (const page of pages.filter((one) => one !== 'CHANGELOG.md'))
+    for (const [, name = ''] of textOf(page).matchAll(/\bcountersign\/([\w-]+)[`']/g))
+      assert.ok(names.includes(`./${name}`), `${page}: countersign/${name}`);
+  for (const name of names.filter((one) => one !== '.'))
+    assert.ok(textOf('docs/library.md').includes(`| \`countersign${name.slice(1)}\` |`), name);
 });
 
 test('the check finds commands, and is not satisfied by any', async () => {

@@ -1,14 +1,13 @@
 /** The handler of a group in front of a gateway with options of the test's own. */
 
-import { type GroupHandler, groupHandler } from '../../functions/compose/group.ts';
+import { createProxyHandler } from '../../functions/aws/proxy-handler.ts';
+import type { GroupHandler } from '../../functions/compose/group.ts';
 import { fitsLambda } from '../../functions/events/payload.ts';
 import { createGateway, type GatewayOptions } from '../../lib/gateway/index.ts';
 
 export type { GroupHandler };
 
 export const createGroupHandler = (options: GatewayOptions): GroupHandler =>
-  groupHandler(
-    createGateway({ canCarry: fitsLambda, ...options }),
-    { corsOrigins: [], cache: undefined },
-    { clock: options.clock ?? Date.now },
-  );
+  createProxyHandler(createGateway({ canCarry: fitsLambda, ...options }), {
+    ...(options.clock && { clock: options.clock }),
+  });

@@ -36,9 +36,9 @@ const options = orSkip(
 mkdirSync(join(here, '.build'), { recursive: true });
 const folder = mkdtempSync(join(here, '.build/user-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-beforeAll(() => {
+beforeAll(async () => {
   if (isMissing) return;
-  buildPackage(join(folder, 'node_modules/countersign'));
+  await buildPackage(join(folder, 'node_modules/countersign'));
   symlinkSync(join(root, 'node_modules/valibot'), join(folder, 'node_modules/valibot'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 });

@@ -14,9 +14,9 @@ export const ownClient: Generator = {
   example: 'typescript',
   documents: ['none'],
   missing: () => npmInstall('typescript'),
-  prepare(folder) {
+  async prepare(folder) {
     const modules = join(folder, 'node_modules');
-    buildPackage(join(modules, 'countersign'));
+    await buildPackage(join(modules, 'countersign'));
     for (const name of ['valibot', 'jose'])
       symlinkSync(join(root, 'node_modules', name), join(modules, name));
   },

@@ -1,0 +1,28 @@
+/** A gateway of one's own as a Lambda function behind a REST API of API Gateway. */
+
+import type { Gateway } from '../../lib/gateway/index.ts';
+import type { NetworkPrefix } from '../../lib/identity/caller.ts';
+import { type GroupHandler, groupHandler } from '../compose/group.ts';
+import type { CorsOrigins } from '../events/cors.ts';
+
+export interface ProxyHandlerOptions {
+  /** Whose scripts may read an answer. Default none. */
+  readonly corsOrigins?: CorsOrigins;
+  /** What of a client's address names its network: requests of one key and network are one caller's. */
+  readonly networkPrefix?: NetworkPrefix;
+  /** Now, in milliseconds since the epoch, as of the gateway. */
+  readonly clock?: () => number;
+}
+
+/**
+ * For proxy events of payload version 1.0. Give the gateway `canCarry: fitsLambda`, so that an answer that Lambda would
+ * refuse is one of ours.
+ *
+ * @example
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, canCarry: fitsLambda });
+ * export const handler = createProxyHandler(gateway);
+ */
+export const createProxyHandler = (
+  gateway: Pick<Gateway, 'handle'>,
+  { corsOrigins = [], networkPrefix, clock = Date.now }: ProxyHandlerOptions = {},
+): GroupHandler => groupHandler(gateway, { corsOrigins, networkPrefix }, { clock });

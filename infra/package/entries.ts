@@ -1,0 +1,26 @@
+/** What `package.json` says of the entries of the package. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+export interface Entry {
+  /** `./signer`; `.` is the root. */
+  readonly name: string;
+  /** Where its module is, from the root of the package and without an extension: `dist/lib/signer/index`. */
+  readonly path: string;
+}
+
+/** Those that are modules. */
+export function entries(): readonly Entry[] {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  };
+  return Object.entries(exports).flatMap(([name, target]) =>
+    typeof target === 'string' ? [] : [{ name, path: target.default.replace(/^\.\/(.*)\.js$/, '$1') }],
+  );
+}
+
+/** Of an entry, from the root of the repository. */
+export const sourceOf = ({ path }: Entry): string => path.replace(/^dist\/(.*)$/, '$1.ts');

@@ -1,0 +1,84 @@
+/** A gateway as a function from a Web request to a Web response. */
+
+import type { Gateway } from '../gateway/core.ts';
+import { createAnswers, type ServerOptions, usualBlockedMs } from './answer.ts';
+
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+/** Of which a response has no body, not even an empty one. */
+const bodiless: readonly number[] = [204, 205, 304];
+
+/**
+ * For workers, Deno, Bun, Hono, and whatever else calls a function with a Web request. It lets every request in that the
+ * gateway lets in: who may call, `access` of the gateway and the code in front say.
+ *
+ * @throws TypeError for a base path that does not begin with a slash
+ *
+ * @example
+ * const answer = createFetchHandler(createGateway({ operations, upstreamBaseUrl, secrets }));
+ * // Deno.serve(answer); Bun.serve({ fetch: answer }); export default { fetch: answer };
+ * const response = await answer(new Request('https://api.example.com/trading/accounts/list'));
+ */
+export function createFetchHandler(
+  gateway: Pick<Gateway, 'handle'>,
+  options: ServerOptions<Request> = {},
+): FetchHandler {
+  const answer = createAnswers(gateway, options);
+  return async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { status, headers, body, stream } = await answer(request, {
+      method: request.method,
+      target: pathname + search,
+      headers: Object.fromEntries(request.headers),
+      body: (maxBytes) => bodyOf(request, maxBytes),
+    });
+    const content = stream ? bytesOf(stream, options.maxBlockedMs) : bodiless.includes(status) ? null : body;
+    return new Response(content as BodyInit | null, { status, headers });
+  };
+}
+
+/** What goes beyond the limit is not read. */
+async function bodyOf({ body }: Request, maxBytes: number): Promise<Uint8Array | 'too large'> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    size += read.value.length;
+    if (size > maxBytes) {
+      await reader?.cancel();
+      return 'too large';
+    }
+    chunks.push(read.value);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/** Asks for the next text when the client has taken the last one. */
+function bytesOf(texts: AsyncIterable<string>, blockedMs = usualBlockedMs): ReadableStream<Uint8Array> {
+  const iterator = texts[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let impatience: ReturnType<typeof setTimeout> | undefined;
+  const end = () => void iterator.return?.().catch(() => {});
+  return new ReadableStream({
+    async pull(controller) {
+      clearTimeout(impatience);
+      const next = await iterator.next();
+      if (next.done) return controller.close();
+      controller.enqueue(encoder.encode(next.value));
+      impatience = setTimeout(() => {
+        controller.error(new Error('the client took nothing'));
+        end();
+      }, blockedMs);
+    },
+    cancel() {
+      clearTimeout(impatience);
+      end();
+    },
+  });
+}

@@ -1,0 +1,9 @@
+/**
+ * A gateway behind the Web's own requests and responses: for workers, Deno, Bun, and frameworks over them.
+ *
+ * @example
+ * const answer = createFetchHandler(gateway);
+ */
+
+export type { Sender, ServerOptions } from './answer.ts';
+export { createFetchHandler, type FetchHandler } from './fetch-handler.ts';

@@ -1,0 +1,21 @@
+/**
+ * Streams of quotes: the step of a gateway that answers with them, and what they are shared out by.
+ *
+ * @example
+ * const stores = createMemoryCacheStores();
+ * const gateway = createCore({
+ *   operations: [getStockSnapshots, ...liveOperations],
+ *   upstreamBaseUrl: 'https://api.example.com',
+ *   secrets: { read: async () => '{"app_key":"…","app_secret":"…"}' },
+ *   cache: liveStep({ ...stores, reads: cacheStep(stores) }),
+ * });
+ */
+
+export { liveOperations, streamStockSnapshots } from '../catalogue/live.ts';
+export { type LiveOptions, liveStep } from './live-step.ts';
+export {
+  createMemoryStreamStore,
+  createStreamShares,
+  type StreamShares,
+  type StreamStore,
+} from './stream-shares.ts';
