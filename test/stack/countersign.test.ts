@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { expect, test } from 'vitest';
 import { Countersign, type CountersignProps } from '../../infra/stack/countersign.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
-import { base, type CfnTemplate, synthesise } from './synthesise.ts';
+import { base, type CfnTemplate, policiesOf, synthesise } from './synthesise.ts';
 
 const own = (id = 'Own') => new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), id);
 const templateOf = (stack: Stack) => Template.fromStack(stack).toJSON() as CfnTemplate;
@@ -94,6 +97,62 @@ test('its members are what it made', () => {
   const least = new Countersign(own(), 'Own', { upstream, cache: 'off' });
   assert.deepEqual(Object.keys(least.tables), ['limiter']);
   assert.deepEqual([least.lookups, least.bus, least.queue], [undefined, undefined, undefined]);
+});
+
+test('a secret and a topic of the same app are its own; nothing else is made in their place', () => {
+  const stack = own();
+  const secret = new Secret(stack, 'There');
+  const topic = new Topic(stack, 'Heard');
+  const existingSecret = secret.secretArn;
+  const made = new Countersign(stack, 'C', { ...base, existingSecret, alarmTopic: topic.topicArn });
+  const { Resources } = templateOf(stack);
+  const secrets = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::SecretsManager::Secret');
+  assert.deepEqual(secrets.length, 1);
+  const ref = stack.resolve(existingSecret);
+  assert.deepEqual(stack.resolve(made.secret.secretArn), ref);
+  const roles = Object.values(Resources).filter(({ Type }) => Type === 'AWS::IAM::Role');
+  assert.equal(roles.length, 4);
+  for (const role of roles) {
+    const [read] = policiesOf(role).filter(({ PolicyName }) => PolicyName === 'ReadSecret');
+    const statements = read?.PolicyDocument.Statement as readonly { readonly Resource: unknown }[];
+    assert.deepEqual(
+      statements.map(({ Resource }) => Resource),
+      [ref],
+    );
+  }
+  for (const actions of named({ Resources, Outputs: {} }, 'AWS::CloudWatch::Alarm', 'AlarmActions'))
+    assert.deepEqual(actions, [stack.resolve(topic.topicArn)]);
+  assert.throws(
+    () => new Countersign(own(), 'C', { ...base, existingSecret: 'broker-secret' }),
+    /existingSecret takes the whole ARN/,
+  );
+});
+
+test('without alarms there are none, of any part', () => {
+  const stack = own();
+  new Countersign(stack, 'C', { ...base, ...all, alarms: 'off' });
+  const kinds = (template: CfnTemplate) => Object.values(template.Resources).map(({ Type }) => Type);
+  const rest = kinds(synthesise(all).template).filter((type) => type !== 'AWS::CloudWatch::Alarm');
+  assert.deepEqual(kinds(templateOf(stack)), rest);
+});
+
+test('in a VPC every function may join it, and all share one security group', () => {
+  const stack = own();
+  // The library's class is its own interface, but not to a compiler that tells undefined from absent.
+  const vpc = new Vpc(stack, 'Network') as IVpc;
+  new Countersign(stack, 'C', { ...base, ...all, vpc });
+  const template = templateOf(stack);
+  assert.equal(named(template, 'AWS::EC2::SecurityGroup', 'GroupDescription').length, 1);
+  const configs = named(template, 'AWS::Lambda::Function', 'VpcConfig');
+  assert.ok(configs.length > 10);
+  assert.equal(new Set(configs.map((config) => JSON.stringify(config))).size, 1);
+  assert.ok(configs[0]);
+  const joining = Object.values(template.Resources).filter(
+    (one) =>
+      one.Type === 'AWS::IAM::Role' && policiesOf(one).some(({ PolicyName }) => PolicyName === 'JoinNetwork'),
+  );
+  assert.equal(joining.length, configs.length);
+  assert.doesNotMatch(JSON.stringify(synthesise(all).template), /JoinNetwork|VpcConfig/);
 });
 
 function granted(grant: (countersign: Countersign, role: Role) => void) {
