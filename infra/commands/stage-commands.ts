@@ -2,7 +2,7 @@
 
 import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
-import { command, flag, operand, operands, value } from './command.ts';
+import { command, flag, operand, operands, refuse, value } from './command.ts';
 import { credentials, secrets } from './credentials.ts';
 import { deployed, json, stage, targetOf, urlIn, whole, wholeIn } from './readers.ts';
 
@@ -35,6 +35,11 @@ const cdkCommand = (verb: 'deploy' | 'diff' | 'destroy', ...more: readonly strin
   command({
     options: { stage, options: cdkOptions },
     examples: ['--stage prod', ...more],
+    // `destroy prod`, as it once was, would hand the word to the CDK and delete the usual stage.
+    check: (given) =>
+      given.options[0]?.startsWith('-') === false
+        ? refuse('Options follow the command, and nothing besides: a stage is --stage NAME.')
+        : given,
     run: async (given) => (await import('./stage.ts')).runCdk(verb, given.stage, given.options),
   });
 

@@ -300,7 +300,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a secret that is not set',
     seeded: withSecret(undefined),
-    smoke: /^The secret is empty\. .*secret:set/,
+    smoke: /^The secret is empty\. .*countersign secret/,
   },
   {
     name: 'a secret that is none',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { launcher } from '../support/process.ts';
+import { given, refused } from './given.ts';
 
 for (const [args, line] of [
   [['deploy'], /^The stage dev still has the example's base URL.*stages\.ts\.\n$/],
@@ -43,4 +44,18 @@ test('the CDK runs in the folder of the clone alone: elsewhere its app would rea
   });
   assert.equal(status, 1);
   assert.match(stderr, /^countersign deploy runs in the folder of the clone, .*\n$/);
+});
+
+test('a stage without --stage is refused, and not handed to the CDK beside another stage', async () => {
+  for (const verb of ['deploy', 'diff', 'destroy']) {
+    await refused(
+      `${verb} prod`,
+      'Options follow the command, and nothing besides: a stage is --stage NAME.',
+    );
+    await refused(`${verb} prod --stage dev`, /^Options follow the command/);
+    const { options } = await given<{ readonly options: readonly string[] }>(
+      `${verb} --stage prod -- --force`,
+    );
+    assert.deepEqual(options, ['--force']);
+  }
 });
