@@ -47,7 +47,7 @@ export function groupFunctions(
     const capacity = name === 'quote-streams' ? live?.capacity : undefined;
     const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
     const asking = operations.every(({ answeredBy }) => answeredBy === 'trade events')
-      ? { ...shared.logs, environment: {} }
+      ? { ...shared.place, environment: {} }
       : shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
     // Under another id, because Lambda cannot take a function to managed instances, nor away from them.
     const { function: made } = new GroupFunction(scope, capacity ? `${name}-managed` : name, {
@@ -70,10 +70,11 @@ export function groupFunctions(
       ],
       ...functions,
       ...(live && streams !== undefined && ofStreams(live)),
-      ...(capacity && { memoryMiB: environmentMiB }),
+      // Managed instances stand in a network of their own.
+      ...(capacity && { memoryMiB: environmentMiB, network: undefined }),
       reservedConcurrency: functions.reservedConcurrency[name],
     });
-    if (capacity) new StreamCapacity(scope, 'StreamCapacity', { function: made, capacity, ...shared.logs });
+    if (capacity) new StreamCapacity(scope, 'StreamCapacity', { function: made, capacity, ...shared.place });
     return made;
   };
   return Object.fromEntries(
