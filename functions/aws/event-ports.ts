@@ -6,7 +6,7 @@ import { createDynamoStreamStore } from './dynamo-stream-store.ts';
 import { gatewayPorts, newClient } from './ports.ts';
 
 export function orderStreamPorts(host: Host): OrderStreamPorts {
-  const client = newClient();
+  const client = newClient(host);
   return {
     ...gatewayPorts(host, client),
     eventHistory: (tableName, sealer) => createDynamoEventHistory({ client: client(), tableName, sealer }),

@@ -24,14 +24,14 @@ import { createGrpcTransport } from './grpc-transport.ts';
 import { bus, type Client, gatewayPorts, newClient, secretPorts } from './ports.ts';
 import { storePartition } from './snapshot-keys.ts';
 
-export const journalPorts = (host: Host, client = newClient()): JournalPorts => ({
+export const journalPorts = (host: Host, client = newClient(host)): JournalPorts => ({
   ...gatewayPorts(host, client),
   journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
 });
 
 export function orderPorts(host: Host, given?: Client): OrderPorts {
   const time = createStoreTime(host.clock);
-  const client = given ?? newClient(time);
+  const client = given ?? newClient(host, time);
   return {
     ...journalPorts(host, client),
     storeTime: time.now,
@@ -47,7 +47,7 @@ export function orderPorts(host: Host, given?: Client): OrderPorts {
 }
 
 export function massCancelPorts(host: Host): MassCancelPorts {
-  const client = newClient();
+  const client = newClient(host);
   return {
     ...journalPorts(host, client),
     massCancels: (tableName) => createDynamoMassCancels({ client: client(), tableName }),
@@ -55,7 +55,7 @@ export function massCancelPorts(host: Host): MassCancelPorts {
 }
 
 export function tradeEventPorts(host: Host): TradeEventPorts {
-  const client = newClient();
+  const client = newClient(host);
   const { clock } = host;
   return {
     ...gatewayPorts(host, client),

@@ -29,19 +29,20 @@ import { createNodeText } from './node-text.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
 import { storePartition } from './snapshot-keys.ts';
 import { createLookupQueue } from './sqs.ts';
+import { withThrottlesTold } from './throttles-told.ts';
 
 /** One client for all stores of a function; none is made for a function that has no table. */
 export type Client = () => DynamoSender;
 
-export const newClient = (time?: StoreTime): Client =>
-  onDemand(() => createDynamoClient(undefined, time && { time }));
+export const newClient = (host: Host, time?: StoreTime): Client =>
+  onDemand(() => withThrottlesTold(createDynamoClient(undefined, time && { time }), host));
 
 export const secretPorts = (host: Host): SecretPorts => ({
   ...host,
   secret: (secretId, onFailure) => createSecretsManagerSource({ secretId, onFailure }),
 });
 
-export function gatewayPorts(host: Host, client = newClient()): GatewayPorts {
+export function gatewayPorts(host: Host, client = newClient(host)): GatewayPorts {
   return {
     ...secretPorts(host),
     send: createNodeSend(),
@@ -57,7 +58,7 @@ export function gatewayPorts(host: Host, client = newClient()): GatewayPorts {
   };
 }
 
-export const quotePorts = (host: Host, client = newClient()): QuotePorts => ({
+export const quotePorts = (host: Host, client = newClient(host)): QuotePorts => ({
   ...gatewayPorts(host, client),
   snapshots: (tableName, upstream) => (partition) =>
     createDynamoSnapshotStore({
@@ -69,7 +70,7 @@ export const quotePorts = (host: Host, client = newClient()): QuotePorts => ({
     createDynamoDirectoryStore({ client: client(), tableName, partition: upstream }),
 });
 
-export const streamPorts = (host: Host, client = newClient()): StreamPorts => ({
+export const streamPorts = (host: Host, client = newClient(host)): StreamPorts => ({
   ...quotePorts(host, client),
   streams: (tableName, upstream) =>
     createDynamoStreamStore({ client: client(), tableName, partition: upstream }),
@@ -78,7 +79,7 @@ export const streamPorts = (host: Host, client = newClient()): StreamPorts => ({
 export const bus: BusPorts['bus'] = (busName, onFailure) => createEventBus({ busName, onFailure });
 
 export function lookupPorts(host: Host): LookupPorts {
-  const client = newClient();
+  const client = newClient(host);
   return {
     ...quotePorts(host, client),
     bus,

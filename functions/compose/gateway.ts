@@ -10,8 +10,9 @@ import type { SecretSource } from '../../lib/gateway/index.ts';
 import type { CoreOptions } from '../../lib/gateway/options.ts';
 import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
+import { createCacheMetrics } from '../log/cache-metrics.ts';
 import { requestEntry } from '../log/log.ts';
-import { tokenRefusal } from '../log/token-metric.ts';
+import { upstreamCount } from '../log/upstream-metrics.ts';
 import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
 import { composeLimiter } from './limiter.ts';
@@ -40,6 +41,7 @@ export function composeGateway(
   const { upstreamBaseUrl, upstreamTimeoutMs, limiter: limits, secretId } = settings;
   const asked = [...operations, ...lookUps];
   const limiter = limits && composeLimiter(limits, asked, ports, lowPriority);
+  const cacheMetrics = createCacheMetrics(log, { secretId, clock });
   return createCore(
     every<CoreOptions>({
       ...parts,
@@ -56,10 +58,18 @@ export function composeGateway(
       operationLimits: limits?.operationLimits,
       upstreamLimits: limits?.upstreamLimits,
       report: (report) => {
-        log({ ...requestEntry(report), ...tokenRefusal(report, secretId, clock()) });
+        log({ ...requestEntry(report), ...upstreamCount(report, secretId, clock()) });
         limiter?.metrics.write();
+        cacheMetrics.record(report);
+        cacheMetrics.write();
       },
-      reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
+      reportRefresh: (report) =>
+        log({
+          level: 'warn',
+          event: 'turn_failed',
+          ...report,
+          ...upstreamCount(report, secretId, clock()),
+        }),
       afterRateLimit: undefined,
       isInForce: undefined,
       events: undefined,

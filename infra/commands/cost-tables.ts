@@ -23,7 +23,7 @@ import {
 } from './cost-figures.ts';
 import { pollingMonth, streamMillion, streamMonth } from './cost-streams.ts';
 
-const rows = {
+export const readRows = {
   apiGateway: 'API Gateway, requests',
   lambdaRequests: 'Lambda, requests',
   lambdaTime: 'Lambda, time',
@@ -64,9 +64,9 @@ export const dollars = (amount: number): string => `$${amount.toFixed(amount < 0
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** @returns the page with its tables as the figures are now; each is found by its first line */
-export function withCostTables(page: string): string {
-  const tables = [
+/** @returns the page with its tables as the figures are now */
+export const withCostTables = (page: string): string =>
+  withTables(page, [
     readTable(),
     userMonths(),
     ...streamTables(),
@@ -74,13 +74,15 @@ export function withCostTables(page: string): string {
     lookupTable(),
     tradeEventTable(),
     levers(),
-  ];
-  return tables.reduce((text, table) => {
+  ]);
+
+/** @returns the page with each table in place of the one with the same first line */
+export const withTables = (page: string, tables: readonly (readonly string[])[]): string =>
+  tables.reduce((text, table) => {
     const from = text.indexOf(`\n${table[0]}\n`) + 1;
     if (from === 0) throw new Error(`the page has no table ${table[0]}`);
     return text.slice(0, from) + table.join('\n') + text.slice(text.indexOf('\n\n', from));
   }, page);
-}
 
 const hoursInWords = (hours: number) => `${hours} ${hours === 1 ? 'hour' : 'hours'} a day`;
 
@@ -110,7 +112,7 @@ function costTable<S extends { readonly name: string }, P extends string>(
 function readTable(): readonly string[] {
   const units = (of: (one: Situation) => number) => situations.map((one) => number(of(one)));
   return [
-    ...costTable('Dollars per million reads', situations, costOf, rows, 'Together'),
+    ...costTable('Dollars per million reads', situations, costOf, readRows, 'Together'),
     line('Reads a second', ...units((one) => one.readsPerSecond)),
     line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
     line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),

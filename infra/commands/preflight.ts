@@ -3,6 +3,7 @@
  * there, what bounds them, and what to change or to ask AWS for. It changes nothing.
  */
 
+import { noneIsTold } from '../stack/alarm-table.ts';
 import type { ResolvedConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
@@ -66,6 +67,7 @@ export function verdictOf(stage: string, config: ResolvedConfig, account: Accoun
     ...(undeployable.length > 0 ? ['As it is, it cannot be deployed at all.'] : []),
     ...faults.map(({ words }) => words),
     ...section('What to do', remedies),
+    ...(config.alarmTopic === undefined && config.alarmEmail === undefined ? ['', noneIsTold] : []),
     ...section('What bounds it', [
       ...bounds.map((bound) => boundInWords(bound, wish)),
       ...others(config, account),

@@ -84,6 +84,34 @@ export const limits = command({
   run: async (given) => console.log(await (await import('./limits.ts')).limitsCommand(given)),
 });
 
+export const status = command({
+  options: { ...deployed, watch: flag('looks again every half a minute, until you end it'), json },
+  examples: ['--stage prod', '--stage prod --watch'],
+  check: ({ watch, json, ...given }) => ({ watch, json, target: targetOf(given) }),
+  async run({ target, ...given }) {
+    const { deployedStatus, isWell, showStatus } = await import('./status.ts');
+    return isWell(await showStatus(given, deployedStatus(target), console.log)) ? 0 : 1;
+  },
+});
+
+export const cost = command({
+  options: {
+    stage,
+    users: value('<n>', 'users of the stage', wholeIn(10_000_000)),
+    interval: whole('seconds between two requests of a user', 86_400, '5'),
+    hours: whole('hours a day', 24, '1'),
+    days: whole('days a month', 31, '21'),
+    json,
+  },
+  examples: ['--stage prod --users 10000 --interval 5'],
+  check: ({ users = refuse('--users must say how many there are.'), ...given }) => ({ users, ...given }),
+  async run({ json, ...given }) {
+    const { billInWords, billOf } = await import('./bill.ts');
+    const bill = await billOf(given);
+    console.log(json ? JSON.stringify(bill) : billInWords(given, bill));
+  },
+});
+
 export const smoke = command({
   options: { url: operand('<url>', 'the stack’s output ApiUrl', urlIn), credentials, json },
   examples: ['API_KEY=… countersign smoke https://api.example.com'],

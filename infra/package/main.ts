@@ -11,12 +11,16 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
   async docs() {
     const { operations } = await import('../../lib/catalogue/index.ts');
     const { operationsTable } = await import('../commands/operations-table.ts');
-    const { withCostTables } = await import('../commands/cost-tables.ts');
+    const { withCostTables, withTables } = await import('../commands/cost-tables.ts');
+    const { alarmTableLines } = await import('../commands/alarm-tables.ts');
+    const { fateLines, sizeLines } = await import('../commands/deployment-tables.ts');
     const { commandPage } = await import('../commands/command-page.ts');
     writeFileSync(page('operations.md'), operationsTable(operations));
     writeFileSync(page('cost.md'), withCostTables(readFileSync(page('cost.md'), 'utf8')));
     writeFileSync(page('command.md'), await commandPage());
-    console.log('docs/operations.md, docs/command.md and the tables of docs/cost.md are written.');
+    const operation = readFileSync(page('operation.md'), 'utf8');
+    writeFileSync(page('operation.md'), withTables(operation, [sizeLines(), alarmTableLines(), fateLines()]));
+    console.log('docs/operations.md, docs/command.md and tables of docs/cost.md and docs/operation.md are written.');
   },
 
   async events() {

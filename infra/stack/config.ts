@@ -190,6 +190,13 @@ export interface CountersignConfig {
    * it is encrypted with a key of your own, let the roles of `functions` decrypt with it.
    */
   readonly existingSecret?: string;
+  /**
+   * In place of a topic: an address that alarms are sent to, by a topic that the stack makes. Its owner confirms it once,
+   * by a link in the first message. Default none.
+   */
+  readonly alarmEmail?: string;
+  /** A dashboard of CloudWatch, of which an account has three without a charge. Default `on`. */
+  readonly dashboard?: 'on' | 'off';
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
   readonly onRemoval?: 'destroy' | 'retain';
 }
@@ -328,6 +335,8 @@ export interface ResolvedConfig {
   readonly alarmTopic?: string | undefined;
   readonly alarms: 'on' | 'off';
   readonly existingSecret?: string | undefined;
+  readonly alarmEmail?: string | undefined;
+  readonly dashboard: 'on' | 'off';
   readonly onRemoval: 'destroy' | 'retain';
 }
 

@@ -5,6 +5,7 @@
 
 import { Annotations, Stack, Token } from 'aws-cdk-lib';
 import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { type IVpc, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import type { EventBus, IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
@@ -23,13 +24,14 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
-import { leaveOutAlarms, tellTopicOfRest } from './alarms.ts';
+import { defined } from '../defined.ts';
+import { type Alarms, createAlarms, type Watched } from './alarms.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
+import { createDashboard } from './dashboard.ts';
 import { createDomain } from './domain.ts';
 import { EventHistory } from './event-history.ts';
 import { handlerOf, type Network } from './group-function.ts';
 import { groupFunctions } from './group-functions.ts';
-import type { LimiterAlarms } from './limiter.ts';
 import { streamsInWords, withStreams } from './live-config.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
@@ -120,8 +122,10 @@ export class Countersign extends Construct {
   readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
   /** Holds the app key and the app secret. */
   readonly secret: ISecret;
-  /** None if no operation has a limit. */
-  readonly limiterAlarms?: LimiterAlarms;
+  /** By their names in the table of alarms; one whose part is not there is not. */
+  readonly alarms: Alarms;
+  /** None with `dashboard: 'off'`. */
+  readonly dashboard?: Dashboard;
   /** Names and seals users, and trade events; none without the table of users and without `tradeEvents`. */
   readonly identityKey?: ISecret;
   /** Verifies access tokens in front; none where no group opens with `jwt`. */
@@ -164,7 +168,6 @@ export class Countersign extends Construct {
     const shared = new Shared(this, { config: resolved, operations, name, entryOf, network });
     this.#shared = shared;
     this.secret = shared.secret;
-    if (shared.limiterAlarms) this.limiterAlarms = shared.limiterAlarms;
     if (shared.users) this.identityKey = shared.users.identityKey as ISecret;
     if (shared.users?.authorizer) this.authorizer = shared.users.authorizer;
 
@@ -220,8 +223,12 @@ export class Countersign extends Construct {
       (plan) => new Plan(this, `plan-${plan.name}`, { ...plan, title, stage }),
     );
     this.plans = new Map(plans.map((plan) => [plan.name, plan]));
-    if (resolved.alarms === 'off') leaveOutAlarms(this);
-    else tellTopicOfRest(this, resolved.alarmTopic);
+    const { stageName } = resolved;
+    const watched = this.#watched(title);
+    this.alarms =
+      resolved.alarms === 'off' ? {} : createAlarms(this, { name, config: resolved, stageName, watched });
+    if (resolved.dashboard === 'on')
+      this.dashboard = createDashboard(this, { name, alarms: this.alarms, stageName, watched });
   }
 
   /** What is kept, and what can be asked of it. */
@@ -239,6 +246,33 @@ export class Countersign extends Construct {
       tradeEvents: tradeEvents?.table,
     };
     return Object.fromEntries(Object.entries(all).filter(([, table]) => table));
+  }
+
+  /** What alarms and the dashboard are of. */
+  #watched(apiName: string): Watched {
+    const { lookups, tokenCheck, orderJournal, orderSettlement, orderAudit, tradingControls } = this;
+    const { functions, massCancels, tradingStop, tradeEvents } = this;
+    const { cache, limiter } = this.#shared;
+    return defined({
+      secret: this.secret.secretArn,
+      quotes: cache.table && functions['market-data'] ? this.secret.secretArn : undefined,
+      api: apiName,
+      'api-functions': Object.values(functions).map(({ functionName }) => functionName),
+      'market-data': functions['market-data']?.functionName,
+      'quote-streams': functions['quote-streams']?.functionName,
+      'limiter-table': limiter?.name,
+      'journal-table': orderJournal?.table.tableName,
+      'controls-table': tradingControls?.table.tableName,
+      'order-settlement': orderSettlement?.function.functionName,
+      'mass-cancels': massCancels?.function.functionName,
+      'order-audit': orderAudit?.function.functionName,
+      'order-audit-lost': orderAudit?.lost.queueName,
+      'trading-stop': tradingStop?.function.functionName,
+      'trading-stop-lost': tradingStop?.lost.queueName,
+      'lookup-dead-letters': lookups?.deadLetters.queueName,
+      'access-token': tokenCheck?.function.functionName,
+      'trade-events': tradeEvents?.function.functionName,
+    });
   }
 
   /** The bus that takes requests by event and gives replies; none without `events`. */

@@ -1,14 +1,9 @@
-/**
- * The table in which all functions count their requests to the upstream, their variables for it, and the alarms that say
- * that the upstream allows less than is configured.
- */
+/** The table in which all functions count their requests to the upstream, and their variables for it. */
 
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
-import { alarm, metricOf, tellTopic } from './alarms.ts';
 import type { ResolvedConfig } from './config.ts';
 import { createTable } from './tables.ts';
 
@@ -40,39 +35,6 @@ function sharedTable(scope: Construct, shared: string): LimiterTable {
     : Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: shared });
   // DynamoDB takes an ARN wherever it takes a name.
   return { arn, name: shared, table: Table.fromTableArn(scope, 'Budget', arn) };
-}
-
-export interface LimiterAlarms {
-  /** The upstream answered 429 although its configured limits were kept. */
-  readonly rateLimited: Alarm;
-  /** All functions keep tighter limits than the configured ones, until an operator ends it. */
-  readonly tightened: Alarm;
-}
-
-/** @param topicArn of the SNS topic that hears of them */
-export function limiterAlarms(
-  scope: Construct,
-  { name }: LimiterTable,
-  topicArn: string | undefined,
-): LimiterAlarms {
-  const metric = (metricName: string, statistic: string) =>
-    metricOf({ name: metricName, dimension: 'LimiterTable' }, name, statistic);
-  const alarms = {
-    rateLimited: alarm(
-      scope,
-      'RateLimitedAlarm',
-      'The upstream answered 429 although the gateway keeps upstream.limits: the log event upstream_rate_limited says what follows from it.',
-      metric('UpstreamRateLimited', 'Sum'),
-    ),
-    tightened: alarm(
-      scope,
-      'LimitsTightenedAlarm',
-      'The functions keep tighter limits than upstream.limits, which the upstream has refused: deploy another choice, or run countersign limits.',
-      metric('LimitsTightened', 'Maximum'),
-    ),
-  };
-  tellTopic(scope, topicArn, Object.values(alarms), 'LimiterAlarmTopic');
-  return alarms;
 }
 
 /** What is not configured is left to the functions' own defaults. */

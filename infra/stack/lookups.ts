@@ -5,7 +5,6 @@
  */
 
 import { Duration } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Archive, EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
@@ -20,7 +19,6 @@ import { Construct } from 'constructs';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { eventNames, reservedSources } from '../../lib/events/names.ts';
-import { alarm, tellTopic } from './alarms.ts';
 import { ConfigError } from './config.ts';
 import { allow, GroupFunction } from './group-function.ts';
 import type { EventsConfig } from './lookups-config.ts';
@@ -57,8 +55,6 @@ export class Lookups extends Construct {
   readonly function: LambdaFunction;
   /** May be invoked directly. */
   readonly directFunction: LambdaFunction;
-  /** Raised by a dead letter. */
-  readonly alarm: Alarm;
   readonly archive?: Archive;
 
   constructor(scope: Construct, id: string, props: LookupsProps) {
@@ -94,16 +90,6 @@ export class Lookups extends Construct {
     protectBus(this.bus, 'RepliesOfTheFunctionAlone', this.function, {
       'ForAnyValue:StringEquals': { 'events:source': reservedSources },
     });
-    this.alarm = alarm(
-      this,
-      'DeadLetterAlarm',
-      'A request could not be served; its message says why in the attribute "reason".',
-      this.deadLetters.metricApproximateNumberOfMessagesVisible({
-        period: Duration.minutes(1),
-        statistic: 'Maximum',
-      }),
-    );
-    tellTopic(this, config.alarmTopic, [this.alarm]);
     if (config.archiveDays)
       this.archive = new Archive(this, 'Archive', {
         sourceEventBus: this.bus,

@@ -3,7 +3,6 @@
  * the table of limits and stops, and every minute until nothing is open any more.
  */
 
-import { type Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import {
   EventSourceMapping,
@@ -14,10 +13,8 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
-import { massCancelMetric } from '../../functions/log/order-metrics.ts';
 import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
-import { alarm, functionMetric, metricOf } from './alarms.ts';
 import { GroupFunction, runEachMinute } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';
 import { massCancelConcurrency } from './resolve-functions.ts';
@@ -39,20 +36,8 @@ export const massCancelActions = ['DeleteItem', 'Query'];
 /** The next run starts then. */
 const timeoutSeconds = 60;
 
-/**
- * What is open is cancelled within a run, and the next list shows that it is: by then ten runs have tried. The age of the
- * request does not say that: a check that fails again and again makes it anew each time.
- */
-const alarmAfterMinutes = 10;
-
 export class MassCancels extends Construct {
   readonly function: Lambda;
-  readonly alarms: {
-    /** Orders of a scope have been open for ten minutes although they are to be cancelled, or nothing cancels them. */
-    readonly open: Alarm;
-    /** An order was blocked, and what is open could not be asked to be cancelled. */
-    readonly notRequested: Alarm;
-  };
 
   constructor(scope: Construct, id: string, { shared, controls, journal }: MassCancelsProps) {
     super(scope, id);
@@ -73,27 +58,6 @@ export class MassCancels extends Construct {
     }).function;
     runEachMinute(this, this.function, 'Cancels what is open where an operator or a check asked for it');
     this.#followRequests(controls);
-    this.alarms = {
-      open: alarm(
-        this,
-        'OpenAlarm',
-        'For ten minutes orders have been open that an operator or a check asked to cancel, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
-        functionMetric(this.function, 'MassCancelSeconds', 'Maximum', 1),
-        {
-          threshold: 0,
-          comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
-          periods: alarmAfterMinutes,
-          // It says something each minute.
-          missing: TreatMissingData.BREACHING,
-        },
-      ),
-      notRequested: alarm(
-        this,
-        'NotRequestedAlarm',
-        'A check whose action is block_and_cancel blocked an order, and the request to cancel what is open could not be written: nothing is cancelled. The log event mass_cancel_not_requested says why.',
-        metricOf(massCancelMetric, controls.tableName),
-      ),
-    };
   }
 
   /** It only wakes the function, which reads all requests: what the stream loses, the next minute finds. */

@@ -4,7 +4,6 @@
  */
 
 import { Duration } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus, type IRuleTarget, type Rule } from 'aws-cdk-lib/aws-events';
 import { Effect, Policy, PolicyStatement, StarPrincipal } from 'aws-cdk-lib/aws-iam';
@@ -18,7 +17,6 @@ import {
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { orderSettledName } from '../../lib/orders/settled-event.ts';
-import { alarm } from './alarms.ts';
 import { allow, GroupFunction } from './group-function.ts';
 import { busRule, lostQueue, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
@@ -55,7 +53,6 @@ const changing = [
 /** A hundred lines are written and their events put within some seconds, also while DynamoDB throttles. */
 const timeoutSeconds = 60;
 const batchSize = 100;
-const behindMinutes = 5;
 
 /**
  * Lines lie in DynamoDB, and not in objects with a lock: an order has three lines, each of which costs an eighth of an
@@ -73,14 +70,6 @@ export class OrderAudit extends Construct {
   readonly function: LambdaFunction;
   /** Which part of the stream was given up, because it could not be audited for a day. */
   readonly lost: Queue;
-  readonly alarms: {
-    /** The audit is more than five minutes behind the journal. */
-    readonly behind: Alarm;
-    /** The function fails as a whole. */
-    readonly failed: Alarm;
-    /** Changes left the stream without a line. */
-    readonly lost: Alarm;
-  };
 
   constructor(scope: Construct, id: string, { shared, journal }: OrderAuditProps) {
     super(scope, id);
@@ -107,7 +96,6 @@ export class OrderAudit extends Construct {
     }).function;
     this.#protect();
     this.#readStream(journal);
-    this.alarms = this.#alarms();
   }
 
   /** A rule of the bus. */
@@ -158,30 +146,5 @@ export class OrderAudit extends Construct {
       reportBatchItemFailures: true,
       onFailure: { bind: () => ({ destination: this.lost.queueArn }) },
     });
-  }
-
-  #alarms(): OrderAudit['alarms'] {
-    const period = Duration.minutes(5);
-    return {
-      behind: alarm(
-        this,
-        'BehindAlarm',
-        'The audit of orders is five minutes behind the journal: lines and OrderSettled events are late. After a day the stream forgets. The log events order_not_audited and order_event_not_published say why.',
-        this.function.metric('IteratorAge', { period, statistic: 'Maximum' }),
-        { threshold: behindMinutes * 60_000 },
-      ),
-      failed: alarm(
-        this,
-        'FailedAlarm',
-        'The function that audits orders fails as a whole; its log says why.',
-        this.function.metricErrors({ period }),
-      ),
-      lost: alarm(
-        this,
-        'LostAlarm',
-        'Changes of the journal left its stream without a line in the audit; a message in the queue names the part of the stream. The journal itself has the last state of each order.',
-        this.lost.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
-      ),
-    };
   }
 }

@@ -1,10 +1,9 @@
 /**
- * The journal of orders: a table that says of each order what was asked for, and what became of it, and the alarm that it
- * fails. It is there where an open group changes orders or watchlists, and no setting does without it: no entry, no order.
+ * The journal of orders: a table that says of each order what was asked for, and what became of it. It is there where an
+ * open group changes orders or watchlists, and no setting does without it: no entry, no order.
  */
 
 import type { RemovalPolicy } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, ProjectionType, StreamViewType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import {
@@ -13,10 +12,8 @@ import {
   unsettledAttribute,
   unsettledIndex,
 } from '../../functions/aws/dynamo-order-entries.ts';
-import { journalMetric } from '../../functions/log/order-metrics.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
-import { alarm, metricOf } from './alarms.ts';
 import type { FunctionAccess } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
@@ -27,18 +24,10 @@ export const journalActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
 
 export class OrderJournal extends Construct {
   readonly table: Table;
-  /** A function cannot write or read an entry: orders are refused, or stay unsettled. */
-  readonly alarm: Alarm;
 
   constructor(scope: Construct, id: string, { removalPolicy }: { readonly removalPolicy: RemovalPolicy }) {
     super(scope, id);
     this.table = journalTable(this, removalPolicy);
-    this.alarm = alarm(
-      this,
-      'FailedAlarm',
-      'The journal of orders cannot be written or read: orders are refused with journal_unavailable and not sent, cancels are sent. The log event journal_failed says why.',
-      metricOf(journalMetric, this.table.tableName),
-    );
   }
 
   /** @returns undefined for a function none of whose requests have an entry */

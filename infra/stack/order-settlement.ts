@@ -1,13 +1,11 @@
 /** The function that settles orders whose outcome stayed unknown: started every minute, and by trade events of orders. */
 
-import { type Alarm, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
-import { alarm, functionMetric } from './alarms.ts';
 import { GroupFunction, onceTarget, runEachMinute } from './group-function.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
@@ -24,18 +22,8 @@ export const settlementIndexActions = ['Query'];
 /** The next run starts then. */
 const timeoutSeconds = 60;
 
-/**
- * A look-up that finds nothing counts ten minutes after the last moment of sending; look-ups of orders are one a second
- * under the published limits, so that some hundred unknown orders are settled five minutes later.
- */
-const alarmAfterSeconds = 20 * 60;
-
 export class OrderSettlement extends Construct {
   readonly function: Lambda;
-  readonly alarms: {
-    /** An order's outcome has been unknown for twenty minutes, or nothing settles any. */
-    readonly unknown: Alarm;
-  };
 
   constructor(scope: Construct, id: string, { shared, journal }: OrderSettlementProps) {
     super(scope, id);
@@ -55,16 +43,6 @@ export class OrderSettlement extends Construct {
       timeoutSeconds,
     }).function;
     runEachMinute(this, this.function, 'Settles orders whose outcome is unknown');
-    this.alarms = {
-      unknown: alarm(
-        this,
-        'UnknownAlarm',
-        'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, as order_not_read; countersign orders audit names the order.',
-        functionMetric(this.function, 'OrdersUnknownSeconds', 'Maximum'),
-        // It says something each minute.
-        { threshold: alarmAfterSeconds, missing: TreatMissingData.BREACHING },
-      ),
-    };
   }
 
   /** For rules that bring it events of orders. What it misses, its next run finds. */

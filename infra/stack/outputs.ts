@@ -9,5 +9,7 @@ export function keyOutput(plan: string, key: string): string {
 /** What operators have set of trading, and the limits that were deployed, as JSON. */
 export const tradingControlsTableOutput = 'TradingControlsTable';
 export const tradingLimitsOutput = 'TradingLimits';
+/** Which version of Countersign is deployed. */
+export const versionOutput = 'Version';
 /** What an alarm names as its action. */
 export const tradingStopOutput = 'TradingStopFunctionArn';

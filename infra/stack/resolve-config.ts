@@ -36,7 +36,7 @@ import {
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
-import { oneOf, secretArn, topicArn, whole, yesOrNo } from './schema-parts.ts';
+import { email, oneOf, secretArn, topicArn, whole, yesOrNo } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
@@ -138,6 +138,8 @@ export const config = v.strictObject({
   alarmTopic: v.optional(topicArn),
   alarms: v.optional(oneOf('on', 'off'), 'on'),
   existingSecret: v.optional(secretArn),
+  alarmEmail: v.optional(email),
+  dashboard: v.optional(oneOf('on', 'off'), 'on'),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -255,7 +257,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         resolveStopOnAlarms(parts.trading.stopOnAlarms, functions.reservedConcurrency.orders === undefined),
     );
   return {
-    ...asGiven(parts),
+    ...asGiven(parts, mistakes),
     upstream,
     access,
     ...auth,
@@ -270,17 +272,35 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
   };
 }
 
-/** What nothing else changes. */
-const asGiven = ({
-  throttle,
-  accessToken,
-  logs,
-  stageName,
-  alarmTopic,
-  alarms,
-  existingSecret,
-  onRemoval,
-}: Parts) => ({ throttle, accessToken, logs, stageName, alarmTopic, alarms, existingSecret, onRemoval });
+/** What the schema has resolved already. */
+function asGiven(parts: Parts, mistakes: Mistakes) {
+  const {
+    throttle,
+    accessToken,
+    logs,
+    stageName,
+    alarmTopic,
+    alarmEmail,
+    alarms,
+    dashboard,
+    existingSecret,
+    onRemoval,
+  } = parts;
+  if (alarmTopic !== undefined && alarmEmail !== undefined)
+    mistakes.add('alarmEmail makes a topic of its own: take one of alarmEmail and alarmTopic.');
+  return {
+    throttle,
+    accessToken,
+    logs,
+    stageName,
+    alarmTopic,
+    alarmEmail,
+    alarms,
+    dashboard,
+    existingSecret,
+    onRemoval,
+  };
+}
 
 function resolveUpstream(
   { allowLoopback, limits, ...upstream }: Parts['upstream'],

@@ -33,6 +33,8 @@ export const secretArn = arn(
   'takes the whole ARN of a secret in Secrets Manager, with the six characters at its end',
 );
 
+export const email = matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'takes an address for e-mail');
+
 /** Of a function's instances. A reserved 0 is Lambda's way to stop a function; here its group is closed instead. */
 export const reservation = v.lazy((given) =>
   typeof given === 'number'

@@ -13,13 +13,7 @@ import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
 import type { GroupFunctionProps, Network } from './group-function.ts';
-import {
-  type LimiterAlarms,
-  type LimiterTable,
-  limiterAlarms,
-  limiterTable,
-  limiterVariables,
-} from './limiter.ts';
+import { type LimiterTable, limiterTable, limiterVariables } from './limiter.ts';
 import { groupsThatAsk, Users } from './users.ts';
 
 export interface SharedOptions {
@@ -47,7 +41,6 @@ export class Shared {
   readonly removalPolicy: RemovalPolicy;
   readonly secret: ISecret;
   readonly limiter: LimiterTable | undefined;
-  readonly limiterAlarms: LimiterAlarms | undefined;
   readonly cache: Cache;
   readonly users: Users | undefined;
   readonly entryOf: (name: string) => string;
@@ -71,7 +64,6 @@ export class Shared {
       ...(operations.some(isGuarded) ? massCancelOperations : []),
     ];
     if (this.#counts(asked)) this.limiter = limiterTable(scope, config.limiter.table);
-    if (this.limiter) this.limiterAlarms = limiterAlarms(scope, this.limiter, config.limiter.alarmTopic);
     this.cache = sharedCache(scope, config.cache, operations);
     if (groupsThatAsk(config).length > 0 || config.tradeEvents)
       this.users = new Users(scope, 'Users', { ...this.place, config, entry: entryOf('authorizer') });

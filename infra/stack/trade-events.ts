@@ -3,14 +3,12 @@
  * knows, and a bus that it alone puts events on.
  */
 
-import { type Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, ProjectionType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus, type IRuleTarget, type Rule } from 'aws-cdk-lib/aws-events';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { workAttribute, workIndex } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
-import { alarm, functionMetric, tellTopic } from './alarms.ts';
 import type { EventHistory } from './event-history.ts';
 import { allow, GroupFunction, runEachMinute } from './group-function.ts';
 import { busRule, protectBus } from './queues-and-buses.ts';
@@ -60,18 +58,10 @@ export class TradeEvents extends Construct {
   readonly function: Lambda;
   /** What is known of orders, and events that the bus has not taken. */
   readonly table: Table;
-  readonly alarms: {
-    /** No stream for two minutes. */
-    readonly notConnected: Alarm;
-    /** The upstream refuses the app secret or the access token. */
-    readonly refused: Alarm;
-    /** The bus takes nothing. */
-    readonly unpublished: Alarm;
-  };
 
   constructor(scope: Construct, id: string, props: TradeEventsProps) {
     super(scope, id);
-    const { shared, config } = props;
+    const { shared } = props;
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: `${shared.name}-trade-events`,
       description: 'Changes of orders and positions, as the upstream told them',
@@ -91,8 +81,6 @@ export class TradeEvents extends Construct {
     protectBus(this.bus, 'EventsOfTheListenerAlone', this.function);
     // By a schedule and never by itself: AWS stops functions that invoke themselves.
     runEachMinute(this, this.function, 'Starts a listener, which ends at once where another one listens');
-    this.alarms = this.#alarms();
-    tellTopic(this, config.alarmTopic, Object.values(this.alarms));
   }
 
   /** A rule of the bus. */
@@ -134,34 +122,5 @@ export class TradeEvents extends Construct {
       memoryMiB,
       reservedConcurrency: config.reservedConcurrency,
     }).function;
-  }
-
-  #alarms(): TradeEvents['alarms'] {
-    return {
-      notConnected: alarm(
-        this,
-        'NotConnectedAlarm',
-        'No stream of trade events for two minutes: events are late until there is one. The function’s log says why, as trade_stream_ended or trade_events_failed.',
-        functionMetric(this.function, 'TradeEventsConnected', 'Maximum', 1),
-        {
-          comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-          periods: 2,
-          // A listener that does not run says nothing.
-          missing: TreatMissingData.BREACHING,
-        },
-      ),
-      refused: alarm(
-        this,
-        'RefusedAlarm',
-        'The upstream refuses the app secret or the access token on the event stream, or there is no secret to read: another one is tried within a minute, the same one later and later.',
-        functionMetric(this.function, 'TradeEventsRefused', 'Maximum'),
-      ),
-      unpublished: alarm(
-        this,
-        'UnpublishedAlarm',
-        'The bus has taken no trade event for five minutes, although some wait: they stay in the table until it does.',
-        functionMetric(this.function, 'TradeEventsUnpublished', 'Minimum'),
-      ),
-    };
   }
 }

@@ -1,18 +1,15 @@
 /**
- * What operators set of trading: a table of limits and stops, and the alarm that it cannot be read. It is there where an
- * open operation places or replaces orders, and no setting does without it: the kill switch is for every stage.
+ * What operators set of trading: a table of limits and stops. It is there where an open operation places or replaces
+ * orders, and no setting does without it: the kill switch is for every stage.
  */
 
 import type { RemovalPolicy } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { StreamViewType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
-import { controlsMetric } from '../../functions/log/order-metrics.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
-import { alarm, metricOf } from './alarms.ts';
 import type { FunctionAccess } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
@@ -33,8 +30,6 @@ export class TradingControls extends Construct {
   readonly table: Table;
   readonly limits: TradingLimits;
   readonly #orderMembers: readonly string[];
-  /** A function cannot read limits and stops: it places nothing. */
-  readonly alarm: Alarm;
 
   constructor(scope: Construct, id: string, { limits, orderMembers, removalPolicy }: TradingControlsProps) {
     super(scope, id);
@@ -48,12 +43,6 @@ export class TradingControls extends Construct {
       stream: StreamViewType.KEYS_ONLY,
       removalPolicy,
     });
-    this.alarm = alarm(
-      this,
-      'NotReadAlarm',
-      'Limits and stops of trading cannot be read: orders are refused with trading_limits_unavailable and not sent, cancels are sent. The log event trading_controls_not_read says why.',
-      metricOf(controlsMetric, this.table.tableName),
-    );
   }
 
   /** @returns undefined for a function that neither places nor replaces orders */

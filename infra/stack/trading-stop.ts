@@ -1,10 +1,9 @@
 /**
  * The stop that an alarm sets: a function that stops the gateway's trading, a rule that brings it the alarms that the
- * stage names, and alarms that it could not. Any other alarm of the account can name the function as its action.
+ * stage names. Any other alarm of the account can name the function as its action.
  */
 
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -15,7 +14,6 @@ import { Construct } from 'constructs';
 import { historyPartition, stopAttributes } from '../../functions/aws/dynamo-control-admin.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
-import { alarm } from './alarms.ts';
 import { allow, GroupFunction } from './group-function.ts';
 import { lostQueue } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
@@ -50,12 +48,6 @@ export class TradingStop extends Construct {
   readonly function: Lambda;
   /** Events of alarms that led to no stop. */
   readonly lost: Queue;
-  readonly alarms: {
-    /** A try failed; another may succeed. */
-    readonly failed: Alarm;
-    /** No try is left: trading goes on. */
-    readonly lost: Alarm;
-  };
 
   constructor(scope: Construct, id: string, props: TradingStopProps) {
     super(scope, id);
@@ -69,7 +61,6 @@ export class TradingStop extends Construct {
     this.#letAlarmsInvoke();
     const { names } = props.config;
     if (names.length > 0) this.#rule(names);
-    this.alarms = this.#alarms();
   }
 
   #function({ shared, config, controls }: TradingStopProps): Lambda {
@@ -120,23 +111,5 @@ export class TradingStop extends Construct {
       },
       targets: [new LambdaFunction(this.function, { maxEventAge, deadLetterQueue: this.lost })],
     });
-  }
-
-  #alarms(): TradingStop['alarms'] {
-    const period = Duration.minutes(1);
-    return {
-      failed: alarm(
-        this,
-        'FailedAlarm',
-        'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two. Stop with countersign trading stop; the log event trading_not_stopped says why.',
-        this.function.metricErrors({ period }),
-      ),
-      lost: alarm(
-        this,
-        'LostAlarm',
-        'An alarm was to stop trading, and did not: nothing tries again. Stop with countersign trading stop. The message in the queue is the event.',
-        this.lost.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
-      ),
-    };
   }
 }

@@ -290,6 +290,8 @@ function reportOf(
     ...(refusal && reportedUpstream(refusal)),
     ...(defect !== undefined && { defect }),
     ...('cacheResult' in outcome && { cache: outcome.cacheResult }),
+    ...(outcome.kind === 'snapshots' && { quotesAgeMs: outcome.ageMs }),
+    ...(outcome.kind === 'snapshots' && outcome.stale && { stale: true as const }),
     ...(usage.waitedMs !== undefined && { waitedMs: usage.waitedMs }),
     milliseconds,
   };

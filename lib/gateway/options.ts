@@ -122,6 +122,10 @@ export interface RequestReport extends ReportedUpstream {
   readonly waitedMs?: number;
   /** Of an answer from the cache: whether it was cached, or which request fetched it. */
   readonly cache?: CacheResult;
+  /** Of an answer of shared quotes: the age of the oldest of them. */
+  readonly quotesAgeMs?: number;
+  /** The oldest of them is older than the bound up to which quotes are served without a word. */
+  readonly stale?: true;
   /** A defect of the gateway, for the log alone. */
   readonly defect?: unknown;
 }

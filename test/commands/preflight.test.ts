@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { test } from 'vitest';
 import { type Account, readAccount } from '../../infra/commands/account.ts';
 import { verdictOf, type Wish } from '../../infra/commands/preflight.ts';
+import { noneIsTold } from '../../infra/stack/alarm-table.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { launcher } from '../support/process.ts';
@@ -401,4 +402,14 @@ test('what must be there first is asked for in one line', async (t) => {
     assert.match(err, line);
     assert.deepEqual([code, out], [1, '']);
   }
+});
+
+test('it says when nobody hears of alarms', () => {
+  const words = (config: Partial<CountersignConfig>) => verdict(config, ofUsual).words;
+  assert.ok(words({}).includes(noneIsTold));
+  for (const heard of [
+    { alarmEmail: 'ops@example.com' },
+    { alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
+  ])
+    assert.ok(!words(heard).includes(noneIsTold));
 });

@@ -4,10 +4,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { alarmTableLines } from '../../infra/commands/alarm-tables.ts';
+import { withTables } from '../../infra/commands/cost-tables.ts';
+import { alarmRows, alarmTable, runbookAnchor } from '../../infra/stack/alarm-table.ts';
 import { marketDataUsePage } from '../../infra/stack/market-data-use.ts';
 import { causes } from '../../lib/upstream/cause.ts';
 import { root } from '../support/bundle.ts';
-import { anchorsOf, firstColumn } from './pages.ts';
+import { anchorsOf, firstColumn, textOf } from './pages.ts';
 
 const page = 'docs/operation.md';
 
@@ -36,15 +39,28 @@ test('its metrics are those that the functions write', () => {
   for (const name of named) assert.match(functions, new RegExp(`\\b${name}\\b`));
 });
 
-test('it has every alarm of the stack, and no other', () => {
-  const made = [...sourceOf('infra/stack').matchAll(/'(\w+Alarm)'/g)].map(([, name]) => name);
-  const [own, elsewhere] = [
-    firstColumn(page, 'Alarms'),
-    [page, 'docs/trade-events.md', 'docs/order-audit.md'],
-  ];
-  for (const name of own) assert.ok(made.includes(name), name);
-  const told = elsewhere.map((one) => readFileSync(join(root, one), 'utf8')).join('\n');
-  for (const name of made) assert.match(told, new RegExp(`\`${name}\``));
+test('its table of alarms is that of the stack, and each row leads to a chapter of the runbook', () => {
+  const text = textOf(page);
+  assert.equal(text, withTables(text, [alarmTableLines()]), 'the alarms have changed: npm run docs');
+  assert.deepEqual(
+    firstColumn(page, 'Alarms').filter((name) => name in alarmTable),
+    Object.keys(alarmTable),
+  );
+  const chapters = anchorsOf('docs/runbook.md');
+  for (const [name, { runbook }] of alarmRows) {
+    assert.ok(chapters.has(runbookAnchor(runbook)), runbook);
+    const [, chapter = ''] = textOf('docs/runbook.md').split(`\n## ${runbook}\n`);
+    assert.ok(chapter.split('\n## ')[0]?.includes(`\`${name}\``), `${runbook} does not name ${name}`);
+  }
+});
+
+test('each chapter of the runbook says what one sees, what is true, what to do, and when it is over', () => {
+  for (const chapter of textOf('docs/runbook.md').split('\n## ').slice(1))
+    assert.deepEqual(
+      [...chapter.matchAll(/^- \*\*(.*?)\*\*/gm)].map(([, lead]) => lead),
+      ['You see', 'What is true', 'Do', 'It is over when'],
+      chapter.slice(0, 40),
+    );
 });
 
 test('its outputs are those of the stack', () => {

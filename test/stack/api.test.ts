@@ -169,6 +169,7 @@ test('outputs: where to call, which key, which secret', () => {
     'LimitsKey',
     'SecretArn',
     'UpstreamUrl',
+    'Version',
     'ApiKeyId',
   ]);
   assert.equal(template.Outputs.UpstreamUrl?.Value, 'https://upstream.example');
@@ -204,6 +205,7 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     functions: { reservedConcurrency: { 'market-data': 500 } },
   },
   'a check of the access token': { accessToken: {} },
+  'alarms by mail': { alarmEmail: 'ops@example.com' },
   'trade events': { tradeEvents: { alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' } },
   'no cache': { cache: 'off' },
   'a shared limiter': { limiter: { table: 'another-table', share: 0.5 } },

@@ -169,38 +169,6 @@ test('a table can be shared, by its name or its ARN', () => {
   }
 });
 
-test('two alarms say that the upstream allows less than is configured, and that tighter limits are kept', () => {
-  const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
-  for (const [limiter, actions] of [
-    [{}, undefined],
-    [{ alarmTopic }, [alarmTopic]],
-  ] as const) {
-    const { all, one, template } = synthesise({ operations, limiter });
-    const [, { Properties: function_ }] = one('AWS::Lambda::Function');
-    const alarms = all('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
-    assert.deepEqual(
-      alarms.map(({ MetricName, Statistic, Threshold, TreatMissingData }) => [
-        MetricName,
-        Statistic,
-        Threshold,
-        TreatMissingData,
-      ]),
-      [
-        ['UpstreamRateLimited', 'Sum', 1, 'notBreaching'],
-        ['LimitsTightened', 'Maximum', 1, 'notBreaching'],
-      ],
-    );
-    // The name by which the functions know the table is the dimension that they write.
-    const Value = variablesOf(function_).LIMITER_TABLE;
-    for (const { Namespace, Dimensions, AlarmActions } of alarms) {
-      assert.equal(Namespace, 'Countersign');
-      assert.deepEqual(Dimensions, [{ Name: 'LimiterTable', Value }]);
-      assert.deepEqual(AlarmActions, actions);
-    }
-    assert.equal(template.Outputs.LimitsKey?.Value, 'countersign.limits#interface');
-  }
-});
-
 test('functions that count only under tighter limits have the table as well', () => {
   const accounts = { groups: { ...closed, accounts: 'iam' }, cache: 'off' } as const;
   const { one, all } = synthesise(accounts);

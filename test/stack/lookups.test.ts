@@ -190,18 +190,9 @@ test('records expire by themselves, and stay with the stack’s logs where those
   }
 });
 
-test('a dead letter raises an alarm, for the topic that the deployer names; an archive exists on demand', () => {
-  const { dead } = queueIds(opened);
-  const { Properties } = only(opened, 'AWS::CloudWatch::Alarm');
-  assert.deepEqual(Properties.Dimensions, [
-    { Name: 'QueueName', Value: { 'Fn::GetAtt': [dead, 'QueueName'] } },
-  ]);
-  assert.deepEqual([Properties.Threshold, Properties.TreatMissingData], [1, 'notBreaching']);
-  assert.equal(Properties.AlarmActions, undefined);
+test('an archive exists on demand', () => {
   assert.deepEqual(inLookups(opened, 'AWS::Events::Archive'), []);
-  const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
-  const configured = synthesise({ events: { alarmTopic, archiveDays: 14 } });
-  assert.deepEqual(only(configured, 'AWS::CloudWatch::Alarm').Properties.AlarmActions, [alarmTopic]);
+  const configured = synthesise({ events: { archiveDays: 14 } });
   const archive = only(configured, 'AWS::Events::Archive').Properties;
   assert.equal(archive.RetentionDays, 14);
   assert.deepEqual(archive.EventPattern, only(configured, 'AWS::Events::Rule').Properties.EventPattern);

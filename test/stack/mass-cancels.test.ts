@@ -128,27 +128,3 @@ test('an instance is kept free for it where orders have some, and it has no seco
       undefined,
     );
 });
-
-test('alarms hear when orders stay open, when nothing cancels them, and when it could not be asked for', () => {
-  const alarms = opened
-    .all('AWS::CloudWatch::Alarm')
-    .filter(([id]) => id.startsWith('MassCancels'))
-    .map(([, { Properties }]) => [
-      Properties.MetricName,
-      Properties.Threshold,
-      Number(Properties.EvaluationPeriods) * Number(Properties.Period),
-      Properties.TreatMissingData,
-      Properties.Dimensions,
-    ]);
-  const functionId = opened.all('AWS::Lambda::Function').find(([id]) => id.startsWith('MassCancels'))?.[0];
-  assert.deepEqual(alarms, [
-    ['MassCancelSeconds', 0, 600, 'breaching', [{ Name: 'Function', Value: { Ref: functionId } }]],
-    [
-      'MassCancelNotRequested',
-      1,
-      300,
-      'notBreaching',
-      [{ Name: 'TradingControlsTable', Value: { Ref: tableId } }],
-    ],
-  ]);
-});

@@ -169,20 +169,6 @@ test('the bus has its own name, and takes events from the function alone', () =>
   });
 });
 
-test('three alarms: five minutes behind, a failing function, lines that are lost', () => {
-  const alarms = ours(opened, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
-  assert.deepEqual(
-    alarms
-      .map((one) => [one.MetricName, one.Statistic, one.Threshold, one.Period, one.ComparisonOperator])
-      .sort(),
-    [
-      ['ApproximateNumberOfMessagesVisible', 'Maximum', 1, 300, 'GreaterThanOrEqualToThreshold'],
-      ['Errors', 'Sum', 1, 300, 'GreaterThanOrEqualToThreshold'],
-      ['IteratorAge', 'Maximum', 300_000, 300, 'GreaterThanOrEqualToThreshold'],
-    ],
-  );
-});
-
 test('a rule takes what its filter names, and all events without one', () => {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
   const stack = new CountersignStack(app, 'Rules', { ...base, operations, groups });

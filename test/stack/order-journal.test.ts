@@ -120,19 +120,6 @@ test('the actions are those of the code, without its list', () => {
   assert.deepEqual(own, journalActions);
 });
 
-test('an alarm hears of each failure, whichever function it is in', () => {
-  const alarm = opened.all('AWS::CloudWatch::Alarm').find(([id]) => id.startsWith('OrderJournal'))?.[1];
-  const { MetricName, Dimensions, Threshold } = alarm?.Properties ?? {};
-  assert.deepEqual(
-    [MetricName, Dimensions, Threshold],
-    [
-      'OrderJournalFailed',
-      [{ Name: 'OrderJournalTable', Value: { Ref: opened.table('OrderJournal')?.[0] } }],
-      1,
-    ],
-  );
-});
-
 test('a function that places alone knows the limiter and the path of the look-ups that it makes', () => {
   const { upstream } = { upstream: { baseUrl: 'https://upstream.example', limits: 'published' as const } };
   const { functionOf } = synthesise({

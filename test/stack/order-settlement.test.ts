@@ -51,13 +51,3 @@ test('it reads what is unsettled or counted and finishes it, and writes no entry
     ['Unsettled', 'Exposed'],
   );
 });
-
-test('the alarm is raised by an outcome that is unknown for twenty minutes, and when nothing settles any', () => {
-  const [, { Properties }] = opened
-    .all('AWS::CloudWatch::Alarm')
-    .find(([id]) => id.startsWith('OrderSettlement'))!;
-  assert.deepEqual(
-    [Properties.MetricName, Properties.Threshold, Properties.TreatMissingData],
-    ['OrdersUnknownSeconds', 1200, 'breaching'],
-  );
-});

@@ -76,48 +76,6 @@ test('it runs on a schedule, which alone may invoke it', () => {
   assert.equal(only(often, 'AWS::Events::Rule')[1].Properties.ScheduleExpression, 'rate(1 hour)');
 });
 
-test('alarms hear the days that are left, a request whose token is refused, and a day of failures', () => {
-  const [lambda] = only(opened, 'AWS::Lambda::Function');
-  const [secret] = opened.one('AWS::SecretsManager::Secret');
-  const dimensionOf: Readonly<Record<string, object>> = {
-    // Those that the functions write, and that of Lambda itself.
-    TokenDaysLeft: { Name: 'Function', Value: { Ref: lambda } },
-    AccessTokenRefused: { Name: 'Secret', Value: { Ref: secret } },
-    Errors: { Name: 'FunctionName', Value: { Ref: lambda } },
-  };
-  const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
-  for (const [from, days, actions] of [
-    [opened, 3, undefined],
-    [synthesise({ accessToken: { alarmDaysBefore: 7, alarmTopic } }), 7, [alarmTopic]],
-  ] as const) {
-    const alarms = ours(from, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
-    assert.deepEqual(
-      alarms
-        .map(
-          ({ Namespace, MetricName, Statistic, Period, Threshold, ComparisonOperator, TreatMissingData }) => [
-            Namespace,
-            MetricName,
-            Statistic,
-            Period,
-            Threshold,
-            ComparisonOperator,
-            TreatMissingData,
-          ],
-        )
-        .sort(),
-      [
-        ['AWS/Lambda', 'Errors', 'Minimum', 86_400, 1, 'GreaterThanOrEqualToThreshold', 'ignore'],
-        ['Countersign', 'AccessTokenRefused', 'Sum', 300, 1, 'GreaterThanOrEqualToThreshold', 'notBreaching'],
-        ['Countersign', 'TokenDaysLeft', 'Minimum', 300, days, 'LessThanOrEqualToThreshold', 'ignore'],
-      ],
-    );
-    for (const { MetricName, Dimensions, AlarmActions } of alarms) {
-      assert.deepEqual(Dimensions, [dimensionOf[MetricName as string]]);
-      assert.deepEqual(AlarmActions, actions);
-    }
-  }
-});
-
 const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' };
 testRefusals([
   [

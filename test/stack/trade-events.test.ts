@@ -36,7 +36,7 @@ const identityKey = ({ all }: Synthesised) =>
 test('without them a stack has nothing of them, and with them all else stays', () => {
   const { template } = synthesise();
   assert.doesNotMatch(JSON.stringify(template), /TradeEvents|IdentityKey/);
-  for (const id of Object.keys(template.Resources))
+  for (const id of Object.keys(template.Resources).filter((one) => !one.startsWith('Dashboard')))
     assert.deepEqual(opened.template.Resources[id], template.Resources[id], id);
 });
 
@@ -187,41 +187,6 @@ test('the table expires by itself, can be set back, indexes what is to be done, 
         Projection: { ProjectionType: 'ALL' },
       },
     ]);
-  }
-});
-
-test('three alarms: no stream for two minutes, a refused secret, a bus that takes nothing', () => {
-  const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
-  for (const [from, actions] of [
-    [opened, undefined],
-    [synthesise({ tradeEvents: { alarmTopic } }), [alarmTopic]],
-  ] as const) {
-    const [lambda] = only(from, 'AWS::Lambda::Function');
-    const alarms = ours(from, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
-    assert.deepEqual(
-      alarms
-        .map((one) => [
-          one.MetricName,
-          one.Statistic,
-          one.Period,
-          one.EvaluationPeriods,
-          one.ComparisonOperator,
-          one.TreatMissingData,
-        ])
-        .sort(),
-      [
-        ['TradeEventsConnected', 'Maximum', 60, 2, 'LessThanThreshold', 'breaching'],
-        ['TradeEventsRefused', 'Maximum', 300, 1, 'GreaterThanOrEqualToThreshold', 'notBreaching'],
-        ['TradeEventsUnpublished', 'Minimum', 300, 1, 'GreaterThanOrEqualToThreshold', 'notBreaching'],
-      ],
-    );
-    for (const { Namespace, Threshold, Dimensions, AlarmActions } of alarms) {
-      assert.deepEqual(
-        [Namespace, Threshold, Dimensions],
-        ['Countersign', 1, [{ Name: 'Function', Value: { Ref: lambda } }]],
-      );
-      assert.deepEqual(AlarmActions, actions);
-    }
   }
 });
 

@@ -75,19 +75,6 @@ test('the actions are those of the reader’s code', () => {
   assert.deepEqual(calledBy('dynamo-trading-controls'), controlsActions);
 });
 
-test('an alarm hears when it cannot be read, whichever function it is in', () => {
-  const alarm = opened.all('AWS::CloudWatch::Alarm').find(([id]) => id.startsWith('TradingControls'))?.[1];
-  const { MetricName, Dimensions, Threshold } = alarm?.Properties ?? {};
-  assert.deepEqual(
-    [MetricName, Dimensions, Threshold],
-    [
-      'TradingControlsNotRead',
-      [{ Name: 'TradingControlsTable', Value: { Ref: opened.table('TradingControls')?.[0] } }],
-      1,
-    ],
-  );
-});
-
 test('outputs name the table and the limits, which the command reads', () => {
   const { Outputs } = opened.template;
   assert.deepEqual(Outputs.TradingControlsTable?.Value, { Ref: opened.table('TradingControls')?.[0] });

@@ -5,7 +5,6 @@ import { test } from 'vitest';
 import type { StopOnAlarmsConfig } from '../../infra/stack/trading-config.ts';
 import { tradingStopActions } from '../../infra/stack/trading-stop.ts';
 import { cancelOrder, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
-import { each } from '../support/each.ts';
 import { calledBy } from './called-by.ts';
 import {
   idOf,
@@ -155,18 +154,13 @@ test('the actions are among those of the code', () => {
   );
 });
 
-test('Lambda tries three times within a quarter of an hour; what is left is kept, and an alarm hears of each', () => {
+test('Lambda tries three times within a quarter of an hour; what is left is kept', () => {
   const { properties: invoke } = oneOf(opened, 'AWS::Lambda::EventInvokeConfig');
   assert.deepEqual([invoke.MaximumRetryAttempts, invoke.MaximumEventAgeInSeconds], [2, 900]);
   const lost = { 'Fn::GetAtt': [oneOf(opened, 'AWS::SQS::Queue').id, 'Arn'] };
   assert.deepEqual(invoke.DestinationConfig, { OnFailure: { Destination: lost } });
   const { DeadLetterConfig, RetryPolicy } = targetOf(oneOf(opened, 'AWS::Events::Rule').properties);
   assert.deepEqual([DeadLetterConfig, RetryPolicy], [{ Arn: lost }, { MaximumEventAgeInSeconds: 900 }]);
-  const alarms = of(opened, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
-  assert.deepEqual(each(alarms, 'MetricName', 'Threshold', 'Period'), [
-    ['Errors', 1, 60],
-    ['ApproximateNumberOfMessagesVisible', 1, 60],
-  ]);
 });
 
 test('an instance is kept free for it, unless the stage reserves none', () => {

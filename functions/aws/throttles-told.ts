@@ -1,0 +1,37 @@
+/** A table that throttles is told in the log, whichever store of the function has it: most stores go on without a word. */
+
+import type { Host } from '../compose/ports.ts';
+import { countOf } from '../log/upstream-metrics.ts';
+import { type DynamoSender, isThrottling } from './dynamo-client.ts';
+
+/** A storm of them is a line each second. */
+const pauseMs = 1000;
+
+export function withThrottlesTold(
+  client: DynamoSender,
+  { log, clock }: Pick<Host, 'log' | 'clock'>,
+  secretId: string = process.env.SECRET_ID ?? '',
+): DynamoSender {
+  let count = 0;
+  let notBefore = Number.NEGATIVE_INFINITY;
+  function tell(operation: string, input: object): void {
+    count++;
+    if (clock() < notBefore) return;
+    notBefore = clock() + pauseMs;
+    log({
+      level: 'warn',
+      event: 'store_throttled',
+      operation,
+      ...('TableName' in input && { table: input.TableName }),
+      ...countOf('StoreThrottled', secretId, clock(), count),
+    });
+    count = 0;
+  }
+  return {
+    send: (operation, input, options) =>
+      client.send(operation, input, options).catch((error: unknown) => {
+        if (isThrottling(error)) tell(operation, input);
+        throw error;
+      }),
+  };
+}

@@ -1,0 +1,62 @@
+/** How answers are shared, in the function's log: reads, hits, and how old quotes are. Of the secret, over all functions. */
+
+import type { RequestReport } from '../../lib/gateway/index.ts';
+import { embeddedMetrics } from './embedded-metrics.ts';
+import type { Log } from './log.ts';
+import { bySecret } from './upstream-metrics.ts';
+
+export interface CacheMetrics {
+  /** Of a request; one that was not answered from the cache counts as none. */
+  record(report: Pick<RequestReport, 'cache' | 'quotesAgeMs' | 'stale'>): void;
+  /** Writes the figures since the last time, unless that is a moment ago. */
+  write(): void;
+}
+
+export interface CacheMetricsOptions {
+  readonly secretId: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Three minutes in a row with stale quotes are an alarm: each of them has a line, from every function that is busy. */
+const pauseMs = 10_000;
+
+const units = { CacheReads: 'Count', CacheHits: 'Count', QuotesStale: 'Count', QuoteAge: 'Seconds' } as const;
+
+export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOptions): CacheMetrics {
+  const none = { reads: 0, hits: 0, stale: 0, age: undefined as number | undefined };
+  let since = none;
+  let notBefore = Number.NEGATIVE_INFINITY;
+  return {
+    record({ cache, quotesAgeMs, stale }) {
+      if (!cache) return;
+      const { reads, hits, age } = since;
+      since = {
+        reads: reads + 1,
+        hits: hits + (cache === 'miss' ? 0 : 1),
+        stale: since.stale + (stale ? 1 : 0),
+        age: quotesAgeMs === undefined ? age : Math.max(age ?? 0, quotesAgeMs / 1000),
+      };
+    },
+    write() {
+      if (since.reads === 0 || clock() < notBefore) return;
+      notBefore = clock() + pauseMs;
+      const { reads, hits, stale, age } = since;
+      since = none;
+      log({
+        level: 'info',
+        event: 'cache',
+        ...embeddedMetrics(units, {
+          dimensions: { [bySecret]: secretId },
+          at: clock(),
+          values: {
+            CacheReads: reads,
+            CacheHits: hits,
+            QuotesStale: age === undefined ? undefined : stale,
+            QuoteAge: age,
+          },
+        }),
+      });
+    },
+  };
+}

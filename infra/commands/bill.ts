@@ -1,0 +1,86 @@
+/** `countersign cost`: a month's bill, line by line, for figures of one's own, by the prices and measurements of docs/cost.md. */
+
+import { StartError } from '../environment.ts';
+import { configOf } from '../stack/stages.ts';
+import { costOf, totalOf } from './cost.ts';
+import { prices, type Situation, situations } from './cost-figures.ts';
+import { dollars, number, readRows } from './cost-tables.ts';
+
+export interface BillOptions {
+  readonly stage: string;
+  readonly users: number;
+  /** Seconds between two requests of a user. */
+  readonly interval: number;
+  /** A day, on each of so many days a month. */
+  readonly hours: number;
+  readonly days: number;
+}
+
+export interface Bill {
+  readonly reads: number;
+  /** Dollars a month, by what they are paid for. */
+  readonly lines: Readonly<Record<string, number>>;
+  readonly total: number;
+}
+
+/** Metrics that functions write while there are reads: of the limiter, and of shared answers. */
+const metrics = 3 + 4;
+
+/** DynamoDB's units are per time, and not per read: refreshes are the same for many readers as for few. */
+export async function billOf({ stage, users, interval, hours, days }: BillOptions): Promise<Bill> {
+  const { atRest, resourcesOf } = await import('./deployment.ts').catch(() => {
+    throw new StartError(
+      'countersign cost needs the CDK, which counts what a stage consists of: run it in a clone, after npm ci.',
+    );
+  });
+  const config = configOf(stage);
+  const rest = atRest(resourcesOf(config));
+  const measured = nearest(users);
+  const readsPerSecond = users / interval;
+  const reads = readsPerSecond * 3600 * hours * days;
+  const spread = measured.readsPerSecond / readsPerSecond;
+  const { readUnits, writeUnits } = measured.snapshots;
+  // Without the cache each read is one of the upstream's, up to its limit.
+  const perMillion = costOf({
+    ...measured,
+    readsPerSecond,
+    ...(config.cache === 'off'
+      ? {
+          snapshots: { readUnits: 0, writeUnits: 0 },
+          upstreamPerSecond: Math.min(readsPerSecond, measured.upstreamPerSecond),
+        }
+      : { snapshots: { readUnits: readUnits * spread, writeUnits: writeUnits * spread } }),
+  });
+  const lines = {
+    ...Object.fromEntries(
+      Object.entries(perMillion).map(([part, each]) => [
+        readRows[part as keyof typeof readRows],
+        (each * reads) / 1_000_000,
+      ]),
+    ),
+    'Secrets Manager, secrets': rest.secrets * prices.secretPerMonth,
+    'CloudWatch, alarms': rest.alarmMetrics * prices.alarmPerMonth,
+    'CloudWatch, metrics': metrics * prices.metricPerMonth * ((hours * days) / (24 * 30)),
+  };
+  return { reads, lines, total: totalOf(lines) };
+}
+
+/** The measured situation whose clients are nearest, by their ratio. */
+const nearest = (users: number): Situation =>
+  situations.reduce((best, one) => (distance(one, users) < distance(best, users) ? one : best));
+const distance = ({ clients }: Situation, users: number) => Math.abs(Math.log(clients / users));
+
+export function billInWords(
+  { stage, users, interval, hours, days }: BillOptions,
+  { reads, lines, total }: Bill,
+): string {
+  const rows = [...Object.entries(lines), ['All of it', total] as const];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [
+    `The stage ${stage}: ${number(users)} users who read every ${interval} s, ${hours} h a day, ${days} days a month: ${number(reads)} reads.`,
+    '',
+    ...rows.map(([name, amount]) => `${name.padEnd(width)} ${dollars(amount).padStart(12)}`),
+    '',
+    'Dollars a month, us-east-1, without free tiers. Nothing of it was measured on AWS: docs/cost.md says what is assumed, and what orders, lookups and trade events add.',
+  ].join('\n');
+}

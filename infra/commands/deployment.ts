@@ -1,0 +1,72 @@
+/** What a stage consists of, counted in its synthesised template: for docs and bills. Nothing is bundled, and AWS is not asked. */
+
+import { App } from 'aws-cdk-lib';
+import type { CountersignConfig } from '../stack/config.ts';
+import { CountersignStack } from '../stack/stack.ts';
+import { prices } from './cost-figures.ts';
+
+export interface Resource {
+  readonly id: string;
+  readonly type: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** What becomes of it when the stack is deleted. */
+  readonly stays: boolean;
+}
+
+/** By its logical id without CloudFormation's hash. */
+export function resourcesOf(config: CountersignConfig): readonly Resource[] {
+  // The CDK's own look at a template takes as long as all else; deployments have it.
+  process.env.CDK_VALIDATION ??= 'false';
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const stack = new CountersignStack(app, 'Countersign-counted', config);
+  const { Resources } = app.synth().getStackByName(stack.stackName).template as {
+    readonly Resources: Readonly<
+      Record<
+        string,
+        {
+          readonly Type: string;
+          readonly Properties?: Resource['properties'];
+          readonly DeletionPolicy?: string;
+        }
+      >
+    >;
+  };
+  return Object.entries(Resources).map(
+    ([id, { Type: type, Properties: properties = {}, DeletionPolicy }]) => ({
+      id: id.replace(/[0-9A-F]{8}$/, ''),
+      type,
+      properties,
+      stays: DeletionPolicy === 'Retain',
+    }),
+  );
+}
+
+export interface AtRest {
+  readonly resources: number;
+  readonly tables: number;
+  readonly secrets: number;
+  readonly alarms: number;
+  /** Each metric that an alarm adds up costs as an alarm does. */
+  readonly alarmMetrics: number;
+  /** Dollars a month while nobody calls, without free tiers: secrets and alarms. The first three dashboards are free. */
+  readonly dollars: number;
+}
+
+export function atRest(resources: readonly Resource[]): AtRest {
+  const of = (type: string) => resources.filter((one) => one.type === type);
+  const alarms = of('AWS::CloudWatch::Alarm');
+  const alarmMetrics = alarms.reduce((sum, { properties }) => sum + metricsOf(properties), 0);
+  const secrets = of('AWS::SecretsManager::Secret').length;
+  return {
+    resources: resources.length,
+    tables: of('AWS::DynamoDB::Table').length,
+    secrets,
+    alarms: alarms.length,
+    alarmMetrics,
+    dollars: secrets * prices.secretPerMonth + alarmMetrics * prices.alarmPerMonth,
+  };
+}
+
+const metricsOf = ({ Metrics }: Resource['properties']): number =>
+  ((Metrics ?? []) as readonly { readonly MetricStat?: object }[]).filter(({ MetricStat }) => MetricStat)
+    .length || 1;

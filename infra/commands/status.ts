@@ -1,0 +1,245 @@
+/**
+ * `countersign status`: how a deployment is, in one look: version, alarms, what is left of the limit, how old quotes
+ * are, the token, orders whose outcome is unknown, and mass cancels under way. What cannot be read is said to be unknown.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  CloudWatchClient,
+  DescribeAlarmsCommand,
+  type Dimension,
+  GetMetricDataCommand,
+} from '@aws-sdk/client-cloudwatch';
+import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { unsettledAttribute, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
+import { type AlarmName, alarmTable } from '../stack/alarm-table.ts';
+import { tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
+import { limitsCommand } from './limits.ts';
+import type { Target } from './readers.ts';
+import { outputsOf } from './stack-secret.ts';
+
+export interface StatusOptions {
+  readonly target: Target;
+  /** Looks again every half a minute, until the process is ended. */
+  readonly watch: boolean;
+  readonly json: boolean;
+}
+
+export interface AlarmState {
+  readonly name: AlarmName;
+  readonly state: string;
+  readonly since: string | undefined;
+  readonly dimensions: readonly Dimension[];
+}
+
+/** What a status is read from. */
+export interface StatusPorts {
+  readonly stackName: string;
+  outputs(): Promise<ReadonlyMap<string, string>>;
+  /** Those of the table whose names begin with the deployment's. */
+  alarms(): Promise<readonly AlarmState[]>;
+  /** Of the last five minutes, by the id of each; without figures there is none. */
+  figures(asked: readonly Figure[]): Promise<ReadonlyMap<string, number>>;
+  /** One sentence. */
+  limits(): Promise<string>;
+  /** Items under a key: of the index, where one is named. */
+  count(table: string, key: readonly [name: string, value: string], index?: string): Promise<number>;
+}
+
+export interface Figure {
+  readonly id: string;
+  readonly metric: string;
+  readonly statistic: string;
+  readonly dimensions: readonly Dimension[];
+}
+
+/** By their names in the report: the metric, and the alarm whose dimension it has. */
+const asked = {
+  limitLeft: ['BudgetLeft', 'limit-used-up', 'Minimum'],
+  limitRefused: ['BudgetRefused', 'limit-used-up', 'Sum'],
+  reads: ['CacheReads', 'quotes-stale', 'Sum'],
+  hits: ['CacheHits', 'quotes-stale', 'Sum'],
+  oldestQuoteSeconds: ['QuoteAge', 'quotes-stale', 'Maximum'],
+  staleAnswers: ['QuotesStale', 'quotes-stale', 'Sum'],
+  upstreamFailures: ['UpstreamFailed', 'upstream-failing', 'Sum'],
+  tokenDaysLeft: ['TokenDaysLeft', 'token-ending', 'Minimum'],
+  tradeEventsConnected: ['TradeEventsConnected', 'trade-events-unconnected', 'Minimum'],
+} as const satisfies Readonly<Record<string, readonly [string, AlarmName, string]>>;
+
+export interface StatusReport {
+  readonly stack: string;
+  readonly version?: string;
+  readonly alarms?: readonly Pick<AlarmState, 'name' | 'state' | 'since'>[];
+  readonly limits?: string;
+  /** Of the last five minutes; one without figures is absent. */
+  readonly figures?: Readonly<Partial<Record<keyof typeof asked, number>>>;
+  /** Orders whose outcome is unknown; absent where orders are closed. */
+  readonly unknownOrders?: number;
+  /** Requests to cancel what is open that are not finished. */
+  readonly massCancels?: number;
+  /** What could not be read, and why. */
+  readonly unread: readonly string[];
+}
+
+/** Each part by itself: one that cannot be read is named, and hides no other. */
+export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
+  const unread: string[] = [];
+  const part = <T>(name: string, read: () => Promise<T>): Promise<T | undefined> =>
+    read().catch((error: Error) => {
+      unread.push(`${name}: ${error.name === 'Error' ? error.message : error.name}`);
+      return undefined;
+    });
+  const outputs = await ports.outputs();
+  const [journal, controls] = [outputs.get('OrderJournalTable'), outputs.get(tradingControlsTableOutput)];
+  const alarms = await part('alarms', () => ports.alarms());
+  const [figures, limits, unknownOrders, massCancels] = await Promise.all([
+    part('figures', async () => alarms && ports.figures(figuresOf(alarms))),
+    outputs.has('LimitsKey') ? part('limits', () => ports.limits()) : undefined,
+    journal === undefined
+      ? undefined
+      : part('unknown orders', () =>
+          ports.count(journal, [unsettledAttribute, 'placements'], unsettledIndex),
+        ),
+    controls === undefined
+      ? undefined
+      : part('mass cancels', () => ports.count(controls, ['pk', massCancelPartition])),
+  ]);
+  const version = outputs.get(versionOutput);
+  return {
+    stack: ports.stackName,
+    ...(version !== undefined && { version }),
+    ...(alarms && { alarms: alarms.map(({ name, state, since }) => ({ name, state, since })) }),
+    ...(limits !== undefined && { limits }),
+    ...(figures && { figures: Object.fromEntries(figures) }),
+    ...(unknownOrders !== undefined && { unknownOrders }),
+    ...(massCancels !== undefined && { massCancels }),
+    unread,
+  };
+}
+
+/** An alarm knows what its metric is of. */
+const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
+  Object.entries(asked).flatMap(([id, [metric, name, statistic]]) => {
+    const dimensions = alarms.find((one) => one.name === name)?.dimensions;
+    return dimensions ? [{ id, metric, statistic, dimensions }] : [];
+  });
+
+export const isWell = ({ alarms, unread }: StatusReport): boolean | undefined =>
+  alarms?.some(({ state }) => state === 'ALARM') ? false : unread.length > 0 || !alarms ? undefined : true;
+
+/** Some lines for an operator. */
+export function statusInWords(report: StatusReport): string {
+  const { stack, version, alarms, limits, figures = {}, unknownOrders, massCancels, unread } = report;
+  const { reads, hits = 0, oldestQuoteSeconds: age, staleAnswers, tokenDaysLeft, limitLeft } = figures;
+  const raised = alarms?.filter(({ state }) => state === 'ALARM') ?? [];
+  const { limitRefused, tradeEventsConnected } = figures;
+  const said = (value: unknown, words: string) => (value === undefined ? [] : [words]);
+  return [
+    `${stack}${version === undefined ? '' : `, version ${version}`}`,
+    ...(alarms ? [raised.length === 0 ? `No alarm of ${alarms.length} rings.` : 'These alarms ring:'] : []),
+    ...raised.map(
+      ({ name, since }) =>
+        `- ${name}${since === undefined ? '' : ` since ${since}`}: ${alarmTable[name].first.replace('STAGE', stageOfName(stack))}; docs/runbook.md, “${alarmTable[name].runbook}”`,
+    ),
+    ...said(limits, String(limits)),
+    ...said(
+      limitLeft,
+      `Left of the limit of market data, at least: ${limitLeft}; refused: ${limitRefused ?? 0}.`,
+    ),
+    ...said(reads, `Shared answers: ${reads} reads, ${Math.round((100 * hits) / (reads || 1))} % hits.`),
+    ...said(age, `The oldest quote in an answer was ${age} s old; stale answers: ${staleAnswers ?? 0}.`),
+    ...said(tokenDaysLeft, `The access token has ${tokenDaysLeft} days left.`),
+    ...said(
+      tradeEventsConnected,
+      `Trade events: ${tradeEventsConnected === 1 ? 'connected' : 'not connected all the time'}.`,
+    ),
+    ...said(unknownOrders, `Orders whose outcome is unknown: ${unknownOrders}.`),
+    ...said(massCancels, `Mass cancels under way: ${massCancels}.`),
+    ...unread.map((one) => `Unknown: ${one}`),
+  ].join('\n');
+}
+
+const stageOfName = (stack: string) => stack.replace(/^Countersign-/, '');
+
+/** @param look what is done with each report; resolves to whether there is another */
+export async function showStatus(
+  { json, watch }: Pick<StatusOptions, 'json' | 'watch'>,
+  ports: StatusPorts,
+  write: (text: string) => void,
+): Promise<StatusReport> {
+  for (;;) {
+    const report = await statusOf(ports);
+    write(json ? JSON.stringify(report) : statusInWords(report));
+    if (!watch) return report;
+    await pause(30_000);
+  }
+}
+
+/** Endpoint, Region and credentials come from the environment, as for every AWS command. */
+export function deployedStatus(target: Target): StatusPorts {
+  const { stackName } = target;
+  const cloudWatch = new CloudWatchClient();
+  const dynamo = new DynamoDBClient();
+  return {
+    stackName,
+    outputs: () => outputsOf(stackName),
+    limits: () => limitsCommand({ target, reset: false, json: false }),
+    async alarms() {
+      const prefix = `${stackName}-`;
+      const { MetricAlarms = [] } = await cloudWatch.send(
+        new DescribeAlarmsCommand({ AlarmNamePrefix: prefix, MaxRecords: 100 }),
+      );
+      return MetricAlarms.flatMap(
+        ({ AlarmName = '', StateValue, StateUpdatedTimestamp, Dimensions = [] }) => {
+          const name = AlarmName.slice(prefix.length);
+          // Another stage's name may begin with this one's.
+          if (!Object.hasOwn(alarmTable, name)) return [];
+          return {
+            name: name as AlarmName,
+            state: StateValue ?? 'unknown',
+            since: StateUpdatedTimestamp?.toISOString(),
+            dimensions: Dimensions,
+          };
+        },
+      );
+    },
+    async figures(figures) {
+      if (figures.length === 0) return new Map();
+      const end = Date.now();
+      const { MetricDataResults = [] } = await cloudWatch.send(
+        new GetMetricDataCommand({
+          StartTime: new Date(end - 300_000),
+          EndTime: new Date(end),
+          MetricDataQueries: figures.map(({ id, metric, statistic, dimensions }) => ({
+            Id: id,
+            MetricStat: {
+              Metric: { Namespace: 'Countersign', MetricName: metric, Dimensions: [...dimensions] },
+              Period: 300,
+              Stat: statistic,
+            },
+          })),
+        }),
+      );
+      return new Map(
+        MetricDataResults.flatMap(({ Id = '', Values: [value] = [] }) =>
+          value === undefined ? [] : [[Id, value]],
+        ),
+      );
+    },
+    async count(TableName, [name, value], IndexName) {
+      const { Count = 0, LastEvaluatedKey } = await dynamo.send(
+        new QueryCommand({
+          TableName,
+          ...(IndexName && { IndexName }),
+          Select: 'COUNT',
+          KeyConditionExpression: '#key = :value',
+          ExpressionAttributeNames: { '#key': name },
+          ExpressionAttributeValues: { ':value': { S: value } },
+        }),
+      );
+      if (LastEvaluatedKey) throw new Error(`more than ${Count}`);
+      return Count;
+    },
+  };
+}

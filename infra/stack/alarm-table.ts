@@ -1,0 +1,429 @@
+/**
+ * Every alarm, as data: what it watches, when it rings and why then, and what an operator does first. The construct, the
+ * alarms' descriptions, the table of docs/operation.md and the tests are made of these rows.
+ */
+
+import type { UpstreamMetric } from '../../functions/log/upstream-metrics.ts';
+
+/** What a metric is of: parts of a deployment, each of which is there or not. A function is called as its folder. */
+export type AlarmSubject =
+  | 'secret'
+  /** The same, where quotes are shared. */
+  | 'quotes'
+  | 'limiter-table'
+  | 'journal-table'
+  | 'controls-table'
+  | 'market-data'
+  | 'quote-streams'
+  | 'order-settlement'
+  | 'mass-cancels'
+  | 'order-audit'
+  | 'order-audit-lost'
+  | 'trading-stop'
+  | 'trading-stop-lost'
+  | 'lookup-dead-letters'
+  | 'access-token'
+  | 'trade-events'
+  /** All functions behind the API, in one sum: CloudWatch adds up ten metrics in an alarm at most. */
+  | 'api-functions'
+  | 'api'
+  | 'account';
+
+/** Names of the metrics that functions write: the namespace `Countersign`. */
+export type OwnMetric =
+  | UpstreamMetric
+  | 'StoreThrottled'
+  | 'QuotesStale'
+  | 'BudgetRefused'
+  | 'UpstreamRateLimited'
+  | 'LimitsTightened'
+  | 'OrderJournalFailed'
+  | 'OrdersUnknownSeconds'
+  | 'TradingControlsNotRead'
+  | 'MassCancelSeconds'
+  | 'MassCancelNotRequested'
+  | 'TokenDaysLeft'
+  | 'TradeEventsConnected'
+  | 'TradeEventsRefused'
+  | 'TradeEventsUnpublished';
+
+/** Metrics of AWS's own, whose namespace follows from the subject. */
+export type PlatformMetric =
+  | 'Errors'
+  | 'Throttles'
+  | 'IteratorAge'
+  | 'ApproximateNumberOfMessagesVisible'
+  | '5XXError'
+  /** The account's instances of Lambda, in percent of what its quota allows. */
+  | 'ConcurrentExecutions';
+
+export interface AlarmRow {
+  readonly metric: OwnMetric | PlatformMetric;
+  readonly of: AlarmSubject;
+  /** Over a period. */
+  readonly statistic: 'Sum' | 'Maximum' | 'Minimum' | 'Average';
+  readonly minutes: number;
+  /** How many periods are looked at, all of which must breach unless `breaching` says how many. Default 1. */
+  readonly periods?: number;
+  readonly breaching?: number;
+  /** Default `>=`. */
+  readonly comparison?: keyof typeof comparisons;
+  /** A number, or the property of the stage that has it. */
+  readonly threshold: number | 'accessToken.alarmDaysBefore';
+  /** What a period without figures means. Default that all is well; `breaching` of what speaks each minute; `same`: as before. */
+  readonly missing?: 'breaching' | 'same';
+  /** What is true when it rings, for a person. */
+  readonly says: string;
+  /** Why this threshold and this time. */
+  readonly why: string;
+  /** The first command to run; STAGE stands for the stage. */
+  readonly first: string;
+  /** The heading in docs/runbook.md. */
+  readonly runbook: string;
+  /** The part whose own topic hears of it in place of the stack's. */
+  readonly part?: 'limiter' | 'events' | 'accessToken' | 'tradeEvents';
+}
+
+export const comparisons = {
+  '>=': (value: number, threshold: number) => value >= threshold,
+  '>': (value: number, threshold: number) => value > threshold,
+  '<': (value: number, threshold: number) => value < threshold,
+  '<=': (value: number, threshold: number) => value <= threshold,
+} as const;
+
+/** What most of them are: one value of 1 or more, of something that never happens while all is well. */
+const everRaised = { statistic: 'Sum', minutes: 5, threshold: 1 } as const;
+const ever = { ...everRaised, why: 'it never happens while all is well' } as const;
+
+/** A queue's messages are counted each minute, and stay until a person takes them out. */
+const anyLost = {
+  metric: 'ApproximateNumberOfMessagesVisible',
+  statistic: 'Maximum',
+  minutes: 1,
+  threshold: 1,
+  why: 'each message is one too many',
+} as const;
+
+const status = 'countersign status --stage STAGE';
+const stop = 'countersign trading stop --stage STAGE --reason alarm';
+const audit = 'countersign orders audit --stage STAGE';
+
+/** By the name that CloudWatch shows behind the deployment's, as in `Countersign-prod-upstream-failing`. */
+export const alarmTable = {
+  'upstream-failing': {
+    metric: 'UpstreamFailed',
+    of: 'secret',
+    statistic: 'Sum',
+    minutes: 1,
+    periods: 5,
+    breaching: 3,
+    threshold: 1,
+    says: 'The upstream does not answer, or answers with failures: reads fail or are late, and orders may end with an unknown outcome.',
+    why: 'reads are sent again, so that one that fails in three minutes of five is no chance',
+    first: status,
+    runbook: 'The upstream is down',
+  },
+  'upstream-refusing': {
+    metric: 'UpstreamRefused',
+    of: 'secret',
+    ...everRaised,
+    periods: 2,
+    says: 'The upstream refuses the gateway’s signature: the member cause in the log says why.',
+    why: 'a new secret may cost one request; five minutes later nothing is refused any more',
+    first: status,
+    runbook: 'The upstream refuses the gateway',
+  },
+  'quotes-stale': {
+    metric: 'QuotesStale',
+    of: 'quotes',
+    statistic: 'Sum',
+    minutes: 1,
+    periods: 3,
+    threshold: 1,
+    says: 'Callers get quotes that are older than cache.snapshots.staleAfterSeconds, because no newer ones come.',
+    why: 'one refresh may fail; three minutes are more than ten of them',
+    first: status,
+    runbook: 'Quotes are stale',
+  },
+  'limit-used-up': {
+    metric: 'BudgetRefused',
+    of: 'market-data',
+    statistic: 'Sum',
+    minutes: 5,
+    periods: 3,
+    threshold: 1,
+    says: 'For a quarter of an hour requests for market data have been refused with budget_used_up, because more come than the upstream’s limit has.',
+    why: 'a burst ends within a window of the limit; a quarter of an hour is too little limit',
+    first: status,
+    runbook: 'Everything is 429',
+  },
+  'limit-refused': {
+    metric: 'UpstreamRateLimited',
+    of: 'limiter-table',
+    ...ever,
+    says: 'The upstream answered 429 although the gateway keeps upstream.limits: the log event upstream_rate_limited says what follows from it.',
+    first: 'countersign limits --stage STAGE',
+    runbook: 'Everything is 429',
+    part: 'limiter',
+  },
+  'limits-tightened': {
+    metric: 'LimitsTightened',
+    of: 'limiter-table',
+    ...everRaised,
+    statistic: 'Maximum',
+    says: 'The functions keep tighter limits than upstream.limits, which the upstream has refused.',
+    why: 'it is told each minute until an operator ends it',
+    first: 'countersign limits --stage STAGE',
+    runbook: 'Everything is 429',
+    part: 'limiter',
+  },
+  'answers-failing': {
+    metric: '5XXError',
+    of: 'api',
+    statistic: 'Average',
+    minutes: 5,
+    periods: 2,
+    threshold: 0.05,
+    says: 'More than one answer in twenty is a 5xx.',
+    why: 'clients repeat what fails once; one in twenty over ten minutes is felt',
+    first: status,
+    runbook: 'A bad deployment',
+  },
+  'functions-failing': {
+    metric: 'Errors',
+    of: 'api-functions',
+    ...everRaised,
+    says: 'A function behind the API crashed or ran out of time; its log says how it ended.',
+    why: 'a function answers every fault itself, so an error is a defect',
+    first: status,
+    runbook: 'A bad deployment',
+  },
+  'functions-throttled': {
+    metric: 'Throttles',
+    of: 'api-functions',
+    statistic: 'Sum',
+    minutes: 1,
+    periods: 3,
+    threshold: 1,
+    says: 'Lambda has no instance free for requests: they are answered 500 gateway_error with Retry-After.',
+    why: 'a start ends within seconds; three minutes are too few instances',
+    first: 'countersign preflight --stage STAGE',
+    runbook: 'No instance is free',
+  },
+  'concurrency-used-up': {
+    metric: 'ConcurrentExecutions',
+    of: 'account',
+    statistic: 'Maximum',
+    minutes: 5,
+    threshold: 80,
+    says: 'The account uses more than 80 percent of the instances that Lambda’s quota allows, for all of its functions.',
+    why: 'AWS takes hours to raise the quota',
+    first: 'countersign preflight --stage STAGE',
+    runbook: 'No instance is free',
+  },
+  'store-throttled': {
+    metric: 'StoreThrottled',
+    of: 'secret',
+    statistic: 'Sum',
+    minutes: 1,
+    periods: 3,
+    threshold: 1,
+    says: 'DynamoDB throttles a table: the log event store_throttled names it.',
+    why: 'a table grows into a burst within a minute or two',
+    first: status,
+    runbook: 'A table cannot be used',
+  },
+  'journal-failed': {
+    metric: 'OrderJournalFailed',
+    of: 'journal-table',
+    ...ever,
+    says: 'The journal of orders cannot be written or read: orders are refused with journal_unavailable and not sent, cancels are sent. The log event journal_failed says why.',
+    first: status,
+    runbook: 'A table cannot be used',
+  },
+  'trading-limits-unread': {
+    metric: 'TradingControlsNotRead',
+    of: 'controls-table',
+    ...ever,
+    says: 'Limits and stops of trading cannot be read: orders are refused with trading_limits_unavailable and not sent, cancels are sent. The log event trading_controls_not_read says why.',
+    first: 'countersign trading limits --stage STAGE',
+    runbook: 'All orders are blocked',
+  },
+  'orders-unknown': {
+    metric: 'OrdersUnknownSeconds',
+    of: 'order-settlement',
+    statistic: 'Maximum',
+    minutes: 5,
+    threshold: 20 * 60,
+    missing: 'breaching',
+    says: 'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, as order_not_read.',
+    why: 'a look-up that finds nothing counts after ten minutes; look-ups are one a second, so that some hundred unknown orders are settled five minutes later',
+    first: audit,
+    runbook: 'Orders stay unknown',
+  },
+  'orders-left-open': {
+    metric: 'MassCancelSeconds',
+    of: 'mass-cancels',
+    statistic: 'Maximum',
+    minutes: 1,
+    periods: 10,
+    comparison: '>',
+    threshold: 0,
+    missing: 'breaching',
+    says: 'For ten minutes orders have been open that an operator or a check asked to cancel, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
+    why: 'what is open is cancelled within a run, and the next list shows that it is: by then ten runs have tried',
+    first: status,
+    runbook: 'Orders stay open that are to be cancelled',
+  },
+  'cancel-not-requested': {
+    metric: 'MassCancelNotRequested',
+    of: 'controls-table',
+    ...ever,
+    says: 'A check whose action is block_and_cancel blocked an order, and the request to cancel what is open could not be written: nothing is cancelled. The log event mass_cancel_not_requested says why.',
+    first: 'countersign trading stop --stage STAGE --reason checks --cancel-open',
+    runbook: 'Orders stay open that are to be cancelled',
+  },
+  'stop-failed': {
+    metric: 'Errors',
+    of: 'trading-stop',
+    statistic: 'Sum',
+    minutes: 1,
+    threshold: 1,
+    says: 'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two; the log event trading_not_stopped says why.',
+    why: 'a stop is urgent',
+    first: stop,
+    runbook: 'An alarm did not stop trading',
+  },
+  'stop-lost': {
+    ...anyLost,
+    of: 'trading-stop-lost',
+    says: 'An alarm was to stop trading, and did not: nothing tries again. The message in the queue is the event.',
+    first: stop,
+    runbook: 'An alarm did not stop trading',
+  },
+  'audit-behind': {
+    metric: 'IteratorAge',
+    of: 'order-audit',
+    statistic: 'Maximum',
+    minutes: 5,
+    threshold: 5 * 60_000,
+    says: 'The audit of orders is five minutes behind the journal: lines and OrderSettled events are late. The log events order_not_audited and order_event_not_published say why.',
+    why: 'a change is audited within seconds; the stream forgets after a day',
+    first: audit,
+    runbook: 'The audit of orders is late',
+  },
+  'audit-failed': {
+    metric: 'Errors',
+    of: 'order-audit',
+    ...everRaised,
+    says: 'The function that audits orders fails as a whole; its log says why.',
+    why: 'it notes by itself what it cannot audit, so an error is a defect',
+    first: audit,
+    runbook: 'The audit of orders is late',
+  },
+  'audit-lost': {
+    ...anyLost,
+    of: 'order-audit-lost',
+    minutes: 5,
+    says: 'Changes of the journal left its stream without a line in the audit; a message in the queue names the part of the stream. The journal itself has the last state of each order.',
+    first: audit,
+    runbook: 'The audit of orders is late',
+  },
+  'lookups-lost': {
+    ...anyLost,
+    of: 'lookup-dead-letters',
+    says: 'A request by event could not be served; its message says why in the attribute reason.',
+    first: status,
+    runbook: 'A lookup was lost',
+    part: 'events',
+  },
+  'token-ending': {
+    metric: 'TokenDaysLeft',
+    of: 'access-token',
+    statistic: 'Minimum',
+    minutes: 5,
+    comparison: '<=',
+    threshold: 'accessToken.alarmDaysBefore',
+    missing: 'same',
+    says: 'The access token has few days left, or does not work.',
+    why: 'its owner has to confirm a new one, which may take days; between two checks the alarm stays as the last one left it',
+    first: 'countersign token --stage STAGE',
+    runbook: 'The access token ends',
+    part: 'accessToken',
+  },
+  'token-refused': {
+    metric: 'AccessTokenRefused',
+    of: 'secret',
+    ...everRaised,
+    says: 'The upstream refuses the access token of a request: nothing works until there is another.',
+    why: 'a check may find it hours later',
+    first: 'countersign token --stage STAGE',
+    runbook: 'The access token ends',
+    part: 'accessToken',
+  },
+  'token-unchecked': {
+    metric: 'Errors',
+    of: 'access-token',
+    statistic: 'Minimum',
+    minutes: 24 * 60,
+    threshold: 1,
+    missing: 'same',
+    says: 'The access token could not be checked for a day: the function’s log says why, as token_not_checked.',
+    why: 'the minimum of a day is 1 when every check of it failed',
+    first: 'countersign token --stage STAGE',
+    runbook: 'The access token ends',
+    part: 'accessToken',
+  },
+  'trade-events-unconnected': {
+    metric: 'TradeEventsConnected',
+    of: 'trade-events',
+    statistic: 'Maximum',
+    minutes: 1,
+    periods: 2,
+    comparison: '<',
+    threshold: 1,
+    missing: 'breaching',
+    says: 'No stream of trade events for two minutes: events are late until there is one. The function’s log says why, as trade_stream_ended or trade_events_failed.',
+    why: 'a hand-over takes seconds',
+    first: status,
+    runbook: 'Trade events are late',
+    part: 'tradeEvents',
+  },
+  'trade-events-refused': {
+    metric: 'TradeEventsRefused',
+    of: 'trade-events',
+    ...everRaised,
+    statistic: 'Maximum',
+    says: 'The upstream refuses the app secret or the access token on the event stream, or there is no secret to read: another one is tried within a minute, the same one later and later.',
+    why: 'it never happens with a good secret',
+    first: status,
+    runbook: 'Trade events are late',
+    part: 'tradeEvents',
+  },
+  'trade-events-unpublished': {
+    metric: 'TradeEventsUnpublished',
+    of: 'trade-events',
+    ...everRaised,
+    statistic: 'Minimum',
+    says: 'The bus has taken no trade event for five minutes, although some wait: they stay in the table until it does.',
+    why: 'each event that the bus takes is a 0',
+    first: status,
+    runbook: 'Trade events are late',
+    part: 'tradeEvents',
+  },
+} as const satisfies Readonly<Record<string, AlarmRow>>;
+
+export type AlarmName = keyof typeof alarmTable;
+
+export const alarmRows = Object.entries(alarmTable) as readonly (readonly [AlarmName, AlarmRow])[];
+
+/** A heading's anchor, as GitHub makes it of these: words alone. */
+export const runbookAnchor = (heading: string): string => heading.toLowerCase().replaceAll(' ', '-');
+
+/** What CloudWatch shows of an alarm, in ASCII, as templates are. */
+export const describeAlarm = ({ says, first, runbook }: AlarmRow, stage: string): string =>
+  `${says.replaceAll('’', "'")}\n\nFirst: ${first.replace('STAGE', stage)}\n\nThen: docs/runbook.md#${runbookAnchor(runbook)}`;
+
+/** Synth and preflight say so. */
+export const noneIsTold =
+  'Nobody is told when an alarm rings: put alarmEmail into the stage, or alarmTopic with the ARN of an SNS topic.';

@@ -1,0 +1,119 @@
+/** The status of a deployment: what is read is said, what rings comes with its command, and what cannot be read is unknown. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'vitest';
+import {
+  type AlarmState,
+  isWell,
+  type StatusPorts,
+  showStatus,
+  statusInWords,
+  statusOf,
+} from '../../infra/commands/status.ts';
+
+const alarm = (name: AlarmState['name'], state = 'OK'): AlarmState => ({
+  name,
+  state,
+  since: '2026-11-25T03:00:00.000Z',
+  dimensions: [{ Name: 'Secret', Value: name }],
+});
+
+const figures: Readonly<Record<string, number>> = {
+  limitLeft: 120,
+  reads: 200,
+  hits: 190,
+  oldestQuoteSeconds: 41,
+  staleAnswers: 3,
+  tokenDaysLeft: 2.5,
+  tradeEventsConnected: 1,
+};
+
+const ports = (change: Partial<StatusPorts> = {}): StatusPorts => ({
+  stackName: 'Countersign-prod',
+  outputs: async () =>
+    new Map([
+      ['Version', '0.1.0'],
+      ['LimitsKey', 'countersign.limits#published'],
+      ['OrderJournalTable', 'journal'],
+      ['TradingControlsTable', 'controls'],
+    ]),
+  alarms: async () => [
+    alarm('upstream-failing'),
+    alarm('quotes-stale', 'ALARM'),
+    alarm('limit-used-up'),
+    alarm('token-ending'),
+    alarm('trade-events-unconnected'),
+  ],
+  figures: async (asked) =>
+    new Map(asked.flatMap(({ id }) => (figures[id] === undefined ? [] : [[id, figures[id]] as const]))),
+  limits: async () => 'Countersign-prod keeps upstream.limits as configured: published.',
+  count: async (table) => (table === 'journal' ? 2 : 1),
+  ...change,
+});
+
+test('all of it, in words', async () => {
+  const report = await statusOf(ports());
+  assert.equal(isWell(report), false);
+  assert.equal(
+    statusInWords(report),
+    `Countersign-prod, version 0.1.0
+These alarms ring:
+- quotes-stale since 2026-11-25T03:00:00.000Z: countersign status --stage prod; docs/runbook.md, “Quotes are stale”
+Countersign-prod keeps upstream.limits as configured: published.
+Left of the limit of market data, at least: 120; refused: 0.
+Shared answers: 200 reads, 95 % hits.
+The oldest quote in an answer was 41 s old; stale answers: 3.
+The access token has 2.5 days left.
+Trade events: connected.
+Orders whose outcome is unknown: 2.
+Mass cancels under way: 1.`,
+  );
+});
+
+test('each figure is asked for of what its alarm is of', async () => {
+  const asked: string[] = [];
+  await statusOf(
+    ports({
+      async figures(all) {
+        for (const { metric, dimensions } of all) asked.push(`${metric} ${dimensions[0]?.Value}`);
+        return new Map();
+      },
+    }),
+  );
+  assert.ok(asked.includes('BudgetLeft limit-used-up'), asked.join());
+  assert.ok(asked.includes('QuoteAge quotes-stale'), asked.join());
+});
+
+describe('what cannot be read', () => {
+  const denied = () => Promise.reject(Object.assign(new Error('secret words'), { name: 'AccessDenied' }));
+  for (const name of ['alarms', 'figures', 'limits', 'count'] as const)
+    test(`${name}: is unknown, hides no other part, and is not well`, async () => {
+      const report = await statusOf(
+        ports({ alarms: async () => [alarm('upstream-failing')], [name]: denied }),
+      );
+      assert.ok(report.unread.length > 0);
+      assert.equal(isWell(report), undefined);
+      assert.match(statusInWords(report), /^Unknown: .*AccessDenied$/m);
+      assert.doesNotMatch(statusInWords(report), /secret words/);
+      if (name !== 'limits') assert.match(statusInWords(report), /as configured/);
+    });
+});
+
+test('a stage without orders says nothing of them, and no figures are no figures', async () => {
+  const report = await statusOf(
+    ports({
+      outputs: async () => new Map(),
+      alarms: async () => [alarm('upstream-failing')],
+      figures: async () => new Map(),
+    }),
+  );
+  assert.equal(isWell(report), true);
+  assert.equal(statusInWords(report), 'Countersign-prod\nNo alarm of 1 rings.');
+});
+
+test('for programs it is one line of JSON', async () => {
+  const written: string[] = [];
+  await showStatus({ watch: false, json: true }, ports(), (text) => void written.push(text));
+  assert.equal(JSON.parse(written.join()).unknownOrders, 2);
+  assert.equal(written.length, 1);
+});
