@@ -20,7 +20,9 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     writeFileSync(page('command.md'), await commandPage());
     const operation = readFileSync(page('operation.md'), 'utf8');
     writeFileSync(page('operation.md'), withTables(operation, [sizeLines(), alarmTableLines(), fateLines()]));
-    console.log('docs/operations.md, docs/command.md and tables of docs/cost.md and docs/operation.md are written.');
+    console.log(
+      'docs/operations.md, docs/command.md and tables of docs/cost.md and docs/operation.md are written.',
+    );
   },
 
   async events() {
