@@ -16,8 +16,8 @@ const emulator = [
   'test/compositions/{least-privilege,stage}.test.ts',
 ];
 
-/** Other runtimes, and other versions of the compiler: each in a folder of its own. */
-const runtimes = ['test/{runtimes,types}/**/*.test.ts'];
+/** Other runtimes, other versions of the compiler, and the package as it is packed: each in a folder of its own. */
+const runtimes = ['test/{package,runtimes,types}/**/*.test.ts'];
 
 /** A compiler, a bundler, the CDK or processes of its own; nothing that has to be installed besides. */
 const integration = [

@@ -17,7 +17,12 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
     groups: { accounts: 'jwt' },
     auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
   },
-  '`live`': { live: { maxStreams: 10 } },
+  '`live.maxStreams`': { live: { maxStreams: 10 } },
+  '`live.maxOrderStreams`': {
+    groups: { orders: 'iam' },
+    tradeEvents: {},
+    live: { maxOrderStreams: 10 },
+  },
   '`events`': { events: {} },
   '`accessToken`': { accessToken: {} },
   '`tradeEvents`': { tradeEvents: {} },
@@ -29,7 +34,7 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
 export const everything: CountersignConfig = {
   ...base,
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam', screeners: 'iam' },
-  live: { maxStreams: 10 },
+  live: { maxStreams: 10, maxOrderStreams: 10 },
   events: {},
   accessToken: {},
   tradeEvents: {},

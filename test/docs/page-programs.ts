@@ -82,7 +82,7 @@ export function programOf(
   return `${lines.join('\n')}
 export async function run(
   { appKey, appSecret, baseUrl, apiKey, signal, yourStringToSign, nonce, timestamp, identityKey, order }: ${givenType},
-  console: { log(line: string): void },
+  console: { log(...words: unknown[]): void },
 ) {
   void [apiKey, signal, yourStringToSign, nonce, timestamp, identityKey, order];
 ${body}

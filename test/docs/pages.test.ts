@@ -87,6 +87,8 @@ async function check(command: string): Promise<void> {
   else if (program === 'npm' && verb === 'ci')
     file(join(rest[0] === '--prefix' ? rest[1]! : '.', 'package.json'));
   else if (program === 'npm' && verb === 'install') assert.deepEqual(rest, ['countersign']);
+  else if (program === 'npm' && verb === 'publish')
+    assert.ok(['', 'dist/countersign-signer'].includes(rest.join(' ')), plain);
   else if (program === 'npm') await checkNpm(verb, rest, plain);
   else if (program === 'python3') assert.deepEqual([verb, rest[0]], ['-m', 'venv']);
   else if (program?.endsWith('/pip')) file(rest.at(-1)!);

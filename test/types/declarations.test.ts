@@ -27,7 +27,7 @@ const here = import.meta.dirname;
 const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as {
   dependencies: Readonly<Record<string, string>>;
 };
-const versions = Object.keys(dependencies);
+const versions = Object.keys(dependencies).filter((name) => name.startsWith('typescript-'));
 const isMissing = !versions.every((name) => existsSync(join(here, 'node_modules', name)));
 const options = orSkip(
   isMissing ? 'versions of TypeScript are missing: npm ci --prefix test/types' : undefined,
