@@ -18,23 +18,25 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
     auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
   },
   '`live.maxStreams`': { live: { maxStreams: 10 } },
+  '`events`': { events: {} },
+  '`accessToken`': { accessToken: {} },
+  '`tradeEvents`': { tradeEvents: {} },
   '`live.maxOrderStreams`': {
     groups: { orders: 'iam' },
     tradeEvents: {},
     live: { maxOrderStreams: 10 },
   },
-  '`events`': { events: {} },
-  '`accessToken`': { accessToken: {} },
-  '`tradeEvents`': { tradeEvents: {} },
   '`trading.stopOnAlarms`': { groups: { orders: 'iam' }, trading: { limits: 'none', stopOnAlarms: {} } },
   '`logs.access`': { logs: { access: 'use-account-role' } },
   '`alarmEmail`': { alarmEmail: 'ops@example.com' },
 };
 
+const live = { maxStreams: 10, maxOrderStreams: 10 };
+
 export const everything: CountersignConfig = {
   ...base,
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam', screeners: 'iam' },
-  live: { maxStreams: 10, maxOrderStreams: 10 },
+  live,
   events: {},
   accessToken: {},
   tradeEvents: {},
@@ -73,7 +75,7 @@ export function fateLines(): readonly string[] {
     resourcesOf({ ...base, ...config }).filter(({ type }) => type in kept);
   const all = Object.assign({}, ...Object.values(options)) as Partial<CountersignConfig>;
   const groups = { accounts: 'jwt', orders: 'iam' } as const;
-  const retained = new Map(found({ ...all, groups, onRemoval: 'retain' }).map((one) => [one.id, one]));
+  const retained = new Map(found({ ...all, groups, live, onRemoval: 'retain' }).map((one) => [one.id, one]));
   const seen = new Set<string>();
   const rowsFor = (where: string, config: Partial<CountersignConfig>) => {
     const own = found(config).filter(({ id }) => !seen.has(id));

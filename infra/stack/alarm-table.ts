@@ -193,7 +193,7 @@ export const alarmTable = {
     metric: 'Errors',
     of: 'api-functions',
     ...everRaised,
-    says: 'A function behind the API crashed or ran out of time; its log says how it ended.',
+    says: 'A function behind the API, of streams none, crashed or ran out of time; its log says how it ended.',
     why: 'a function answers every fault itself, so an error is a defect',
     first: status,
     runbook: 'A bad deployment',

@@ -252,12 +252,15 @@ export class Countersign extends Construct {
   #watched(apiName: string): Watched {
     const { lookups, tokenCheck, orderJournal, orderSettlement, orderAudit, tradingControls } = this;
     const { functions, massCancels, tradingStop, tradeEvents } = this;
-    const { cache, limiter } = this.#shared;
+    const { cache, config, limiter } = this.#shared;
     return defined({
       secret: this.secret.secretArn,
       quotes: cache.table && functions['market-data'] ? this.secret.secretArn : undefined,
       api: apiName,
-      'api-functions': Object.values(functions).map(({ functionName }) => functionName),
+      // Not those of streams: a stream too many is throttled, and a client that leaves may end in an error, as it should.
+      'api-functions': Object.entries(functions)
+        .filter(([name]) => !config.live?.streams[name as FunctionName])
+        .map(([, { functionName }]) => functionName),
       'market-data': functions['market-data']?.functionName,
       'quote-streams': functions['quote-streams']?.functionName,
       'limiter-table': limiter?.name,
