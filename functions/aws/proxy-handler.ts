@@ -25,4 +25,5 @@ export interface ProxyHandlerOptions {
 export const createProxyHandler = (
   gateway: Pick<Gateway, 'handle'>,
   { corsOrigins = [], networkPrefix, clock = Date.now }: ProxyHandlerOptions = {},
-): GroupHandler => groupHandler(gateway, { corsOrigins, networkPrefix }, { clock });
+): GroupHandler =>
+  groupHandler(gateway, { corsOrigins, cache: networkPrefix && { networkPrefix } }, { clock });

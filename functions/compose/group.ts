@@ -7,13 +7,12 @@ import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
 import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
 import { refusalResponse } from '../../lib/gateway/render.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
-import type { NetworkPrefix } from '../../lib/identity/caller.ts';
 import { withCors } from '../events/cors.ts';
 import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
 import { requestEntry } from '../log/log.ts';
 import { type OrderChecks, readGatewaySettings } from '../settings/environment.ts';
-import type { FunctionSettings } from '../settings/settings.ts';
+import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
 import { composeAccess, type composeVerifier } from './access.ts';
 import { type ComposedIdentity, composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway } from './gateway.ts';
@@ -54,11 +53,7 @@ export const composeGroup = <Ports extends GatewayPorts>(
   offer: Offer<Ports>,
   settings: FunctionSettings,
   ports: Ports,
-): GroupHandler => {
-  const { corsOrigins, cache } = settings;
-  const networkPrefix = cache?.networkPrefix;
-  return groupHandler(composeOffer(offer, settings, ports), { corsOrigins, networkPrefix }, ports);
-};
+): GroupHandler => groupHandler(composeOffer(offer, settings, ports), settings, ports);
 
 /** The gateway behind a function's events. */
 export function composeOffer<Ports extends GatewayPorts>(
@@ -89,17 +84,18 @@ export function composeOffer<Ports extends GatewayPorts>(
 const marginMs = 500;
 
 export interface HandlerOptions extends Pick<FunctionSettings, 'corsOrigins'> {
-  readonly networkPrefix: NetworkPrefix | undefined;
+  readonly cache: Pick<CacheSettings, 'networkPrefix'> | undefined;
 }
 
+/** @example const handler = groupHandler(createGateway(options), { corsOrigins: [], cache: undefined }, { clock: Date.now }); */
 export const groupHandler =
   (
     gateway: Pick<Gateway, 'handle'>,
-    { corsOrigins, networkPrefix }: HandlerOptions,
+    { corsOrigins, cache }: HandlerOptions,
     { clock }: Pick<GatewayPorts, 'clock'>,
   ): GroupHandler =>
   async (event, context) => {
-    const request = await toGatewayRequest(event, networkPrefix);
+    const request = await toGatewayRequest(event, cache?.networkPrefix);
     // An attempt ends before the function does, so that the client receives the gateway's answer.
     const deadline = clock() + context.getRemainingTimeInMillis() - marginMs;
     const { headers, ...response } = await gateway.handle({ ...request, deadline });

@@ -1,6 +1,7 @@
 /** A gateway as a function from a Web request to a Web response. */
 
 import type { Gateway } from '../gateway/core.ts';
+import { readAtMost } from '../gateway/send.ts';
 import { createAnswers, type ServerOptions, usualBlockedMs } from './answer.ts';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
@@ -30,33 +31,11 @@ export function createFetchHandler(
       method: request.method,
       target: pathname + search,
       headers: Object.fromEntries(request.headers),
-      body: (maxBytes) => bodyOf(request, maxBytes),
+      body: async (maxBytes) => (await readAtMost(request, maxBytes)) ?? 'too large',
     });
     const content = stream ? bytesOf(stream, options.maxBlockedMs) : bodiless.includes(status) ? null : body;
     return new Response(content as BodyInit | null, { status, headers });
   };
-}
-
-/** What goes beyond the limit is not read. */
-async function bodyOf({ body }: Request, maxBytes: number): Promise<Uint8Array | 'too large'> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-    size += read.value.length;
-    if (size > maxBytes) {
-      await reader?.cancel();
-      return 'too large';
-    }
-    chunks.push(read.value);
-  }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 /** Asks for the next text when the client has taken the last one. */

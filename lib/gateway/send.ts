@@ -117,9 +117,9 @@ async function begunBy(
 }
 
 /** The whole body, or undefined as soon as it is longer than `maxBytes`. */
-async function readAtMost(response: Response, maxBytes: number): Promise<Bytes | undefined> {
-  if (!response.body) return new Uint8Array(0);
-  const reader = response.body.getReader();
+export async function readAtMost({ body: read }: Body, maxBytes: number): Promise<Bytes | undefined> {
+  if (!read) return new Uint8Array(0);
+  const reader = read.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { newOrder } from '../support/orders.ts';
 import { blocksOf } from './pages.ts';
 
 /** What the blocks take for granted, with its types. */
@@ -37,22 +38,7 @@ export const given = (baseUrl: string): Given => ({
   identityKey: 'of-the-readme-0123456789-0123456789',
   order: {
     account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
-    new_orders: [
-      {
-        client_order_id: 'sent-twice-0001',
-        combo_type: 'NORMAL',
-        symbol: 'AAPL',
-        instrument_type: 'EQUITY',
-        market: 'US',
-        side: 'BUY',
-        order_type: 'LIMIT',
-        limit_price: '20.00',
-        quantity: '1',
-        entrust_type: 'QTY',
-        time_in_force: 'GTC',
-        support_trading_session: 'CORE',
-      },
-    ],
+    new_orders: [newOrder({ order_type: 'LIMIT', limit_price: '20.00' })],
   },
 });
 
