@@ -143,7 +143,7 @@ export const faults: readonly AlarmFault[] = [
   },
   {
     name: 'orders are lost, and the upstream’s reads of orders fail',
-    rings: ['orders-unknown'],
+    rings: ['orders-unknown', 'upstream-failing'],
     run: async (world) => {
       const { simulator } = world.scene;
       // The gateway looks an order up at once when its answer is lost.
