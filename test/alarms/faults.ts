@@ -109,6 +109,19 @@ export const faults: readonly AlarmFault[] = [
     ...upstream(() => ({ kind: 'status', status: 429 })),
   },
   {
+    name: 'the upstream allows less than upstream.limits says',
+    rings: ['limit-refused', 'limits-tightened'],
+    run: async (world) => {
+      const { simulator } = world.scene;
+      // At once, so that they are more than a tighter limit has in its window, also on a slow machine.
+      await Promise.all(Array.from({ length: 40 }, (_, index) => world.ask(ticks(index + 1))));
+      simulator.bring(() => ({ kind: 'status', status: 429 }));
+      await world.ask(ticks(41));
+      simulator.bring();
+      await world.minutes(11);
+    },
+  },
+  {
     name: 'more comes than the limit has',
     rings: ['limit-used-up'],
     share: '0.05',

@@ -101,7 +101,7 @@ export async function startWorld({
   const scene = await startScene({ platform, compositions, limits, share });
   // A whole hour, in which all periods begin.
   await scene.pass(60 * minute - (clock() % (60 * minute)));
-  const from = clock();
+  const from = clock() - (clock() % minute);
   const counted: Point[] = [];
   const lines: LogEntry[] = [];
   const count: World['count'] = (metric, of, value) => void counted.push({ at: clock(), metric, of, value });
