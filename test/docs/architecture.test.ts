@@ -108,7 +108,7 @@ test('SECURITY.md has each table that decides about money, with those who may wr
   const rows = tableIn('SECURITY.md', 'Table', 'What it decides', 'Written by', bounds);
   for (const row of rows) {
     const [table = ''] = cell(row, 0);
-    const functions = cell(row, 2).filter((name) => !name.startsWith('npm '));
+    const functions = cell(row, 2).filter((name) => !name.startsWith('countersign '));
     assert.deepEqual(sorted(functions), writersOf(table), table);
   }
   const [, others = ''] = /\n(.*) decide nothing: /.exec(textOf('SECURITY.md')) ?? [];
@@ -121,7 +121,7 @@ test('it has each table, and who may write it', () => {
   assert.deepEqual(sorted(rows.map((row) => cell(row, 0)[0] ?? '')), sorted(stage.tables));
   for (const row of rows) {
     const [table = ''] = cell(row, 0);
-    const functions = cell(row, 2).filter((name) => !name.startsWith('npm '));
+    const functions = cell(row, 2).filter((name) => !name.startsWith('countersign '));
     assert.deepEqual(sorted(functions), writersOf(table), table);
   }
   const items = new Set(tableOf('Item', 'Table', 'Lives', 'Decided in').flatMap((row) => cell(row, 1)));
