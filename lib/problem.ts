@@ -215,6 +215,13 @@ export const refusalKinds = {
     detail: `The gateway cannot find out now whether trading is allowed. ${notSent}`,
     retryAfter: 2,
   },
+  /** A table of orders, limits or users was restored: until it is known what is open, no order is placed. */
+  orders_closed: {
+    status: 503,
+    errorCode: 'SERVICE_NOT_AVAILABLE',
+    detail: `The gateway’s tables were restored to an earlier time: until it knows again what is open, orders are neither placed nor replaced. Cancels go through. ${notSent} Of an earlier one with the same id this says nothing.`,
+    retryAfter: 60,
+  },
   secret_unavailable: {
     status: 503,
     errorCode: 'SECRET_UNAVAILABLE',

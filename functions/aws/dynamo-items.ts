@@ -26,16 +26,31 @@ export async function batchGet(
   return (await Promise.all(parts)).flat();
 }
 
-async function readSome(client: DynamoSender, tableName: string, keys: readonly Item[]) {
-  let left = keys;
-  const items: Item[] = [];
+const readSome = async (client: DynamoSender, tableName: string, keys: readonly Item[]) =>
+  (await batchGetOf(client, { [tableName]: keys }))[tableName] ?? [];
+
+/**
+ * The same of several tables, by their names, and of a hundred keys in all.
+ *
+ * @example
+ * const { users = [], orders = [] } = await batchGetOf(client, { users: keys, orders: others });
+ */
+export async function batchGetOf(
+  client: DynamoSender,
+  keys: Readonly<Record<string, readonly Item[]>>,
+): Promise<Readonly<Record<string, readonly Item[]>>> {
+  let left = Object.entries(keys).filter(([, wanted]) => wanted.length > 0);
+  const found: Record<string, readonly Item[]> = {};
   for (let reads = 0; left.length > 0; reads++) {
     if (reads === maxReads) throw new Error('DynamoDB left keys unread');
-    const read = await readOnce(client, tableName, left, true);
-    items.push(...read.items);
-    left = read.left;
+    const RequestItems = Object.fromEntries(
+      left.map(([name, wanted]) => [name, { Keys: [...wanted], ConsistentRead: true }]),
+    );
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', { RequestItems });
+    for (const [name, items] of Object.entries(Responses)) found[name] = [...(found[name] ?? []), ...items];
+    left = Object.entries(UnprocessedKeys).map(([name, { Keys = [] }]) => [name, Keys]);
   }
-  return items;
+  return found;
 }
 
 /** @returns beside the items, in no order, the keys that DynamoDB left unread */
@@ -43,10 +58,9 @@ export async function readOnce(
   client: DynamoSender,
   tableName: string,
   keys: readonly Item[],
-  ConsistentRead = false,
 ): Promise<{ readonly items: readonly Item[]; readonly left: readonly Item[] }> {
   const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', {
-    RequestItems: { [tableName]: { Keys: [...keys], ConsistentRead } },
+    RequestItems: { [tableName]: { Keys: [...keys], ConsistentRead: false } },
   });
   return { items: Responses[tableName] ?? [], left: UnprocessedKeys[tableName]?.Keys ?? [] };
 }

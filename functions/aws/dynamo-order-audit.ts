@@ -8,7 +8,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
-import type { AuditLine } from '../../lib/orders/audit-line.ts';
+import type { AuditLine, KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
@@ -72,7 +72,7 @@ const dayOf = (ms: number) => isoOf(ms).slice(0, 10);
 const about = (id: string) => `order audit ${id}`;
 
 async function itemOf(line: AuditLine, sealer: Sealer): Promise<Record<string, AttributeValue>> {
-  const { id, at, sequence, entry, attempt, before, after, record } = line;
+  const { id, at, sequence, entry, attempt, before, after, record, kept } = line;
   const texts = { before, operation: record?.operation, user: record?.user, app: record?.app };
   const said = {
     evidence: record?.outcome?.evidence,
@@ -94,7 +94,7 @@ async function itemOf(line: AuditLine, sealer: Sealer): Promise<Record<string, A
       ),
     ),
     ...(record && {
-      sealed: { B: await sealText(sealer, JSON.stringify(record), about(id)) },
+      sealed: { B: await sealText(sealer, JSON.stringify({ ...record, kept }), about(id)) },
     }),
   };
 }
@@ -102,7 +102,7 @@ async function itemOf(line: AuditLine, sealer: Sealer): Promise<Record<string, A
 /** What does not open is a line without contents: its state stands beside them. */
 async function lineIn(item: Item, sealer: Sealer): Promise<AuditLine> {
   const id = textOf(item, 'line');
-  const record = await recordIn(item, id, sealer);
+  const { record, kept } = await sealedIn(item, id, sealer);
   const before = item.before?.S;
   return {
     id,
@@ -113,10 +113,18 @@ async function lineIn(item: Item, sealer: Sealer): Promise<AuditLine> {
     ...(before !== undefined && { before: before as EntryState }),
     after: textOf(item, 'after') as AuditLine['after'],
     ...(record && { record }),
+    ...(kept && { kept }),
   };
 }
 
-async function recordIn({ sealed }: Item, id: string, sealer: Sealer): Promise<OrderRecord | undefined> {
+/** What else an entry has stands beside its record, under the same seal. */
+async function sealedIn(
+  { sealed }: Item,
+  id: string,
+  sealer: Sealer,
+): Promise<{ readonly record?: OrderRecord; readonly kept?: KeptOfEntry }> {
   const opened = await openText(sealer, sealed?.B, about(id));
-  return opened === undefined ? undefined : readRecord(opened);
+  if (opened === undefined) return {};
+  const { kept, ...record } = readRecord(opened) as OrderRecord & { readonly kept?: KeptOfEntry };
+  return { record, ...(kept && { kept }) };
 }

@@ -7,6 +7,7 @@
 
 import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
+import type { KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { JournalEntry, UnsettledList } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import { type Item, number, numberOf, seconds, textOf } from './dynamo-items.ts';
@@ -79,23 +80,27 @@ export function putOf(
  */
 export async function toEntry(item: Item, sealer: Sealer, closed?: string): Promise<JournalEntry> {
   const key = textOf(item, 'pk');
-  const { known_until: knownUntil, [exposureAttribute]: exposure } = item;
   const record = (await openText(sealer, item.sealed?.B, aboutEntry(key))) ?? closed;
   if (record === undefined) throw new Error('an entry of the journal does not open');
   return {
     key,
     attempt: textOf(item, 'attempt'),
-    hash: textOf(item, 'hash'),
     state: textOf(item, 'state') as JournalEntry['state'],
-    credential: textOf(item, 'credential'),
-    at: numberOf(item, 'at'),
-    sendBy: numberOf(item, 'send_by'),
     record,
-    ...(item.listed_as && { listedAs: textOf(item, 'listed_as') as UnsettledList }),
-    ...(knownUntil && { expiresAt: numberOf(item, 'known_until') }),
-    ...(exposure && { exposure: textOf(item, exposureAttribute) }),
+    ...keptIn(item),
   };
 }
+
+/** What an entry says besides its state, and besides what is sealed. */
+export const keptIn = (item: Item): KeptOfEntry => ({
+  hash: textOf(item, 'hash'),
+  credential: textOf(item, 'credential'),
+  at: numberOf(item, 'at'),
+  sendBy: numberOf(item, 'send_by'),
+  ...(item.listed_as && { listedAs: textOf(item, 'listed_as') as UnsettledList }),
+  ...(item.known_until && { expiresAt: numberOf(item, 'known_until') }),
+  ...(item[exposureAttribute] && { exposure: textOf(item, exposureAttribute) }),
+});
 
 /** Sealed contents open in their own place alone. */
 export const aboutEntry = (key: string) => `order journal ${key}`;

@@ -7,6 +7,7 @@
  */
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import { readCheckpoint } from '../../lib/guard-rails/checkpoints.ts';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import {
@@ -19,6 +20,8 @@ import {
   type UnsettledList,
 } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
+import { isUnderWay, reconciliationKey } from '../../lib/orders/reconciliation.ts';
+import { checkpointPartition } from './dynamo-checkpoints.ts';
 import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
 import { batchGet, type Item, isUnmet, pagesOf, textOf } from './dynamo-items.ts';
@@ -90,6 +93,7 @@ export const createDynamoOrderJournal = (options: DynamoOrderJournalOptions): Co
     read: (keys) => orUnavailable(journal.read(keys)),
     unsettled: (list, from, limit) => orUnavailable(journal.unsettled(list, from, limit)),
     exposed: (from, limit) => orUnavailable(journal.exposed(from, limit)),
+    isRestored: () => orUnavailable(journal.isRestored()),
   };
 };
 
@@ -203,6 +207,16 @@ class DynamoOrderJournal implements CountingJournal {
     const items = await this.#itemsOf(keys);
     const entries = await Promise.all(items.map((item) => this.#toEntry(item)));
     return new Map(entries.map((entry) => [entry.key, entry]));
+  }
+
+  /** By the name that the table had at its checkpoint, or by what the settlement has written of it since. */
+  async isRestored(): Promise<boolean> {
+    const items = await this.#itemsOf([checkpointPartition, reconciliationKey]);
+    const checkpoint = items.find((item) => textOf(item, 'pk') === checkpointPartition);
+    const tables = checkpoint && readCheckpoint(textOf(checkpoint, 'state')).tables;
+    return (
+      (tables !== undefined && tables.journal !== this.#options.tableName) || isUnderWay(items.map(toCounter))
+    );
   }
 
   async unsettled(list: UnsettledList, from: string, limit: number): Promise<readonly JournalEntry[]> {

@@ -4,15 +4,19 @@
  * `dynamo-control-admin.ts`, so that no function has it in its bundle.
  */
 
+import { restoredTables, type TableNames } from '../../lib/guard-rails/checkpoints.ts';
 import { type ControlEntry, controlOf } from '../../lib/guard-rails/control-admin-store.ts';
-import type { ControlStore } from '../../lib/guard-rails/controls.ts';
+import { type ControlStore, restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
 import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
+import { checkpointKeys, checkpointsIn } from './dynamo-checkpoints.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { batchGet, type Item } from './dynamo-items.ts';
+import { batchGetOf, type Item } from './dynamo-items.ts';
 
 export interface DynamoControlsOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
+  /** The other tables that have checkpoints, whose restore closes orders, too. Default none, and nothing is looked for. */
+  readonly others?: TableNames;
   /**
    * For one operation with all its attempts, in milliseconds. Default 1000 for the reader: a client waits with its order.
    * Default 10,000 for operators.
@@ -29,13 +33,21 @@ export const keyOf = (key: string) => ({ pk: { S: key }, sk: { S: controlKey } }
 export function createDynamoControls({
   client,
   tableName,
+  others,
   timeoutMs = 1000,
 }: DynamoControlsOptions): ControlStore {
   const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
   return {
     async read(keys) {
-      const items = await batchGet(limited, tableName, [...new Set(keys)].map(keyOf));
-      return new Map(items.map(toControlEntry).map((entry) => [entry.key, controlOf(entry)]));
+      const tables = others && keys.includes(restoredScope) ? { ...others, controls: tableName } : undefined;
+      const own = [...new Set(keys)].filter((key) => key !== restoredScope).map(keyOf);
+      const beside: Readonly<Record<string, readonly Item[]>> = tables ? checkpointKeys(tables) : {};
+      const wanted = { ...beside, [tableName]: [...own, ...(beside[tableName] ?? [])] };
+      const found = await batchGetOf(limited, wanted);
+      const items = (found[tableName] ?? []).filter(({ sk }) => sk?.S === controlKey);
+      const controls = new Map(items.map(toControlEntry).map((entry) => [entry.key, controlOf(entry)]));
+      const isRestored = tables && restoredTables(tables, checkpointsIn(tables, found)).length > 0;
+      return isRestored ? controls.set(restoredScope, restoredControl) : controls;
     },
   };
 }

@@ -10,7 +10,8 @@ import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import type { ComposedAudit } from '../compose/order-audit.ts';
 import { describe, type Log } from '../log/log.ts';
-import { aboutEntry, exposedAttribute, exposureAttribute } from './dynamo-order-entries.ts';
+import type { Item } from './dynamo-items.ts';
+import { aboutEntry, exposedAttribute, exposureAttribute, keptIn } from './dynamo-order-entries.ts';
 import { openText } from './sealed-text.ts';
 
 export type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
@@ -114,5 +115,11 @@ async function seenIn(image: Image | undefined, sealer: Sealer): Promise<SeenEnt
   const bytes = sealed === undefined ? undefined : Buffer.from(sealed, 'base64');
   const record = await openText(sealer, bytes, aboutEntry(key));
   const state = (text('state') || 'unknown') as EntryState;
-  return { key, attempt: text('attempt'), state, ...(record !== undefined && { record }) };
+  return {
+    key,
+    attempt: text('attempt'),
+    state,
+    ...(record !== undefined && { record }),
+    ...('credential' in image && keptIn(image as Item)),
+  };
 }

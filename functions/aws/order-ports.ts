@@ -7,9 +7,11 @@ import type {
   MassCancelPorts,
   OrderAuditPorts,
   OrderPorts,
+  SettlementPorts,
   TradeEventPorts,
   TradingStopPorts,
 } from '../compose/ports.ts';
+import { createDynamoCheckpoints } from './dynamo-checkpoints.ts';
 import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoControlAdmin } from './dynamo-control-admin.ts';
 import { createDynamoEventHistory } from './dynamo-event-history.ts';
@@ -17,6 +19,7 @@ import { createDynamoMassCancelRequests } from './dynamo-mass-cancel-requests.ts
 import { createDynamoMassCancels } from './dynamo-mass-cancels.ts';
 import { createDynamoOrderAudit } from './dynamo-order-audit.ts';
 import { createDynamoOrderJournal } from './dynamo-order-journal.ts';
+import { createDynamoRecovery } from './dynamo-recovered-entries.ts';
 import { createDynamoSnapshotReads } from './dynamo-snapshot-reads.ts';
 import { createDynamoTradeEventStore } from './dynamo-trade-event-store.ts';
 import { createDynamoControls } from './dynamo-trading-controls.ts';
@@ -29,13 +32,23 @@ export const journalPorts = (host: Host, client = newClient(host)): JournalPorts
   journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
 });
 
+export function settlementPorts(host: Host): SettlementPorts {
+  const client = newClient(host);
+  return {
+    ...journalPorts(host, client),
+    checkpoints: (tables) => createDynamoCheckpoints({ client: client(), tables }),
+    recovery: (tableName, sealer) => createDynamoRecovery({ client: client(), tableName, sealer }),
+    auditLines: (tableName, sealer) => createDynamoOrderAudit({ client: client(), tableName, sealer }),
+  };
+}
+
 export function orderPorts(host: Host, given?: Client): OrderPorts {
   const time = createStoreTime(host.clock);
   const client = given ?? newClient(host, time);
   return {
     ...journalPorts(host, client),
     storeTime: time.now,
-    controls: (tableName) => createDynamoControls({ client: client(), tableName }),
+    controls: (tableName, others) => createDynamoControls({ client: client(), tableName, others }),
     massCancelRequests: (tableName) => createDynamoMassCancelRequests({ client: client(), tableName }),
     snapshotReads: (tableName, upstream, partition) =>
       createDynamoSnapshotReads({

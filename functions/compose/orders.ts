@@ -8,6 +8,7 @@ import {
   type UnguardedOptions,
   unguardedStep,
 } from '../../lib/gateway/order-hand-over.ts';
+import type { TableNames } from '../../lib/guard-rails/checkpoints.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
 import type { OrderJournal } from '../../lib/orders/index.ts';
@@ -24,13 +25,18 @@ export const composeOrders = (
   ports: OrderPorts,
   parts: JournalParts,
 ): OrdersStep =>
-  ordersStep(orderOptions(settings.guard, composeLastPrices(settings, ports, parts.secrets), ports, parts));
+  ordersStep(
+    orderOptions(settings.guard, composeLastPrices(settings, ports, parts.secrets), ports, {
+      ...parts,
+      usersTable: settings.access?.tableName,
+    }),
+  );
 
 export function orderOptions(
   guard: GuardSettings | undefined,
   prices: Readonly<Record<PricedKind, LastPrices>> | undefined,
   ports: OrderPorts,
-  parts: Omit<JournalParts, 'secrets'>,
+  parts: Omit<JournalParts, 'secrets'> & { readonly usersTable: string | undefined },
 ): OrdersOptions {
   const journal = ports.journal(parts.journalTable, parts.identity.sealer);
   return every<OrdersOptions>({
@@ -40,7 +46,10 @@ export function orderOptions(
       guard &&
       every<NonNullable<OrdersOptions['guard']>>({
         journal,
-        controls: ports.controls(guard.tableName),
+        controls: ports.controls(
+          guard.tableName,
+          tableNames(parts.journalTable, undefined, parts.usersTable),
+        ),
         storeTime: ports.storeTime,
         massCancels: ports.massCancelRequests(guard.tableName),
         limits: guard.limits,
@@ -49,6 +58,13 @@ export function orderOptions(
       }),
   });
 }
+
+/** Of tables that have checkpoints, those that there are. */
+export const tableNames = (
+  journal: string,
+  controls: string | undefined,
+  users: string | undefined,
+): TableNames => ({ journal, ...(controls && { controls }), ...(users && { users }) });
 
 /** Of a function whose requests no guard rail is about: cancels, changes of watchlists. */
 export const composeUnguarded = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>

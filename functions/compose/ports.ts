@@ -12,6 +12,7 @@ import type { ResponseStore, Versions } from '../../lib/cache/responses/index.ts
 import type { DirectoryStore, SnapshotStore } from '../../lib/cache/snapshots/index.ts';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import type { SecretSource, SecretVersion, Send } from '../../lib/gateway/index.ts';
+import type { CheckpointStore, TableNames } from '../../lib/guard-rails/checkpoints.ts';
 import type { ControlAdminStore } from '../../lib/guard-rails/control-admin-store.ts';
 import type { ControlStore, MassCancelStore } from '../../lib/guard-rails/index.ts';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
@@ -20,6 +21,7 @@ import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
+import type { RecoverableJournal } from '../../lib/orders/journal.ts';
 import type { Digests } from '../../lib/signer/index.ts';
 import type { TradeEventHistory } from '../../lib/trade-events/history.ts';
 import type { TradeEventStore, TradeEventTransport } from '../../lib/trade-events/ports.ts';
@@ -90,11 +92,20 @@ export interface JournalPorts extends GatewayPorts {
   journal(tableName: string, sealer: Sealer): CountingJournal;
 }
 
+/** For the settlement, which notices a table that was restored, and brings a restored journal up to date. */
+export interface SettlementPorts extends JournalPorts {
+  checkpoints(tables: TableNames): CheckpointStore;
+  /** Of the same table as `journal`. */
+  recovery(tableName: string, sealer: Sealer): RecoverableJournal;
+  auditLines(tableName: string, sealer: Sealer): Pick<OrderAuditStore, 'read'>;
+}
+
 /** For a function that checks orders before it sends them. */
 export interface OrderPorts extends JournalPorts {
   /** The time of the store of journals, by which orders of the last minute are counted. */
   readonly storeTime: () => number;
-  controls(tableName: string): ControlStore;
+  /** @param others the other tables that have checkpoints */
+  controls(tableName: string, others: TableNames): ControlStore;
   massCancelRequests(tableName: string): Pick<MassCancelStore, 'request'>;
   /** Of the same table and upstream as `snapshots`. */
   snapshotReads(tableName: string, upstream: string, partition: string): SnapshotReads;

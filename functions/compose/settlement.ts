@@ -4,17 +4,19 @@
  */
 
 import type { Context } from 'aws-lambda';
+import { type ReconciliationOptions, reconcile } from '../../lib/orders/reconcile.ts';
 import { createSettlement, type SettlementOptions, type SettlementReport } from '../../lib/orders/settle.ts';
 import { orderInEvent } from '../../lib/trade-events/parse-event.ts';
 import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
-import type { SettlementSettings } from '../settings/settings.ts';
+import type { ReconcilingSettings } from '../settings/settings.ts';
 import { readSettlementSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
-import type { JournalPorts } from './ports.ts';
+import { tableNames } from './orders.ts';
+import type { SettlementPorts } from './ports.ts';
 import { type Composition, fails } from './start.ts';
 
 export type SettlementHandler = (
@@ -32,24 +34,33 @@ const units = {
   OrdersUnknownSeconds: 'Seconds',
   OrdersSettled: 'Count',
   OrderSettlementReads: 'Count',
+  OrdersClosed: 'Count',
 } as const;
 
-export function composeSettlement(
-  { function: settings, journalTable, identityKeySecretId }: SettlementSettings,
-  ports: JournalPorts,
-): SettlementHandler {
+export function composeSettlement(given: ReconcilingSettings, ports: SettlementPorts): SettlementHandler {
+  const { function: settings, journalTable, auditTable, controlsTable, usersTable } = given;
+  const { identityKeySecretId } = given;
   const { log, clock, sleep, functionName } = ports;
   const identity = composeIdentity(identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
+  const common = {
+    orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
+    names: identity.names,
+    clock,
+    sleep,
+    reportFailure: (cause: unknown) => log({ level: 'warn', event: 'order_not_read', ...describe(cause) }),
+  };
+  const journal = ports.journal(journalTable, identity.sealer);
+  const tables = tableNames(journalTable, controlsTable, usersTable);
+  const reconciliation = every<ReconciliationOptions>({
+    ...common,
+    journal: { ...journal, ...ports.recovery(journalTable, identity.sealer) },
+    audit: ports.auditLines(auditTable, identity.sealer),
+    checkpoints: ports.checkpoints(tables),
+    tables,
+  });
   const settlement = createSettlement(
-    every<SettlementOptions>({
-      journal: ports.journal(journalTable, identity.sealer),
-      orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
-      names: identity.names,
-      clock,
-      sleep,
-      reportFailure: (cause) => log({ level: 'warn', event: 'order_not_read', ...describe(cause) }),
-    }),
+    every<SettlementOptions>({ ...common, journal, reconcile: (until) => reconcile(reconciliation, until) }),
   );
   return async (event, context) => {
     const { 'detail-type': type, detail } = (event ?? {}) as Readonly<Record<string, unknown>>;
@@ -60,10 +71,13 @@ export function composeSettlement(
       return { settled };
     }
     const report = await settlement.run(clock() + context.getRemainingTimeInMillis() - marginMs);
-    const { accepted, refused, left, apart, oldestMs, released, reads, compared } = report;
+    const { accepted, refused, left, apart, oldestMs, released, reads, compared, reconciled } = report;
     if (compared?.raised || compared?.above)
       log({ level: 'error', event: 'order_counters_differ', ...compared });
+    if (reconciled)
+      log({ level: 'error', event: 'orders_closed', ...reconciled, restored: reconciled.restored.join(' ') });
     const values = {
+      OrdersClosed: reconciled?.restored.length ? 1 : 0,
       OrdersUnknown: left,
       OrdersUnknownSeconds: oldestMs / 1000,
       OrdersSettled: accepted + refused,
@@ -82,7 +96,7 @@ export function composeSettlement(
   };
 }
 
-export const settlement: Composition<SettlementSettings, JournalPorts, SettlementHandler> = {
+export const settlement: Composition<ReconcilingSettings, SettlementPorts, SettlementHandler> = {
   read: readSettlementSettings,
   compose: composeSettlement,
   wrong: fails,

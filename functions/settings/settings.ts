@@ -93,6 +93,13 @@ export interface SettlementSettings {
   readonly identityKeySecretId: string;
 }
 
+export interface ReconcilingSettings extends SettlementSettings {
+  readonly auditTable: string;
+  /** Undefined where no open operation places or replaces orders. */
+  readonly controlsTable: string | undefined;
+  readonly usersTable: string | undefined;
+}
+
 export interface MassCancelSettings extends SettlementSettings {
   readonly controlsTable: string;
 }

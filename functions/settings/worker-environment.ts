@@ -9,7 +9,7 @@ import type {
   FunctionSettings,
   MassCancelSettings,
   OrderAuditSettings,
-  SettlementSettings,
+  ReconcilingSettings,
   TradeEventsSettings,
   TradingStopSettings,
 } from './settings.ts';
@@ -35,15 +35,23 @@ function holderSettings(
   operations: readonly Operation[],
   faults: string[],
 ): FunctionSettings {
-  const own = { ...env, IDENTITY_KEY_SECRET_ID: undefined, ORDER_JOURNAL_TABLE: undefined };
+  const own = {
+    ...env,
+    ACCESS_TABLE: undefined,
+    IDENTITY_KEY_SECRET_ID: undefined,
+    ORDER_JOURNAL_TABLE: undefined,
+  };
   const read = readFunctionSettings(own, operations);
   if (read.ok) return read.settings;
   faults.unshift(...read.faults);
   return {} as FunctionSettings;
 }
 
-export const readSettlementSettings = (env: Environment): Read<SettlementSettings> =>
+export const readSettlementSettings = (env: Environment): Read<ReconcilingSettings> =>
   reading(env, (required, faults) => ({
+    auditTable: required('ORDER_AUDIT_TABLE'),
+    controlsTable: env.TRADING_CONTROLS_TABLE || undefined,
+    usersTable: env.ACCESS_TABLE || undefined,
     journalTable: required('ORDER_JOURNAL_TABLE'),
     identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
     function: holderSettings(env, orderReadOperations, faults),

@@ -1,8 +1,10 @@
 /** `countersign orders` as an operator types it: checked before AWS is asked anything. */
 
 import { defined } from '../defined.ts';
-import { command, type Group, refuse, value } from './command.ts';
+import { command, type Group, refuse, value, values } from './command.ts';
 import type { OrdersArguments } from './orders.ts';
+import type { DecideArguments } from './orders-decide.ts';
+import type { RestoredArguments } from './orders-restored.ts';
 import { accountIn, deployed, json, targetOf } from './readers.ts';
 
 const unitMs = { d: 86_400_000, h: 3_600_000 } as const;
@@ -22,6 +24,22 @@ export function sinceIn(text: string, now: number = Date.now()): number {
   return since <= now
     ? Math.max(earliest, since)
     : refuse('must be days or hours, such as 30d or 12h, or a day or a moment in UTC that is past.');
+}
+
+const decisionIn = (text: string) =>
+  text === 'accepted' || text === 'no_effect' ? text : refuse('must be accepted or no_effect.');
+
+const tableIn = (text: string) =>
+  text === 'journal' || text === 'controls' || text === 'users'
+    ? text
+    : refuse('must be journal, controls or users.');
+
+const wanted = (reason: string | undefined, keeper: string): string =>
+  reason ?? refuse(`--reason must say why: ${keeper} keeps it.`);
+
+async function showRestored(given: RestoredArguments): Promise<void> {
+  const { deployedRestored, showRestored } = await import('./orders-restored.ts');
+  await showRestored(given, await deployedRestored(given));
 }
 
 export const orders: Group = {
@@ -55,6 +73,71 @@ export const orders: Group = {
         const { deployedOrders, showOrders } = await import('./orders.ts');
         await showOrders(given, await deployedOrders(given));
       },
+    }),
+  ],
+  decide: [
+    'says what became of an order that has been unknown for twenty minutes',
+    command({
+      options: {
+        account: value('<id>', 'its account', accountIn),
+        clientOrderId: value('<id>', 'the order'),
+        as: value(
+          '<what>',
+          'accepted: it counts until the upstream shows its end; no_effect: its id is free',
+          decisionIn,
+        ),
+        reason: value('<text>', 'why: the audit keeps it'),
+        ...deployed,
+      },
+      examples: [
+        '--stage prod --account 1234567 --client-order-id gw-20261021-000001 --as no_effect --reason "the broker has no such order"',
+      ],
+      more: 'Look the order up at the broker first. One that shows after no_effect is accepted again.',
+      check: ({ account, clientOrderId, as: decision, reason, ...target }): DecideArguments =>
+        account === undefined || clientOrderId === undefined
+          ? refuse('--account and --client-order-id must say which order is meant.')
+          : decision === undefined
+            ? refuse('--as must be accepted or no_effect.')
+            : {
+                account,
+                clientOrderId,
+                decision,
+                reason: wanted(reason, 'the audit'),
+                target: targetOf(target),
+              },
+      async run(given) {
+        const { decide, deployedDecision } = await import('./orders-decide.ts');
+        await decide(given, await deployedDecision(given));
+      },
+    }),
+  ],
+  restored: [
+    'shows which tables were restored to an earlier time, and what orders wait for',
+    command({
+      options: deployed,
+      examples: ['--stage prod'],
+      check: (given): RestoredArguments => ({ target: targetOf(given) }),
+      run: showRestored,
+    }),
+  ],
+  confirm: [
+    'takes a restored table as it is now: orders open when none is left that was restored',
+    command({
+      options: {
+        table: values('<name>', 'journal, controls or users, as often as needed', tableIn),
+        reason: value('<text>', 'why: the history of trading keeps it'),
+        ...deployed,
+      },
+      examples: ['--stage prod --table controls --reason "limits and stops are set again"'],
+      more: 'Set limits, stops and grants again before you confirm controls and users. The journal opens by itself: confirm it only when the command says so, and nothing is open that limits have to count.',
+      check: ({ table: tables, reason, ...target }): RestoredArguments => ({
+        target: targetOf(target),
+        confirms: {
+          tables: tables.length > 0 ? tables : refuse('--table must be journal, controls or users.'),
+          reason: wanted(reason, 'the history of trading'),
+        },
+      }),
+      run: showRestored,
     }),
   ],
 };

@@ -64,6 +64,7 @@ export function historyWords(line: ControlHistoryLine): string {
 function changeWords(change: ControlChange): string {
   if (change.action === 'stop') return change.cancelOpen ? 'stop, cancel open orders' : 'stop';
   if (change.action === 'resume') return change.action;
+  if (change.action === 'confirm') return `confirm ${change.tables.join(', ')} as restored`;
   const all = [...limitTexts(change.changes)];
   return all.map(([name, text]) => (text === null ? `unset ${name}` : `set ${name}=${text}`)).join(', ');
 }

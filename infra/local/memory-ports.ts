@@ -15,6 +15,7 @@ import type {
   OrderAuditPorts,
   OrderPorts,
   OrderStreamPorts,
+  SettlementPorts,
   StreamPorts,
   TradeEventPorts,
   TradingStopPorts,
@@ -25,7 +26,14 @@ import { createMemoryDirectoryStore } from '../../lib/cache/snapshots/index.ts';
 import { snapshotReadsOf } from '../../lib/cache/snapshots/one-symbol.ts';
 import { replySource } from '../../lib/events/names.ts';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
-import { createMemoryControls, type MemoryControls } from '../../lib/guard-rails/index.ts';
+import {
+  type CheckpointStore,
+  createMemoryCheckpoints,
+  restoredTables,
+  type TableNames,
+} from '../../lib/guard-rails/checkpoints.ts';
+import { restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
+import { type ControlStore, createMemoryControls, type MemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
 import { createMemoryStreamStore } from '../../lib/live/stream-shares.ts';
 import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
@@ -33,12 +41,14 @@ import { createMemoryOrderAudit } from '../../lib/orders/audit.ts';
 import type { EntryChange } from '../../lib/orders/audit-line.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
+import type { KeptJournal } from '../../lib/orders/memory-journal.ts';
 import { createMemoryTradeEventHistory } from '../../lib/trade-events/history.ts';
 import { createMemoryTradeEventStore } from '../../lib/trade-events/index.ts';
 import { createLocalBus, type LocalBus } from './bus.ts';
 
 /** The ports of every function and worker; a queue comes with the function behind it. */
 export type MemoryPorts = OrderPorts &
+  SettlementPorts &
   MassCancelPorts &
   TradeEventPorts &
   OrderAuditPorts &
@@ -52,6 +62,9 @@ export interface MemoryPlatform {
   /** The operator's side of tables and buses, by their names. */
   access(tableName: string): AccessStore;
   controls(tableName: string): MemoryControls;
+  /** By the names of tables: a table that is set back has an earlier one. */
+  readonly checkpoints: Map<string, string>;
+  journal(tableName: string): KeptJournal;
   audit(tableName: string): ReturnType<typeof createMemoryOrderAudit>;
   bus(busName: string): LocalBus;
   /** Each change of an entry of the journal, as the stream of its table brings it. */
@@ -125,12 +138,18 @@ export function createMemoryPlatform({
   const controls = byName([names.controls], (name) =>
     telling(createMemoryControls(), () => listeners.massCancel.tell(name)),
   );
-  const journals = byName([names.journal], (name) =>
-    withChanges(createMemoryOrderJournal(), (change) => listeners.order.tell(name, change), clock),
-  );
+  const checkpoints = new Map<string, string>();
+  const checkpointsOf = (tables: TableNames) => createMemoryCheckpoints(tables, checkpoints);
+  const journals = byName([names.journal], (name) => {
+    const kept: KeptJournal = { entries: new Map(), counters: new Map() };
+    const journal = createMemoryOrderJournal(kept);
+    return { ...withChanges(journal, (change) => listeners.order.tell(name, change), clock), kept };
+  });
   return {
     access,
     controls,
+    checkpoints,
+    journal: (name) => journals(name).kept,
     audit,
     bus,
     onOrder: listeners.order.add,
@@ -153,7 +172,10 @@ export function createMemoryPlatform({
         snapshotReadsOf(caches(name)(upstream).snapshots(partition)),
       accessStore: access,
       journal: journals,
-      controls,
+      controls: (name, others) => withRestored(controls(name), checkpointsOf, { ...others, controls: name }),
+      checkpoints: checkpointsOf,
+      recovery: journals,
+      auditLines: audit,
       controlAdmin: controls,
       massCancelRequests: (name) => controls(name).massCancels,
       massCancels: (name) => controls(name).massCancels,
@@ -174,6 +196,19 @@ export function createMemoryPlatform({
     },
   };
 }
+
+/** The same controls, of which a restore of a table is one, as it is in a deployment. */
+const withRestored = (
+  controls: MemoryControls,
+  checkpointsOf: (tables: TableNames) => CheckpointStore,
+  tables: TableNames,
+): ControlStore => ({
+  async read(keys) {
+    const found = new Map(await controls.read(keys));
+    const isRestored = restoredTables(tables, await checkpointsOf(tables).read()).length > 0;
+    return isRestored ? found.set(restoredScope, restoredControl) : found;
+  },
+});
 
 /** One for each key. */
 function byKey<T>(create: (key: string) => T): (key: string) => T {

@@ -35,7 +35,7 @@ const ofAccounts: readonly RefusalCode[] = ['account_not_granted'];
 /** Of requests that the journal keeps. */
 const ofJournaled: readonly RefusalCode[] = ['idempotency_conflict', 'journal_unavailable'];
 /** Of pre-trade checks and the kill switch. */
-const ofGuarded: readonly RefusalCode[] = ['order_blocked', 'trading_limits_unavailable'];
+const ofGuarded: readonly RefusalCode[] = ['order_blocked', 'trading_limits_unavailable', 'orders_closed'];
 /** Of what the gateway answers of its journal: there may be none. Nothing comes from the upstream, and no limit counts. */
 const ofJournalAnswers: readonly RefusalCode[] = ['unknown_operation', 'journal_unavailable'];
 const ofUpstream = /^(upstream_|data_not_subscribed$|budget_used_up$)/;

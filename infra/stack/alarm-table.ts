@@ -38,6 +38,7 @@ export type OwnMetric =
   | 'UpstreamRateLimited'
   | 'LimitsTightened'
   | 'OrderJournalFailed'
+  | 'OrdersClosed'
   | 'OrdersUnknownSeconds'
   | 'TradingControlsNotRead'
   | 'MassCancelSeconds'
@@ -260,6 +261,17 @@ export const alarmTable = {
     why: 'a look-up that finds nothing counts after ten minutes; look-ups are one a second, so that some hundred unknown orders are settled five minutes later',
     first: audit,
     runbook: 'Orders stay unknown',
+  },
+  'orders-closed': {
+    metric: 'OrdersClosed',
+    of: 'order-settlement',
+    statistic: 'Maximum',
+    minutes: 5,
+    threshold: 1,
+    says: 'A table of orders, limits or users was restored to an earlier time: orders are refused with orders_closed until it is known what is open. The log event orders_closed says what they wait for.',
+    why: 'the settlement looks each minute',
+    first: 'countersign orders restored --stage STAGE',
+    runbook: 'Tables are restored',
   },
   'orders-left-open': {
     metric: 'MassCancelSeconds',

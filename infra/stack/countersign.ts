@@ -204,8 +204,13 @@ export class Countersign extends Construct {
     if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });
     if (tradeEvents)
       this.tradeEvents = new TradeEvents(this, 'TradeEvents', { shared, config: tradeEvents, history });
-    if (journal && haveLookUps(operations)) {
-      this.orderSettlement = new OrderSettlement(this, 'OrderSettlement', { shared, journal: journal.table });
+    if (journal && this.orderAudit && haveLookUps(operations)) {
+      this.orderSettlement = new OrderSettlement(this, 'OrderSettlement', {
+        shared,
+        journal: journal.table,
+        audit: this.orderAudit.table,
+        controls: controls?.table,
+      });
       this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, this.orderSettlement.target());
     }
     if (journal && controls)

@@ -4,20 +4,30 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { checkpointPartition } from '../../functions/aws/dynamo-checkpoints.ts';
 import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { GroupFunction, onceTarget, runEachMinute } from './group-function.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
+import { inPartitions } from './trading-controls.ts';
 
 export interface OrderSettlementProps {
   readonly shared: Shared;
   readonly journal: Table;
+  /** What a restored journal is brought up to date with. */
+  readonly audit: Table;
+  /** Undefined where no order is placed or replaced. */
+  readonly controls: Table | undefined;
 }
 
 /** What the function does to the journal and to its indexes; a test compares it with its code. */
-export const settlementActions = ['BatchGetItem', 'UpdateItem'];
+export const settlementActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
 export const settlementIndexActions = ['Query'];
+/** What it does to the checkpoints of other tables. */
+export const checkpointActions = ['BatchGetItem', 'PutItem'];
+/** What it does to the audit. */
+export const auditReadActions = ['Query'];
 
 /** The next run starts then. */
 const timeoutSeconds = 60;
@@ -25,8 +35,10 @@ const timeoutSeconds = 60;
 export class OrderSettlement extends Construct {
   readonly function: Lambda;
 
-  constructor(scope: Construct, id: string, { shared, journal }: OrderSettlementProps) {
+  constructor(scope: Construct, id: string, { shared, journal, audit, controls }: OrderSettlementProps) {
     super(scope, id);
+    const users = shared.users?.table;
+    const checked = [controls, users].filter((table) => table !== undefined);
     const indexes = [unsettledIndex, exposedIndex].map((index) => `${journal.tableArn}/index/${index}`);
     this.function = new GroupFunction(this, 'Settlement', {
       ...shared.worker(orderReadOperations),
@@ -38,8 +50,19 @@ export class OrderSettlement extends Construct {
           allowTable(settlementActions, journal.tableArn),
           allowTable(settlementIndexActions, ...indexes),
         ],
+        ReadOrderAudit: [allowTable(auditReadActions, audit.tableArn)],
+        ...(checked.length > 0 && {
+          WriteCheckpoints: checked.map((table) =>
+            inPartitions(checkpointActions, table, [checkpointPartition]),
+          ),
+        }),
       },
-      variables: { ORDER_JOURNAL_TABLE: journal.tableName },
+      variables: {
+        ORDER_JOURNAL_TABLE: journal.tableName,
+        ORDER_AUDIT_TABLE: audit.tableName,
+        ...(controls && { TRADING_CONTROLS_TABLE: controls.tableName }),
+        ...(users && { ACCESS_TABLE: users.tableName }),
+      },
       timeoutSeconds,
     }).function;
     runEachMinute(this, this.function, 'Settles orders whose outcome is unknown');

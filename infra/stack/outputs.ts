@@ -11,5 +11,7 @@ export const tradingControlsTableOutput = 'TradingControlsTable';
 export const tradingLimitsOutput = 'TradingLimits';
 /** Which version of Countersign is deployed. */
 export const versionOutput = 'Version';
+/** Entries and counters. */
+export const orderJournalTableOutput = 'OrderJournalTable';
 /** What an alarm names as its action. */
 export const tradingStopOutput = 'TradingStopFunctionArn';

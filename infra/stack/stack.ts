@@ -11,6 +11,7 @@ import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
 import {
   keyOutput,
+  orderJournalTableOutput,
   tradingControlsTableOutput,
   tradingLimitsOutput,
   tradingStopOutput,
@@ -132,7 +133,11 @@ function tradeEventOutputs({ tradeEvents }: Countersign): readonly Output[] {
 function orderOutputs(countersign: Countersign): readonly Output[] {
   const { tables, tradingControls, tradingStop, orderSettlement, massCancels, orderAudit } = countersign;
   return [
-    ['OrderJournalTable', tables.orderJournal?.tableName, 'What became of each order that was sent, sealed'],
+    [
+      orderJournalTableOutput,
+      tables.orderJournal?.tableName,
+      'What became of each order that was sent, sealed',
+    ],
     [
       tradingControlsTableOutput,
       tradingControls?.table.tableName,

@@ -30,7 +30,7 @@ export const getOrderOutcome = describe({
     ),
     begun_at: v.optional(v.string()),
     settled_at: v.optional(v.string()),
-    evidence: v.optional(v.picklist(['answer', 'not_sent', 'look_up', 'list', 'absence'])),
+    evidence: v.optional(v.picklist(['answer', 'not_sent', 'look_up', 'list', 'absence', 'operator'])),
     order_id: v.optional(v.string()),
     client_combo_order_id: v.optional(v.string()),
     combo_order_id: v.optional(v.string()),

@@ -4,6 +4,7 @@ import type { KeyedNames } from '../access/directory.ts';
 import type { Principal } from '../access/evidence.ts';
 import { nameOfPrincipal } from '../access/identity.ts';
 import { CountersignError } from '../signer/errors.ts';
+import type { CheckpointTable } from './checkpoints.ts';
 import { accountScope, type Stop, stackScope, userScope } from './controls.ts';
 import { areLimits, type LimitChanges, mergeChanges, readLimitChanges, withChanges } from './limits.ts';
 
@@ -29,7 +30,14 @@ export type ControlChange =
       /** Cancels what is open, too; also of what is stopped already. */
       readonly cancelOpen?: boolean;
     }
-  | { readonly action: 'resume'; readonly subject: ControlSubject; readonly reason: string };
+  | { readonly action: 'resume'; readonly subject: ControlSubject; readonly reason: string }
+  /** Tables that were restored count as they are now. It changes nothing of the scope, and stands in its history. */
+  | {
+      readonly action: 'confirm';
+      readonly subject: ControlSubject;
+      readonly tables: readonly CheckpointTable[];
+      readonly reason: string;
+    };
 
 /** What a scope is, without what the store adds. */
 export interface ControlState {
@@ -68,6 +76,8 @@ export function changedControl(before: ControlState, change: ControlChange, now:
       return changedLimits(before, change);
     case 'stop':
       return before.stopped ? before : { ...before, stopped: { at: now } };
+    case 'confirm':
+      return { ...before };
     case 'resume': {
       const { stopped, ...others } = before;
       return stopped ? others : before;

@@ -48,6 +48,13 @@ export const accountScope = (name: string): string => `account ${name}`;
 /** @param name the user's keyed name */
 export const userScope = (name: string): string => `user ${name}`;
 
+/**
+ * In place of a scope: what a store finds by itself. A control that is stopped there says that a table was restored to an
+ * earlier time, so that it is not known what operators have set, or what was sent.
+ */
+export const restoredScope = 'restored';
+export const restoredControl: Control = { version: 0, limits: {}, stopped: { at: 0 } };
+
 /** So long counts what was read: a stop is effective after that in every instance. */
 export const maxControlAgeMs = 5000;
 /** From this age on it is read again, beside the request that found it so old. */

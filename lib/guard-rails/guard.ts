@@ -14,6 +14,7 @@ import {
   type Controls,
   createControls,
   maxControlAgeMs,
+  restoredScope,
   stackScope,
   userScope,
 } from './controls.ts';
@@ -112,6 +113,8 @@ export type Verdict =
       readonly counted: CountedAt;
     }
   | { readonly kind: 'stopped'; readonly scope: ScopeKind; readonly since: number }
+  /** A table was restored: what is known of orders, limits and stops may be of earlier. */
+  | { readonly kind: 'closed' }
   | {
       readonly kind: 'blocked';
       readonly failures: readonly ScopeFailure[];
@@ -181,7 +184,8 @@ class OrderGuard implements Guard {
   }
 
   async verdict(question: GuardQuestion): Promise<Verdict> {
-    const { rules, leaveBy } = await this.#rules(question);
+    const { rules, leaveBy, isClosed } = await this.#rules(question);
+    if (isClosed) return { kind: 'closed' };
     const stop = rules.find(({ control }) => control?.stopped);
     if (stop?.control?.stopped) return { kind: 'stopped', scope: stop.kind, since: stop.control.stopped.at };
     const known = await Promise.all(question.orders.map((asked) => this.#know(asked, rules, question)));
@@ -248,7 +252,7 @@ class OrderGuard implements Guard {
     // An order that is beyond the gateway's limit never cancels the orders of others.
     const [forGateway, forUser] = [ofUser ?? ofAccount, ofUser ? [ofUser] : []];
     const scopes = [{ kind: 'gateway', key: stackScope } as const, ofAccount, ...forUser];
-    const { controls, ageMs } = await this.#controls.read(scopes.map(({ key }) => key));
+    const { controls, ageMs } = await this.#controls.read([...scopes.map(({ key }) => key), restoredScope]);
     const leaveBy = this.#parts.clock() + maxControlAgeMs - ageMs;
     const ofAll = withChanges(limits, controls.get(stackScope)?.limits ?? {});
     const rules = scopes.map((scope): Rule => {
@@ -272,7 +276,7 @@ class OrderGuard implements Guard {
         cancelled: scope.kind === 'gateway' ? forGateway : scope,
       };
     });
-    return { rules, leaveBy };
+    return { rules, leaveBy, isClosed: controls.get(restoredScope)?.stopped !== undefined };
   }
 
   async #know(asked: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {

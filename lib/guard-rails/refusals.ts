@@ -35,6 +35,9 @@ export function blocked(
   return { code: 'order_blocked', detail: `${words}.${cancels} ${notSent}`, errors };
 }
 
+/** A table was restored to an earlier time. */
+export const ordersClosed: Refusal = { code: 'orders_closed' };
+
 /** It is not known what operators have set. */
 export const controlsAway: Refusal = { code: 'trading_limits_unavailable' };
 

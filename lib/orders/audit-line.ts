@@ -18,10 +18,14 @@ export interface EntryChange {
 }
 
 /** What the audit needs of an entry. */
-export type SeenEntry = Pick<JournalEntry, 'key' | 'attempt' | 'state'> & {
-  /** Absent: it was sealed with another identity key. */
-  readonly record?: string;
-};
+export type SeenEntry = Pick<JournalEntry, 'key' | 'attempt' | 'state'> &
+  Partial<KeptOfEntry> & {
+    /** Absent: it was sealed with another identity key. */
+    readonly record?: string;
+  };
+
+/** The rest of an entry, so that a line has all of which the journal can be made anew. */
+export type KeptOfEntry = Omit<JournalEntry, 'key' | 'attempt' | 'state' | 'record'>;
 
 export interface AuditLine {
   /** Of this change alone: a change that comes twice gives one line. */
@@ -39,6 +43,8 @@ export interface AuditLine {
   readonly after: EntryState | 'removed';
   /** Names account and order: sealed in a store. Absent: it was sealed with another identity key. */
   readonly record?: OrderRecord;
+  /** As the change left it. Absent where the entry was removed. */
+  readonly kept?: KeptOfEntry;
 }
 
 /**
@@ -61,5 +67,22 @@ export function auditLineOf({ sequence, at, before, after, isExpiry }: EntryChan
     ...(before && { before: before.state }),
     after: state,
     ...(record !== undefined && { record: readRecord(record) }),
+    ...(after && keptIn(after)),
   };
+}
+
+function keptIn({ hash, credential, at, sendBy, listedAs, expiresAt, exposure }: SeenEntry) {
+  if (hash === undefined || credential === undefined || at === undefined || sendBy === undefined) return {};
+  const others = {
+    ...(listedAs !== undefined && { listedAs }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(exposure !== undefined && { exposure }),
+  };
+  return { kept: { hash, credential, at, sendBy, ...others } };
+}
+
+/** The entry that the change left; undefined where the line does not have all of it. */
+export function entryOf({ entry: key, attempt, after, record, kept }: AuditLine): JournalEntry | undefined {
+  if (after === 'removed' || !record || !kept) return undefined;
+  return { key, attempt, state: after, record: JSON.stringify(record), ...kept };
 }

@@ -7,7 +7,7 @@ import type { CancelRequests } from '../guard-rails/cancel-requests.ts';
 import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
 import { together, writeExposure } from '../guard-rails/exposure.ts';
 import type { CancelledScope, CountedAt, Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
-import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
+import { blocked, controlsAway, ordersClosed, stopped } from '../guard-rails/refusals.ts';
 import type { Refusal } from '../problem.ts';
 import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrders } from './asked-orders.ts';
 import type { CheckedEntry } from './entries.ts';
@@ -54,6 +54,8 @@ export async function beginChecked(given: CheckedBeginParts, request: BeginReque
   for (;;) {
     const asked = await askedOrders(parts, request);
     const verdict = await verdictOf(parts, request, asked);
+    // Nothing is written or told of the order: what the journal knows of it may be of earlier.
+    if (verdict?.kind === 'closed') return { kind: 'refused', refusal: ordersClosed };
     if (verdict?.kind === 'blocked' && verdict.counters.length > 0 && !areFresh) {
       guard.learn(await journal.counters(verdict.counters));
       areFresh = true;
@@ -113,11 +115,13 @@ async function verdictOf(
   }
 }
 
+type Refused = Extract<Verdict, { kind: 'stopped' | 'blocked' }>;
+
 /** Its entries say for the audit why nothing was sent. One that was sent before is in their way: it is answered instead. */
 async function refuse(
   { journal, clock, cancels, reportFailure }: CheckedBeginParts,
   { open, entryOf }: BeginRequest,
-  verdict: Exclude<Verdict, { kind: 'allowed' }> | undefined,
+  verdict: Refused | undefined,
 ): Promise<Begun> {
   const refusal = refusalOf(verdict, []);
   const failedChecks = verdict?.kind === 'blocked' ? checksOf(verdict.failures) : [];
@@ -140,10 +144,7 @@ async function refuse(
   return { kind: 'refused', refusal: refusalOf(verdict, cancelled) };
 }
 
-function refusalOf(
-  verdict: Exclude<Verdict, { kind: 'allowed' }> | undefined,
-  cancelled: readonly CancelledScope[],
-): Refusal {
+function refusalOf(verdict: Refused | undefined, cancelled: readonly CancelledScope[]): Refusal {
   if (!verdict) return controlsAway;
   if (verdict.kind === 'stopped') return stopped(verdict);
   return blocked(

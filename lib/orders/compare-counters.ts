@@ -14,6 +14,8 @@ export interface Compared {
   readonly raised: number;
   /** Have more than the sum: they stay as they are. A list that lags behind may be all that there is to it. */
   readonly above: number;
+  /** Changed meanwhile, and were not compared; absent where none did. */
+  readonly passed?: number;
 }
 
 /** With more open orders than this nothing is compared. */
@@ -31,11 +33,14 @@ export async function compareCounters(journal: CountingJournal): Promise<Compare
   if (listed.length === maxEntries) return undefined;
   const sums = sumsOf(listed);
   const after = byKey(await journal.counters(keys));
-  let [raised, above] = [0, 0];
+  let [raised, above, passed] = [0, 0, 0];
   for (const key of keys) {
     const { revision, ...counter } = after.get(key) ?? emptyCounter(key);
     // Orders came or ended between the lists: another time.
-    if (revision !== (before.get(key)?.revision ?? 0)) continue;
+    if (revision !== (before.get(key)?.revision ?? 0)) {
+      passed++;
+      continue;
+    }
     const sum = sums.get(key) ?? '0';
     const state = readCounter({ ...counter, revision });
     const difference = compareDecimals(state.open, sum);
@@ -43,8 +48,9 @@ export async function compareCounters(journal: CountingJournal): Promise<Compare
     if (difference >= 0) continue;
     const raise = { key, revision, next: JSON.stringify({ ...state, open: sum }) };
     if ((await journal.change({ counters: [raise], exposures: [] })) === 'changed') raised++;
+    else passed++;
   }
-  return { counters: keys.length, raised, above };
+  return { counters: keys.length, raised, above, ...(passed > 0 && { passed }) };
 }
 
 function sumsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {

@@ -121,11 +121,11 @@ export function absentBy(
   return { key, attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, said)) };
 }
 
-/** Refused because nothing was found of it: an order that shows after all was placed. */
+/** Refused because nothing was found of it, or an operator said so: an order that shows after all was placed. */
 export const isAbsent = (entry: JournalEntry | undefined): boolean =>
   entry?.state === 'refused' &&
   entry.record !== '' &&
-  readRecord(entry.record).outcome?.evidence === 'absence';
+  ['absence', 'operator'].includes(readRecord(entry.record).outcome?.evidence ?? '');
 
 /**
  * Whether the order that is shown cannot be the one that was asked for: its id was used for another one. By what no
@@ -171,7 +171,7 @@ const membersAsked = (record: OrderRecord): ReadonlyMap<string, string> | undefi
 const answerMembers = ['client_order_id', 'order_id', 'client_combo_order_id', 'combo_order_id'] as const;
 
 /** What placing answers, made of what the upstream shows of the order. */
-function answerOf(shown: string): string {
+export function answerOf(shown: string): string {
   const members = textMembers(shown, answerMembers);
   const present = answerMembers.flatMap((name) => {
     const value = members?.get(name);

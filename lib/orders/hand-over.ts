@@ -248,7 +248,8 @@ class OneHandOver {
       const part = this.#all.find(({ key }) => key === entry.key);
       return part ? [{ part, entry }] : [];
     });
-    if (pairs.some(({ part, entry }) => part.hash !== entry.hash)) return this.#conflict();
+    const other = pairs.find(({ part, entry }) => part.hash !== entry.hash);
+    if (other) return this.#conflict(other.entry);
     const known = await Promise.all(
       pairs.map(async ({ part, entry }) => ({ part, entry, ...(await this.#await(entry)) })),
     );
@@ -489,9 +490,10 @@ class OneHandOver {
     return { code: 'outcome_unknown', detail, ...(findOut !== undefined && { findOut }) };
   }
 
-  #conflict(): Refusal {
+  #conflict({ record }: JournalEntry): Refusal {
     const { by } = this.#change.operation.sideEffect?.journal ?? {};
-    return { code: 'idempotency_conflict', detail: by === 'client_order_id' ? otherOrder : otherRequest };
+    const ofOrder = readRecord(record).seen_after_restore ? ofBeforeRestore : otherOrder;
+    return { code: 'idempotency_conflict', detail: by === 'client_order_id' ? ofOrder : otherRequest };
   }
 
   async #within<T>(promise: Promise<T>, ms: number): Promise<T> {
@@ -527,6 +529,8 @@ const partlyPlaced =
   'An earlier request placed some of these orders, and this one placed none of the others. Send it again later, unchanged, for all answers: no order is placed twice.';
 const otherOrder =
   'An earlier request with other contents has this client_order_id, and its order was placed or may have been. This request was not sent; it had no effect. Look the earlier order up before placing another one.';
+const ofBeforeRestore =
+  'The upstream has an order with this client_order_id, of before the gateway’s journal was restored: whether it has the same contents is not known. This request was not sent; it had no effect. Look the order up before placing another one.';
 const otherRequest =
   'An earlier request with other contents has this Idempotency-Key, and was executed or may have been. This request was not sent; it had no effect.';
 const usedByOther: Refusal = {

@@ -8,11 +8,11 @@ import type { CountingJournal, JournalEntry } from './journal.ts';
  *
  * @param clock in milliseconds since the epoch
  */
-export function withChanges(
-  journal: CountingJournal,
+export function withChanges<Journal extends CountingJournal>(
+  journal: Journal,
   changed: (change: EntryChange) => void,
   clock: () => number,
-): CountingJournal {
+): Journal {
   const known = new Map<string, JournalEntry>();
   let count = 0;
   const tell = (after: JournalEntry) => {

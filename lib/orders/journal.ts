@@ -100,6 +100,13 @@ export interface OrderJournal {
    * @throws JournalUnavailable
    */
   finish(outcome: EntryOutcome): Promise<boolean>;
+  /**
+   * Whether what is not in it may have been: the table was restored to an earlier time, and is not up to date yet. Absent:
+   * it never is.
+   *
+   * @throws JournalUnavailable
+   */
+  isRestored?(): Promise<boolean>;
   /** @throws JournalUnavailable */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, JournalEntry>>;
   /**
@@ -144,6 +151,18 @@ export interface CountingJournal extends OrderJournal {
    * @throws JournalUnavailable
    */
   exposed(from: string, limit: number): Promise<readonly JournalEntry[]>;
+}
+
+/** A journal that was restored to an earlier time, for the worker that brings it up to date. */
+export interface RecoverableJournal {
+  /**
+   * Writes an entry as it was, in place of the one that was read. Counters stay as they are.
+   *
+   * @param read undefined where there was none
+   * @returns false where attempt or state are not as they were read; nothing is written then
+   * @throws JournalUnavailable
+   */
+  recover(entry: JournalEntry, read: JournalEntry | undefined): Promise<boolean>;
 }
 
 /** The journal is away, or it throttles. */

@@ -6,16 +6,26 @@ import type {
   CountingJournal,
   JournalEntry,
   OrderJournal,
+  RecoverableJournal,
   Stale,
   UnsettledList,
 } from './journal.ts';
+import { isUnderWay, reconciliationKey } from './reconciliation.ts';
+
+/** What a journal keeps: another journal over a copy of it is the journal of an earlier time. */
+export interface KeptJournal {
+  readonly entries: Map<string, JournalEntry>;
+  readonly counters: Map<string, StoredCounter>;
+}
 
 /**
  * @example
  * const gateway = createGateway({ ...options, orders: { journal: createMemoryOrderJournal(), names } });
  */
-export const createMemoryOrderJournal = (): CountingJournal => {
-  const journal = new MemoryJournal();
+export const createMemoryOrderJournal = (
+  kept: KeptJournal = { entries: new Map(), counters: new Map() },
+): CountingJournal & RecoverableJournal => {
+  const journal = new MemoryJournal(kept);
   return {
     begin: (entries, now) => journal.begin(entries, now),
     beginCounted: (entries, now, changes) => journal.beginCounted(entries, now, changes),
@@ -25,12 +35,19 @@ export const createMemoryOrderJournal = (): CountingJournal => {
     change: (changes) => journal.change(changes),
     counters: (keys) => journal.counters(keys),
     exposed: (from, limit) => journal.exposed(from, limit),
+    isRestored: async () => isUnderWay(await journal.counters([reconciliationKey])),
+    recover: async (entry, read) => journal.recover(entry, read),
   };
 };
 
 class MemoryJournal implements CountingJournal {
-  readonly #entries = new Map<string, JournalEntry>();
-  readonly #counters = new Map<string, StoredCounter>();
+  readonly #entries: KeptJournal['entries'];
+  readonly #counters: KeptJournal['counters'];
+
+  constructor({ entries, counters }: KeptJournal) {
+    this.#entries = entries;
+    this.#counters = counters;
+  }
 
   async begin(begun: readonly JournalEntry[], now: number) {
     const written = await this.beginCounted(begun, now, { counters: [], exposures: [] });
@@ -83,6 +100,13 @@ class MemoryJournal implements CountingJournal {
 
   async exposed(from: string, limit: number) {
     return this.#list(({ exposure }) => exposure !== undefined, from, limit);
+  }
+
+  recover(entry: JournalEntry, read: JournalEntry | undefined): boolean {
+    const stored = this.#entries.get(entry.key);
+    const isAsRead = stored?.attempt === read?.attempt && stored?.state === read?.state;
+    if (isAsRead) this.#entries.set(entry.key, entry);
+    return isAsRead;
   }
 
   #list(isListed: (entry: JournalEntry) => boolean, from: string, limit: number) {

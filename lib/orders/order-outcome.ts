@@ -2,7 +2,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
-import { isOver, type JournalEntry, type OrderJournal } from './journal.ts';
+import { isOver, type JournalEntry, JournalUnavailable, type OrderJournal } from './journal.ts';
 import { orderKey } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
@@ -24,6 +24,8 @@ export async function orderOutcome(
 ): Promise<Readonly<Record<string, string>>> {
   const key = await orderKey(names, asked);
   const entry = (await journal.read([key])).get(key);
+  // What is not there, or was refused, may have been sent after the moment to which the table was restored.
+  if ((!entry || entry.state === 'refused') && (await journal.isRestored?.())) throw new JournalUnavailable();
   const record = entry && readRecord(entry.record);
   // No request placed it: what the entry says is of one that replaced it.
   const isPlacement = record && !record.placed_elsewhere;
@@ -48,7 +50,7 @@ function told(
     ...idsIn(outcome?.answer),
     ...(outcome?.code && { code: outcome.code }),
     ...(outcome?.upstream_code && { upstream_error_code: outcome.upstream_code }),
-    request_id,
+    ...(request_id && { request_id }),
   };
 }
 

@@ -19,6 +19,8 @@ export interface OrderRecord {
   readonly begun_at: string;
   /** Another program placed the order. The entry is here because a request that replaces it is counted. */
   readonly placed_elsewhere?: true;
+  /** The upstream shows the order, and neither the journal that was restored nor the audit knows who sent it. */
+  readonly seen_after_restore?: true;
   /** A look-up that found nothing, of an order whose outcome is not known. One is no evidence. */
   readonly absent?: Absence;
   /** Pre-trade checks that the request failed: those for which it was blocked, or that were to notify only. */
@@ -31,9 +33,9 @@ export type RecordKind = 'placement' | 'cancellation' | 'replacement' | 'other';
 
 /**
  * How an outcome is known: from the upstream's answer; because nothing was sent; by a look-up of the order, or a list of
- * open orders; because look-ups found nothing for long enough.
+ * open orders; because look-ups found nothing for long enough; because an operator says so.
  */
-export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'absence';
+export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'absence' | 'operator';
 
 export interface Absence {
   readonly at: string;
@@ -52,6 +54,9 @@ export interface RecordedOutcome {
   /** Of what was refused or is unknown: the gateway's code, and the upstream's. */
   readonly code?: string;
   readonly upstream_code?: string;
+  /** Of an operator's word: who gave it, and why. */
+  readonly by?: string;
+  readonly reason?: string;
   /** What was counted of an order that look-ups did not find: counted again when it shows after all. */
   readonly exposure?: string;
 }

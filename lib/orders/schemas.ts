@@ -24,7 +24,7 @@ export const orderSettled = v.looseObject({
   evidence: v.optional(
     described(
       v.string(),
-      'How it is known: event, list (of open orders), look_up, absence (look-ups found nothing for long enough), answer, or a later one.',
+      'How it is known: event, list (of open orders), look_up, absence (look-ups found nothing for long enough), operator (one said so), answer, or a later one.',
     ),
   ),
   code: v.optional(described(v.string(), 'The gateway’s code, of what was refused.')),

@@ -4,12 +4,14 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type Compared, compareCounters } from './compare-counters.ts';
 import { absentBy, isAbsent, isEarlierFailure, outcomeBy, type Sight, settledBy } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
-import { orderKey } from './parts.ts';
+import { orderKey, ordersIn } from './parts.ts';
+import type { Reconciled } from './reconcile.ts';
 import { type AbsenceProof, type OrderRecord, readRecord } from './record.ts';
 import { type ReleaseOptions, recountShown, releaseEnded, releaseSeen } from './release-ended.ts';
 import { turnAt } from './turns.ts';
@@ -20,6 +22,8 @@ export interface SettlementOptions {
   /** At low priority: clients come first. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order' | 'ordersSince'>;
   readonly names: KeyedNames;
+  /** Looks whether a table was restored, and brings the journal up to date: `reconcile`. Default nothing is looked for. */
+  readonly reconcile?: (until: number) => Promise<Reconciled | undefined>;
   readonly clock?: () => number;
   /** Resolves after so many milliseconds; replace it in tests only. */
   readonly sleep?: (ms: number) => Promise<void>;
@@ -44,6 +48,8 @@ export interface SettlementReport {
   readonly reads: number;
   /** Once an hour: whether counters have what their orders say. */
   readonly compared?: Compared;
+  /** While a table is as it was earlier. */
+  readonly reconciled?: Reconciled;
 }
 
 export interface Settlement {
@@ -90,6 +96,7 @@ class JournalSettlement implements Settlement {
     const startedAt = this.#clock();
     const from = turnAt(startedAt);
     const run = new Run();
+    const reconciled = await this.#reconcile(startedAt + (until - startedAt) / 2);
     for (const list of ['placements', 'changes'] as const)
       await this.#settleListed(
         run,
@@ -103,7 +110,18 @@ class JournalSettlement implements Settlement {
       released,
       reads: run.reads + reads,
       ...(compared && { compared }),
+      ...(reconciled && { reconciled }),
     };
+  }
+
+  /** Without it nothing opens that is closed; what is unknown is settled all the same. */
+  async #reconcile(until: number): Promise<Reconciled | undefined> {
+    try {
+      return await this.#options.reconcile?.(until);
+    } catch (cause) {
+      this.#options.reportFailure?.(cause);
+      return undefined;
+    }
   }
 
   async #settleListed(run: Run, listed: readonly JournalEntry[], until: number): Promise<void> {
@@ -189,8 +207,26 @@ class JournalSettlement implements Settlement {
         return run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found: listed }));
       if (proof === 'no_other_order') run.setApart(open);
       const outcome = proof && absentBy(open.entry, askedAt, proof);
-      if (outcome) run.settled(open, await this.#write(outcome));
+      if (!outcome) return;
+      const told = await this.#withOthers(open, outcome).catch(this.#options.reportFailure ?? (() => {}));
+      if (told) run.settled(open, await this.#write(told));
     }
+  }
+
+  /** Parts of a combination are placed together: what was accepted of one was not refused of another. */
+  async #withOthers({ entry, record }: Open, outcome: EntryOutcome): Promise<EntryOutcome> {
+    const { journal, names } = this.#options;
+    const parts = record.list === undefined ? [] : ordersIn(record.asked, record.list);
+    if (outcome.state !== 'refused' || parts.length < 2) return outcome;
+    const { account_id: account } = record;
+    const ids = parts.flatMap((part) => textMembers(part, ['client_order_id'])?.get('client_order_id') ?? []);
+    const keys = await Promise.all(ids.map((clientOrderId) => orderKey(names, { account, clientOrderId })));
+    const accepted = [...(await journal.read(keys)).values()].find(
+      ({ attempt, state }) => attempt === entry.attempt && state === 'accepted',
+    );
+    if (!accepted) return outcome;
+    const { answer = '{}' } = readRecord(accepted.record).outcome ?? {};
+    return outcomeBy(entry, { state: 'accepted', evidence: 'look_up', answer }, this.#clock());
   }
 
   /** Whether look-ups find orders of the account at this time; undefined where they do not find what lists show. */

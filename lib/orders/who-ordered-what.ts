@@ -19,6 +19,9 @@ export interface Ordered {
   readonly state: AuditLine['after'];
   /** How the state is known. */
   readonly evidence?: string;
+  /** Of an operator's word: who gave it, and why. */
+  readonly decided_by?: string;
+  readonly reason?: string;
   readonly code?: string;
   readonly upstream_code?: string;
   readonly begun_at?: string;
@@ -99,6 +102,8 @@ function orderedOf(lines: readonly AuditLine[], nameOf: (user: string) => string
     app,
     state: last.after,
     evidence: outcome?.evidence,
+    decided_by: outcome?.by,
+    reason: outcome?.reason,
     code: outcome?.code,
     upstream_code: outcome?.upstream_code,
     begun_at,

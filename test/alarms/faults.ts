@@ -144,6 +144,18 @@ export const faults: readonly AlarmFault[] = [
     ...store('controls'),
   },
   {
+    name: 'the table of limits and stops is restored to an earlier time',
+    rings: ['orders-closed'],
+    run: async (world) => {
+      await world.minutes(2);
+      const restore = await world.scene.copyOf('controls');
+      await world.minutes(2);
+      await restore();
+      await world.minutes(10);
+    },
+    end: ({ scene }) => scene.confirm(['controls']),
+  },
+  {
     name: 'what is open cannot be asked to be cancelled',
     rings: ['cancel-not-requested'],
     limits: { max_order_quantity: '5', actions: { max_order_quantity: 'block_and_cancel' } },

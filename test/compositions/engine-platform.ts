@@ -20,6 +20,7 @@ import {
   massCancelPorts,
   orderAuditPorts,
   orderPorts,
+  settlementPorts,
   tradeEventPorts,
   tradingStopPorts,
 } from '../../functions/aws/order-ports.ts';
@@ -32,7 +33,7 @@ import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { clientConfig } from '../emulator/deployment.ts';
 import { collectReplies } from '../emulator/replies.ts';
 import { synthesise } from '../stack/synthesise.ts';
-import { type Item, itemsOf } from '../support/dynamo.ts';
+import { copyOfTable, type Item, itemsOf } from '../support/dynamo.ts';
 import type { Ministack } from '../support/ministack.ts';
 import { identityKey, type Platform, platformNames, secrets } from './scene.ts';
 
@@ -119,6 +120,7 @@ export const enginePlatform =
         ...streamPorts(host),
         ...lookupPorts(host),
         ...massCancelPorts(host),
+        ...settlementPorts(host),
         ...tradeEventPorts(host),
         ...orderStreamPorts(host),
         ...orderAuditPorts(host),
@@ -142,6 +144,8 @@ export const enginePlatform =
         await collected?.read();
         return (collected?.events ?? []).map(({ 'detail-type': type, detail }) => ({ type, detail }));
       },
+      copyOf: (table) =>
+        copyOfTable(emulator.endpoint, { ...platformNames, users: platformNames.access }[table]),
       close: async () => {},
     };
   };

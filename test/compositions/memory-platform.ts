@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { Host } from '../../functions/compose/ports.ts';
 import { createMemoryPlatform, type MemoryPlatformOptions } from '../../infra/local/memory-ports.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
+import { controlOf } from '../../lib/guard-rails/control-admin-store.ts';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { identityKey, type Platform, type Published, platformNames, secrets } from './scene.ts';
@@ -25,6 +26,11 @@ function createSealerCheck() {
     };
   return { checked, ready: async () => void (await Promise.all(tries)) };
 }
+
+const setBack = <K, V>(map: Map<K, V>, kept: readonly (readonly [K, V])[]) => {
+  map.clear();
+  for (const [key, value] of kept) map.set(key, value);
+};
 
 /** @param names `any` for compositions that take a wrong one: their scenario finds it, as on AWS, where a table is asked later */
 export const memoryPlatform =
@@ -66,6 +72,25 @@ export const memoryPlatform =
         return (await whoOrderedWhat(lines)).ordered;
       },
       published: async (name) => published.get(name) ?? [],
+      async copyOf(table) {
+        const name = { ...platformNames, users: platformNames.access }[table];
+        const checkpoint = platform.checkpoints.get(name);
+        const journal = platform.journal(platformNames.journal);
+        const [entries, counters] = [[...journal.entries], [...journal.counters]];
+        const controls = platform.controls(platformNames.controls);
+        const set = await controls.list();
+        return async () => {
+          if (checkpoint === undefined) platform.checkpoints.delete(name);
+          else platform.checkpoints.set(name, checkpoint);
+          if (table === 'journal') {
+            setBack(journal.entries, entries);
+            setBack(journal.counters, counters);
+          }
+          if (table === 'controls')
+            for (const { key } of await controls.list())
+              controls.set(key, controlOf(set.find((one) => one.key === key) ?? { version: 0, limits: {} }));
+        };
+      },
       close: async () => {},
     };
   };

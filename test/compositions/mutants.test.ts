@@ -77,10 +77,28 @@ const swapped: readonly Mutant[] = [
     by: 'journal: { ...ports.journal(journalTable, identity.sealer), exposed: async () => [] },',
   },
   {
+    wiring: 'the settlement does not look at the audit of a restored journal',
+    file: 'settlement',
+    find: 'audit: ports.auditLines(auditTable, identity.sealer),',
+    by: 'audit: ports.auditLines(journalTable, identity.sealer),',
+  },
+  {
+    wiring: 'no function that places orders looks for a restored journal',
+    file: 'orders',
+    find: 'tableNames(parts.journalTable, undefined, parts.usersTable)',
+    by: '{}',
+  },
+  {
+    wiring: 'limits and stops have no checkpoint',
+    file: 'settlement',
+    find: 'tableNames(journalTable, controlsTable, usersTable)',
+    by: 'tableNames(journalTable, undefined, usersTable)',
+  },
+  {
     wiring: 'limits and stops are read from the journal’s table',
     file: 'orders',
-    find: 'ports.controls(guard.tableName)',
-    by: 'ports.controls(parts.journalTable)',
+    find: 'ports.controls(\n          guard.tableName,',
+    by: 'ports.controls(\n          parts.journalTable,',
   },
   {
     wiring: 'mass cancels are looked for in the journal’s table',

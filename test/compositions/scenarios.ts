@@ -288,6 +288,65 @@ const tellsEvents: Scenario = {
   },
 };
 
+const outcomeOf = async (scene: Scene, id: string) =>
+  scene.ask(`${getOrderOutcome.path}?account_id=${accountId}&client_order_id=${id}`);
+
+const restoresJournal: Scenario = {
+  name: 'a restored journal closes orders until it is known what is open, and then knows what was sent',
+  async run(scene) {
+    const [first, second] = [newId(), newId()];
+    await scene.settle();
+    const restore = await scene.copyOf('journal');
+    await scene.settle();
+    is(await place(scene, first), 200);
+    assert.equal((await scene.audited()).length > 0, true);
+    await restore();
+    await scene.pass(6000);
+    is(await place(scene, second), 503, 'orders_closed');
+    is(await place(scene, first), 503, 'orders_closed');
+    const { reconciled } = await scene.settle();
+    assert.deepEqual([reconciled?.restored, reconciled?.recovered], [['journal'], 1]);
+    assert.match((await outcomeOf(scene, first)).text, /"state":"accepted"/);
+    is(await outcomeOf(scene, second), 503, 'journal_unavailable');
+    let minutes = 0;
+    for (; (await scene.settle()).reconciled && minutes < 30; minutes++) await scene.pass(minute);
+    assert.ok(minutes >= 10 && minutes < 15, `open again after ${minutes} minutes`);
+    await scene.pass(6000);
+    const again = await place(scene, first);
+    is(again, 200);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assert.equal(scene.simulator.orders.filter(({ clientOrderId }) => clientOrderId === first).length, 1);
+    // It counts: the next one is too much until it has ended.
+    is(await place(scene, second), 403, 'order_blocked');
+    is(await cancel(scene, first), 200);
+    await scene.pass(minute);
+    assert.equal((await scene.settle()).released, 1);
+    is(await place(scene, second), 200);
+  },
+};
+
+const restoresControls: Scenario = {
+  name: 'restored limits and stops close orders until an operator has looked at them',
+  async run(scene) {
+    await scene.settle();
+    const restore = await scene.copyOf('controls');
+    await scene.operator.apply({ action: 'stop', subject: { kind: 'gateway' }, reason: 'scenario' });
+    await scene.settle();
+    await restore();
+    await scene.pass(6000);
+    is(await place(scene, newId(), { quantity: '1' }), 503, 'orders_closed');
+    for (let minutes = 0; minutes < 20; minutes++) {
+      await scene.pass(minute);
+      assert.equal((await scene.settle()).reconciled?.waitsFor, 'operator');
+    }
+    is(await place(scene, newId(), { quantity: '1' }), 503, 'orders_closed');
+    await scene.confirm(['controls']);
+    await scene.pass(6000);
+    is(await place(scene, newId(), { quantity: '1' }), 200);
+    assert.equal((await scene.settle()).reconciled, undefined);
+  },
+};
+
 export const scenarios: readonly Scenario[] = [
   releases,
   replaces,
@@ -300,6 +359,8 @@ export const scenarios: readonly Scenario[] = [
   looksUp,
   limited,
   tellsEvents,
+  restoresJournal,
+  restoresControls,
 ];
 
 /** Cancels what a scenario left open, and has it leave the counters. */

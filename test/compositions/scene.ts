@@ -23,6 +23,8 @@ import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import type { CheckpointTable } from '../../lib/guard-rails/checkpoints.ts';
+import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
 import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
@@ -53,6 +55,10 @@ export interface Scene {
   /** CloudWatch tells the trading stop of an alarm. */
   alarm(): Promise<void>;
   readonly operator: Pick<ControlAdmin, 'apply'>;
+  /** Keeps a table as it is now. @returns what restores it */
+  copyOf(table: CheckpointTable): Promise<() => Promise<void>>;
+  /** The operator takes restored tables as they are. */
+  confirm(tables: readonly CheckpointTable[]): Promise<void>;
   /** Who ordered what. */
   audited(): Promise<readonly Ordered[]>;
   /** What a stream tells, or with what it is refused, until it is so; to a caller who has missed all that is kept. */
@@ -87,6 +93,8 @@ export interface Platform {
   audited(): Promise<readonly Ordered[]>;
   /** What a bus has so far: `detail-type` and detail. */
   published(busName: string): Promise<readonly Published[]>;
+  /** Keeps a table as it is now. @returns what restores it */
+  copyOf(table: CheckpointTable): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -195,7 +203,8 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     'order-cancels': twice(offers.orderCancels),
     'order-reads': twice(offers.orderReads),
   };
-  const settle = start(settlement, worker, portsOf('settlement'));
+  // It writes checkpoints into the table of users, too.
+  const settle = start(settlement, env, portsOf('settlement'));
   const cancelOpen = start(massCancels, worker, portsOf('mass-cancels'));
   // What it waits for comes over a socket.
   const listener = start(tradeEvents, worker, { ...portsOf('trade-events'), sleep });
@@ -206,6 +215,12 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const stop = start(tradingStop, worker, portsOf('trading-stop'));
   own.follow(start(orderAudit, worker, portsOf('order-audit')));
   const lookUp = start(lookups(operations), env, portsOf('lookups'));
+  const operator = createControlAdmin({
+    store: ports.controlAdmin(platformNames.controls),
+    identity,
+    by: 'operator',
+    clock,
+  });
   await own.ready();
   return {
     simulator,
@@ -240,12 +255,17 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     },
     follow: streams,
     alarm: async () => void (await stop(alarmEvent)),
-    operator: createControlAdmin({
-      store: ports.controlAdmin(platformNames.controls),
-      identity,
-      by: 'operator',
-      clock,
-    }),
+    operator,
+    copyOf: own.copyOf,
+    confirm: async (taken) => {
+      const { journal, controls, access: users } = platformNames;
+      const tables = { journal, controls, users };
+      await confirmTables(
+        { admin: operator, checkpoints: ports.checkpoints(tables), tables, clock },
+        taken,
+        'scenario',
+      );
+    },
     audited: own.audited,
     published: own.published,
     hold() {

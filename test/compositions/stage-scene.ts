@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
+import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
 import { streamPorts } from '../../functions/aws/ports.ts';
 import { orderStreams, quoteStreams, start } from '../../functions/compose/functions.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
+import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
@@ -23,7 +26,7 @@ import {
 } from '../emulator/operator.ts';
 import { collectReplies } from '../emulator/replies.ts';
 import type { Stage } from '../emulator/stage.ts';
-import { itemsOf } from '../support/dynamo.ts';
+import { copyOfTable, itemsOf } from '../support/dynamo.ts';
 import { alarmEvent, platformNames, requester, type Scene, streamsOf } from './scene.ts';
 
 export async function stageScene(stage: Stage): Promise<Scene> {
@@ -40,6 +43,12 @@ export async function stageScene(stage: Stage): Promise<Scene> {
     scopes: ['read'],
   });
   const identity = createIdentity(() => identityKeyOf(stage));
+  const operator = await tradingOperatorOf(stage);
+  const tables = {
+    journal: outputs.OrderJournalTable ?? '',
+    controls: outputs.TradingControlsTable ?? '',
+    users: outputs.AccessTable ?? '',
+  };
   const busNames = new Map([
     [platformNames.lookupBus, outputs.LookupBus],
     [platformNames.eventsBus, outputs.TradeEventsBus],
@@ -85,7 +94,7 @@ export async function stageScene(stage: Stage): Promise<Scene> {
     logged: [],
     follow,
     published,
-    operator: await tradingOperatorOf(stage),
+    operator,
     async ask(target, body) {
       const init = body
         ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
@@ -121,6 +130,11 @@ export async function stageScene(stage: Stage): Promise<Scene> {
         if (reply) return reply.detail;
         await sleep(200);
       }
+    },
+    copyOf: (table) => copyOfTable(emulator.endpoint, tables[table]),
+    async confirm(taken) {
+      const checkpoints = createDynamoCheckpoints({ client: createDynamoClient(emulator.endpoint), tables });
+      await confirmTables({ admin: operator, checkpoints, tables, clock: Date.now }, taken, 'scenario');
     },
     alarm: async () => void (await invoke(outputs.TradingStopFunctionArn, alarmEvent)),
     async audited() {

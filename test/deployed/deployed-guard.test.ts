@@ -79,6 +79,7 @@ function journalOf(url?: string) {
   );
   const own = { ...identity, readAhead: () => {} };
   const orders = orderOptions(guard, undefined, ports, {
+    usersTable: undefined,
     journalTable: 'journal',
     identity: own,
     lookUps: [],

@@ -28,6 +28,7 @@ import {
   refusalResponse,
   type TokenClaims,
 } from '../../lib/gateway/index.ts';
+import { restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
 import { type Control, createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
 import { bearer, claimsOf, createTestAccess } from '../support/access.ts';
@@ -158,10 +159,10 @@ const conflictingOrder: Source = async (t) => {
     return seen(answer.status, answer.headers, new TextDecoder().decode(answer.body));
   };
 };
-/** An operator has stopped trading, or has set a limit below the order. */
-const guarded = (control: Omit<Control, 'version'> | 'away'): Source => {
+/** An operator has stopped trading, or has set a limit below the order; or a table was restored. */
+const guarded = (control: Omit<Control, 'version'> | 'away', scope = 'stack'): Source => {
   const controls = createMemoryControls();
-  if (control !== 'away') controls.set('stack', control);
+  if (control !== 'away') controls.set(scope, control);
   const read = control === 'away' ? async () => Promise.reject(new Error('away')) : controls.read;
   const journal = createMemoryOrderJournal();
   return order({ options: { orders: { journal, names, guard: { controls: { read }, journal } } } });
@@ -328,6 +329,7 @@ const sources: Readonly<Record<RefusalCode, Readonly<Record<string, Source>>>> =
     'the kill switch': guarded({ limits: {}, stopped: { at: Date.UTC(2026, 10, 1) } }),
   },
   trading_limits_unavailable: { 'no controls': guarded('away') },
+  orders_closed: { 'a restored table': guarded(restoredControl, restoredScope) },
   idempotency_conflict: { 'an id that is used': conflictingOrder },
   payload_too_large: {
     'the gateway': order({ body: ' '.repeat(1024 * 1024 + 1) }),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
+import { type CountingJournal, createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
 import { orderKey } from '../../lib/orders/parts.ts';
 import { readRecord } from '../../lib/orders/record.ts';
@@ -13,7 +13,7 @@ import { bodyOf, limited, outcomeOf, placePath, startGuarded } from './guarded.t
 const clientOrderId = 'an-order-of-refusals';
 const order = (quantity: string) => limited(clientOrderId, '1', quantity);
 
-async function entryOf(journal: ReturnType<typeof createMemoryOrderJournal>) {
+async function entryOf(journal: CountingJournal) {
   const key = await orderKey(names, { account: accountId, clientOrderId });
   return (await journal.read([key])).get(key);
 }

@@ -7,8 +7,10 @@ import {
   type JournalEntry,
   JournalUnavailable,
 } from '../../lib/orders/index.ts';
+import { orderKey } from '../../lib/orders/parts.ts';
 import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
 import { names, settlementFor, startInstances } from '../support/instances.ts';
+import { entryOf } from './journal.contract.ts';
 
 const minute = 60_000;
 
@@ -37,6 +39,64 @@ async function startLosing(t: TestContext) {
   }
   return { state, gateway, simulator, journal, settlement, placeLost };
 }
+
+test('a part of a combination that does not show is accepted when another part was', async () => {
+  let now = Date.UTC(2026, 10, 20, 15);
+  const journal = createMemoryOrderJournal();
+  const orders = ['master', 'child', 'alone'].map((id) => ({ client_order_id: id, combo_type: 'MASTER' }));
+  const keyOf = (clientOrderId: string) => orderKey(names, { account: accountId, clientOrderId });
+  const shown = (id: string) => {
+    const state = { account: accountId, clientOrderId: id, status: 'SUBMITTED', filled: '0' };
+    return { state, payload: JSON.stringify({ client_order_id: id, order_id: `U-${id}` }) };
+  };
+  const begin = async (id: string, together: readonly object[]) => {
+    const asked = { account_id: accountId, new_orders: together };
+    const record = {
+      operation: 'placeOrder',
+      kind: 'placement',
+      account_id: accountId,
+      client_order_id: id,
+      asked: JSON.stringify(asked),
+      list: 'new_orders',
+      request_id: 'request',
+      begun_at: '',
+    };
+    const entry = {
+      attempt: id === 'alone' ? 'other' : 'first',
+      state: 'unknown',
+      at: now,
+      sendBy: now,
+    } as const;
+    await journal.begin([entryOf(await keyOf(id), { ...entry, record: JSON.stringify(record) })], now);
+  };
+  const [master, child, alone] = orders as [object, object, object];
+  await begin('master', [master, child]);
+  await begin('child', [master, child]);
+  await begin('alone', [alone, alone]);
+  const settlement = createSettlement({
+    journal,
+    names,
+    clock: () => now,
+    orders: {
+      openOrders: async () => [shown('master')],
+      ordersSince: async () => [shown('master')],
+      order: async (_, id) => (id === 'master' ? shown(id) : 'not_found'),
+    },
+  });
+  for (let run = 0; run < 20; run++) {
+    now += minute;
+    await settlement.run(now + minute);
+  }
+  const states = await Promise.all(
+    ['master', 'child', 'alone'].map(async (id) =>
+      (await journal.read([await keyOf(id)])).get(await keyOf(id)),
+    ),
+  );
+  assert.deepEqual(
+    states.map((entry) => entry?.state),
+    ['accepted', 'accepted', 'refused'],
+  );
+});
 
 describe('what stayed unknown', () => {
   test('is accepted when a look-up finds the order', async (t) => {

@@ -9,6 +9,7 @@ export const codeOf = (name: string) =>
 /** What stores call through another file. */
 const helpers = new Map([
   ['batchGet', 'BatchGetItem'],
+  ['batchGetOf', 'BatchGetItem'],
   ['readOnce', 'BatchGetItem'],
   ['queryAll', 'Query'],
   ['transact', 'TransactWriteItems'],

@@ -7,12 +7,14 @@ import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { test } from 'vitest';
 import { orderAuditActions } from '../../infra/stack/order-audit.ts';
+import { auditReadActions } from '../../infra/stack/order-settlement.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { getStockSnapshots, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
 import { calledBy } from './called-by.ts';
 import {
   base,
   type CfnTemplate,
+  policiesOf,
   removals,
   type Synthesised,
   statementsOf,
@@ -91,7 +93,7 @@ test('the table: on demand, restorable, without an end of lines, and protected u
   }
 });
 
-test('no identity of the stack but the function may do anything with the table, and that one may only add lines', () => {
+test('the function may add lines, the settlement read them, and no other identity do anything with the table', () => {
   const [policy, { Properties }] = only(opened, 'AWS::IAM::Policy');
   assert.deepEqual(Properties.PolicyDocument, {
     Version: '2012-10-17',
@@ -100,7 +102,20 @@ test('no identity of the stack but the function may do anything with the table, 
   assert.deepEqual(Properties.Roles, [{ Ref: role }]);
   for (const type of ['AWS::IAM::Role', 'AWS::IAM::Policy'])
     for (const [id, resource] of opened.all(type))
-      if (id !== policy) assert.ok(!JSON.stringify(resource).includes(table), id);
+      if (id.startsWith('OrderSettlementRole')) {
+        const { PolicyDocument } = policiesOf(resource).find(
+          ({ PolicyName }) => PolicyName === 'ReadOrderAudit',
+        )!;
+        assert.deepEqual(PolicyDocument.Statement, [
+          {
+            Effect: 'Allow',
+            Action: auditReadActions.map((action) => `dynamodb:${action}`)[0],
+            Resource: arn(table),
+          },
+        ]);
+        const others = policiesOf(resource).filter(({ PolicyName }) => PolicyName !== 'ReadOrderAudit');
+        assert.ok(!JSON.stringify(others).includes(table), id);
+      } else if (id !== policy) assert.ok(!JSON.stringify(resource).includes(table), id);
 });
 
 test('the function may read its key and the stream, note what was lost, and publish; not the journal', () => {

@@ -37,7 +37,7 @@ test('it runs each minute, and once for an event, also when it fails', () => {
   assert.equal(invoke.Properties.MaximumRetryAttempts, 0);
 });
 
-test('it reads what is unsettled or counted and finishes it, and writes no entry of its own', () => {
+test('it reads what is unsettled or counted and finishes it, and writes entries again where the journal was restored', () => {
   const properties = settlementOf(opened)!.Properties;
   assert.deepEqual(variablesOf(properties).ORDER_JOURNAL_TABLE, {
     Ref: opened.table('OrderJournal')?.[0],

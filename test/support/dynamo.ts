@@ -4,7 +4,9 @@ import {
   type AttributeValue,
   CreateTableCommand,
   type CreateTableCommandInput,
+  DeleteItemCommand,
   DynamoDBClient,
+  PutItemCommand,
   ScanCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -75,3 +77,16 @@ export const bytesOf = (item: Item): number =>
     (sum, [name, { S, N, B }]) => sum + name.length + (S ?? N ?? '').length + (B?.length ?? 1),
     0,
   );
+
+/** Keeps all items of a table. @returns what makes it the table that it was */
+export async function copyOfTable(endpoint: string, TableName: string): Promise<() => Promise<void>> {
+  const kept = await itemsOf(endpoint, TableName);
+  return async () => {
+    const now = await itemsOf(endpoint, TableName);
+    await withClient(endpoint, async (client) => {
+      for (const { pk, sk } of now)
+        await client.send(new DeleteItemCommand({ TableName, Key: { pk: pk!, ...(sk && { sk }) } }));
+      for (const Item of kept) await client.send(new PutItemCommand({ TableName, Item }));
+    });
+  };
+}

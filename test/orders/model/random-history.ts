@@ -6,7 +6,6 @@
 
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
-import { createMemoryControls } from '../../../lib/guard-rails/index.ts';
 import type { Delivery } from '../../../lib/orders/hand-over.ts';
 import { type CountingJournal, type JournalEntry, JournalUnavailable } from '../../../lib/orders/journal.ts';
 import type { ReadOrder } from '../../../lib/orders/order-reads.ts';
@@ -14,6 +13,7 @@ import type { SettlementOptions } from '../../../lib/orders/settle.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import type { Subject } from './history.ts';
 import { batch, order, placing } from './scenarios.ts';
+import { type RestoreSubject, Tables } from './tables.ts';
 import { lost, ModelUpstream, notSent, type Oddity, refusedByUpstream } from './upstream.ts';
 import {
   type Asked,
@@ -31,6 +31,8 @@ export interface Lived {
   readonly placements: number;
   /** From the first word that an outcome is unknown to the truth, for each client that heard it, in milliseconds. */
   readonly settledMs: readonly number[];
+  /** How often the journal was restored. */
+  readonly restores: number;
 }
 
 const second = 1000;
@@ -39,6 +41,8 @@ const instances = 50;
 const clockOffMs = 30 * second;
 /** After that all goes well. */
 const misfortuneMs = 20 * minute;
+/** From the beginning to the first order, where the journal is restored. */
+const settledMs = 9 * minute;
 /** Of a client: half a minute apart, so that what goes wrong at the last moment is settled. */
 const maxAttempts = 120;
 /** What a platform gives one request. */
@@ -58,8 +62,7 @@ const nameOf = (text: string): string => {
 const names = { nameOf: async (...texts: readonly string[]) => nameOf(texts.join('|')) };
 
 /** Far above what these orders come to: that limits hold has worlds of its own. */
-const controls = createMemoryControls();
-controls.set('stack', { limits: { max_open_notional: '1000000' } });
+const limit = '1000000';
 
 /** What a run of the settlement is shown: of every order nothing, or of the gateway's own. */
 type Sight = 'right' | 'nothing' | 'nothing of ours';
@@ -75,8 +78,13 @@ interface Run {
   readonly diesAfter: boolean;
 }
 
-export async function runRandomHistory(seed: number, subject: Subject): Promise<Lived> {
-  const world = new RandomHistory(seed, subject);
+/** @param restores with it the journal is restored now and then */
+export async function runRandomHistory(
+  seed: number,
+  subject: Subject,
+  restores?: RestoreSubject,
+): Promise<Lived> {
+  const world = new RandomHistory(seed, subject, restores);
   return world.run();
 }
 
@@ -87,7 +95,8 @@ class RandomHistory {
   readonly #upstream = new ModelUpstream();
   readonly #witness = new Witness(this.#upstream);
   readonly #subject: Subject;
-  readonly #journal: CountingJournal;
+  readonly #tables: Tables;
+  readonly #restores: RestoreSubject | undefined;
   readonly #keys = new Set<string>();
   readonly #settledMs: number[] = [];
   readonly #visibleAt = new Map<string, number>();
@@ -98,14 +107,20 @@ class RandomHistory {
   readonly #lateMs: number;
   readonly #isCounted: boolean;
   #isOver = false;
+  #waited = 0;
   #requests = 0;
 
-  constructor(seed: number, subject: Subject) {
+  constructor(seed: number, subject: Subject, restores: RestoreSubject | undefined) {
     this.#random = createRandom(seed);
     this.#subject = subject;
-    this.#journal = subject.createMemoryOrderJournal();
+    this.#restores = restores;
+    this.#tables = new Tables(this.#time, createRandom(seed + 1), {
+      create: subject.createMemoryOrderJournal,
+      subject: restores,
+    });
     this.#misfortune = this.#random();
     this.#isCounted = this.#happens(0.7);
+    if (this.#isCounted) this.#tables.limit(limit);
     this.#mayBeWrongOfOurs = this.#happens(0.5);
     this.#lateMs = this.#mayBeWrongOfOurs ? lessLateMs : lateMs;
   }
@@ -115,6 +130,12 @@ class RandomHistory {
     if (this.#happens(0.2)) await this.#crowd();
     const [first, other] = this.#bodies();
     this.#settleEachMinute();
+    if (this.#restores) {
+      // So that there is a moment before these orders to restore to.
+      await new Promise(setImmediate);
+      await this.#time.runUntil(this.#startedAt + settledMs);
+      this.#restoreSometimes(first!, other!);
+    }
     this.#client('first', first!);
     // The same client, after a restart.
     if (this.#happens(0.3)) this.#time.after(this.#random() * 3 * second, () => this.#client('twin', first!));
@@ -135,7 +156,26 @@ class RandomHistory {
       requests: this.#requests,
       placements: this.#upstream.book.size,
       settledMs: this.#settledMs,
+      restores: this.#tables.restores,
     };
+  }
+
+  get #journal() {
+    return this.#tables.journal;
+  }
+
+  /** Up to twice, while all else goes wrong, too: soon after an order, for the most part, and then it comes again. */
+  async #restoreSometimes(...bodies: readonly Pick<Asked, 'operation' | 'body'>[]): Promise<void> {
+    for (let left = this.#happens(0.3) ? 2 : 1; left > 0; left--) {
+      await this.#time.sleep(this.#random() ** 3 * 10 * minute);
+      if (!this.#tables.restore()) continue;
+      // What it had as accepted it may have had later.
+      this.#witness.forgetsAccepted();
+      for (const [index, body] of bodies.entries())
+        this.#time.after(this.#random() ** 2 * 20 * minute, () =>
+          this.#client(`again ${left} ${index}`, body),
+        );
+    }
   }
 
   #placeElsewhere(one: ReturnType<typeof order>): void {
@@ -151,6 +191,11 @@ class RandomHistory {
   async #settleEachMinute(): Promise<void> {
     for (let run = 0; !this.#isOver; await this.#time.sleep(minute)) {
       await this.#checkCounter();
+      if (this.#restores) {
+        this.#tables.keep();
+        if (!this.#goesWrong(0.1)) await this.#reconcile();
+        continue;
+      }
       const [unknown] = await this.#journal.unsettled('placements', '', 1);
       const [counted] = await this.#journal.exposed('', 1);
       if (this.#goesWrong(0.1) || !(unknown || (counted && run++ % 5 === 0))) continue;
@@ -161,15 +206,30 @@ class RandomHistory {
     }
   }
 
+  /** An operator who is waited for has what is open cancelled, and takes the journal as it is where that does not help. */
+  async #reconcile(): Promise<void> {
+    const clock = this.#clockOf();
+    const waits = async () => {
+      const report = await this.#settlement(clock).run(clock() + 40 * second);
+      this.#waited = report.reconciled?.waitsFor === 'operator' ? this.#waited + 1 : 0;
+      if (this.#waited > 10) for (const id of this.#upstream.open) this.#upstream.fill(id);
+      if (this.#waited > 30) await this.#tables.confirm();
+    };
+    void waits().catch(() => {});
+  }
+
   #settlement(clock: () => number) {
     const run = { clock, calls: 0, diesAfter: this.#happens(0.5), ...this.#death() };
-    return this.#subject.createSettlement({
+    const orders = this.#readsOf(this.#sightOfRun());
+    const options: SettlementOptions = {
       journal: this.#journalOf(run),
-      orders: this.#readsOf(this.#sightOfRun()),
+      orders,
       names,
       clock,
       sleep: (ms) => this.#time.sleep(ms),
-    });
+    };
+    const all = { ...orders, accounts: async () => ['account'] };
+    return this.#subject.createSettlement(this.#restores ? this.#tables.reconciling(options, all) : options);
   }
 
   #sightOfRun(): Sight {
@@ -209,7 +269,8 @@ class RandomHistory {
 
   async #checkCounter() {
     const [counter] = await this.#journal.counters([counterKey]);
-    if (this.#isCounted) this.#witness.checkCounter(counter, await this.#journal.exposed('', 100));
+    if (this.#isCounted && !this.#tables.isClosed)
+      this.#witness.checkCounter(counter, await this.#journal.exposed('', 100));
     return counter;
   }
 
@@ -242,7 +303,7 @@ class RandomHistory {
       const code = outcome?.kind === 'refused' ? outcome.refusal.code : undefined;
       // Some place again at once what was refused.
       const isAgain = code === 'upstream_rejected' && this.#happens(0.3);
-      if (outcome && code !== 'outcome_unknown' && code !== 'journal_unavailable' && !isAgain) {
+      if (outcome && !isToldLater(code) && !isAgain) {
         if (unknownAt !== undefined) this.#settledMs.push(this.#time.now() - unknownAt);
         return;
       }
@@ -267,7 +328,7 @@ class RandomHistory {
     const handOver = this.#subject.createHandOver({
       journal,
       names,
-      ...(this.#isCounted && { guard: { controls, journal } }),
+      ...((this.#isCounted || this.#restores) && { guard: { controls: this.#tables.controls(), journal } }),
       clock: run.clock,
       sleep: (ms) => this.#time.sleep(ms),
     });
@@ -457,5 +518,8 @@ const undecided = (index: number, at: number): JournalEntry => ({
     begun_at: new Date(at).toISOString(),
   }),
 });
+
+const isToldLater = (code: string | undefined): boolean =>
+  code === 'outcome_unknown' || code === 'journal_unavailable' || code === 'orders_closed';
 
 const never = () => new Promise<never>(() => {});

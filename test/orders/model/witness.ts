@@ -93,6 +93,11 @@ export class Witness {
     return !refused.has(id) && now <= at + absenceCountsAfterMs;
   }
 
+  /** The journal was restored: it has entries as they were earlier. */
+  forgetsAccepted(): void {
+    this.#accepted.clear();
+  }
+
   /** The instance of a request was shown these entries. */
   showsEntries(asked: Asked, entries: Iterable<JournalEntry>): void {
     for (const entry of entries) {
@@ -239,7 +244,8 @@ function isAlike(asked: string, placed: string, by: string): boolean {
 }
 
 function isSameOrder({ record }: JournalEntry, id: string, placed: string, by: string): boolean {
-  const { asked } = readRecord(record);
+  const { asked, seen_after_restore } = readRecord(record);
+  if (seen_after_restore) return true;
   const orders = ordersOf(asked);
   const order = orders.find((one) => one.client_order_id === id);
   return isAlike(order ? JSON.stringify(order) : asked, placed, by);

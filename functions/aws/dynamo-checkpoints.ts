@@ -1,0 +1,91 @@
+/**
+ * Checkpoints in DynamoDB: an item of the same key in each of the tables, with the layout of a counter. All of them are
+ * read by one BatchGetItem, and written by one transaction. The settlement needs BatchGetItem and PutItem on the items; a
+ * function that places orders has BatchGetItem on the tables anyway.
+ */
+
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  type CheckpointStore,
+  type CheckpointTable,
+  readCheckpoint,
+  type StoredCheckpoints,
+  type TableNames,
+} from '../../lib/guard-rails/checkpoints.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { batchGetOf, type Item, number, textOf } from './dynamo-items.ts';
+import { isOvertaken, transact } from './dynamo-transaction.ts';
+
+/** The key of the item; where a table has a sort key, that, too. */
+export const checkpointPartition = 'checkpoint';
+
+const checkpointKey = (table: CheckpointTable): Record<string, AttributeValue> => ({
+  pk: { S: checkpointPartition },
+  ...(table !== 'journal' && { sk: { S: checkpointPartition } }),
+});
+
+/** By the tables' names. */
+export const checkpointKeys = (names: TableNames) =>
+  Object.fromEntries(tablesOf(names).map(([table, name]) => [name, [checkpointKey(table)]]));
+
+const isCheckpoint = ({ pk }: Item): boolean => pk?.S === checkpointPartition;
+
+/** @param items that were read, by the tables' names */
+export const checkpointsIn = (
+  names: TableNames,
+  items: Readonly<Record<string, readonly Item[]>>,
+): StoredCheckpoints =>
+  new Map(
+    tablesOf(names).flatMap(([table, name]) =>
+      (items[name] ?? []).filter(isCheckpoint).map((item) => [table, textOf(item, 'state')] as const),
+    ),
+  );
+
+const tablesOf = (names: TableNames) => Object.entries(names) as (readonly [CheckpointTable, string])[];
+
+/** @example const checkpoints = createDynamoCheckpoints({ client, tables: { journal: 'orders' } }); */
+export function createDynamoCheckpoints({
+  client,
+  tables,
+}: {
+  readonly client: DynamoSender;
+  readonly tables: TableNames;
+}): CheckpointStore {
+  const limited = withStoreErrors(withLimit(client, { timeoutMs: 5000, attempts: 4 }));
+  return {
+    async read() {
+      return checkpointsIn(tables, await batchGetOf(limited, checkpointKeys(tables)));
+    },
+    async write(next, written, read) {
+      try {
+        await transact(
+          limited,
+          written.map((table) => {
+            const before = read.get(table);
+            return {
+              Put: {
+                TableName: tables[table],
+                Item: {
+                  ...checkpointKey(table),
+                  revision: number(readCheckpoint(next).number),
+                  state: { S: next },
+                },
+                ...(before === undefined
+                  ? { ConditionExpression: 'attribute_not_exists(pk)' }
+                  : {
+                      ConditionExpression: '#state = :read',
+                      ExpressionAttributeNames: { '#state': 'state' },
+                      ExpressionAttributeValues: { ':read': { S: before } },
+                    }),
+              },
+            };
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (isOvertaken(error)) return false;
+        throw error;
+      }
+    },
+  };
+}

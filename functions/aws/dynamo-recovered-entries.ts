@@ -1,0 +1,37 @@
+/**
+ * Entries that are written again into a journal that was restored, as the audit has them. The settlement alone does so, and
+ * needs PutItem on the journal's table for it.
+ */
+
+import { JournalUnavailable, type RecoverableJournal } from '../../lib/orders/journal.ts';
+import { asStoreError, withLimit } from './dynamo-client.ts';
+import { absent, isMet } from './dynamo-items.ts';
+import { aboutEntry, putOf } from './dynamo-order-entries.ts';
+import type { DynamoOrderJournalOptions } from './dynamo-order-journal.ts';
+import { sealText } from './sealed-text.ts';
+
+/** @example const { recover } = createDynamoRecovery({ client, tableName: 'orders', sealer }); */
+export function createDynamoRecovery({
+  client,
+  tableName,
+  sealer,
+  timeoutMs = 3000,
+}: DynamoOrderJournalOptions): RecoverableJournal {
+  const limited = withLimit(client, { timeoutMs, attempts: 3 });
+  return {
+    async recover(entry, read) {
+      const sealed = await sealText(sealer, entry.record, aboutEntry(entry.key));
+      const { Item } = putOf(entry, { sealed, now: 0, tableName });
+      const asRead = read && {
+        ConditionExpression: 'attempt = :attempt AND #state = :state',
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: { ':attempt': { S: read.attempt }, ':state': { S: read.state } },
+      };
+      try {
+        return await isMet(limited.send('PutItem', { TableName: tableName, Item, ...(asRead ?? absent) }));
+      } catch (error) {
+        throw new JournalUnavailable(asStoreError(error));
+      }
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * `countersign orders decide`: an operator's word for an order whose outcome stays unknown. It writes the journal with the
+ * operator's own credentials; the audit has who said what, when and why.
+ */
+
+import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
+import {
+  type DecidedOrder,
+  type DecisionParts,
+  DecisionRefused,
+  decideOrder,
+} from '../../lib/orders/decide.ts';
+import { StartError } from '../environment.ts';
+import { orderJournalTableOutput } from '../stack/outputs.ts';
+import { operatorArn } from './operator.ts';
+import type { Target } from './readers.ts';
+import { asStartError, sealedStack } from './sealed-stack.ts';
+
+export interface DecideArguments extends DecidedOrder {
+  readonly target: Target;
+}
+
+export interface DecidePorts extends DecisionParts {
+  readonly stackName: string;
+  /** One line for the operator. */
+  say(line: string): void;
+}
+
+/** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
+export async function deployedDecision({ target }: Pick<DecideArguments, 'target'>): Promise<DecidePorts> {
+  const { stackName, store, identity, say } = await sealedStack(
+    target,
+    orderJournalTableOutput,
+    'has no journal of orders: open the group orders',
+  );
+  const { names, sealer } = identity;
+  return {
+    stackName,
+    journal: createDynamoOrderJournal({ ...store, sealer, timeoutMs: 10_000 }),
+    names,
+    by: await operatorArn(),
+    clock: Date.now,
+    sleep,
+    say,
+  };
+}
+
+/** @throws StartError in one sentence; nothing was decided then */
+export async function decide(given: DecideArguments, ports: DecidePorts): Promise<void> {
+  const { stackName, say } = ports;
+  const { clientOrderId, decision } = given;
+  try {
+    const isReleased = await decideOrder(ports, given);
+    say(
+      `${clientOrderId} is ${decision} in ${stackName} now; countersign orders audit has it, with the reason.`,
+    );
+    if (decision === 'accepted') say('It counts until the upstream shows its end.');
+    else if (isReleased) say('Its id is free, and limits count nothing of it.');
+    else say('Limits count it until the next run of the settlement.');
+  } catch (error) {
+    if (error instanceof DecisionRefused) throw new StartError(`Nothing was decided. ${error.message}`);
+    throw asStartError(error, `The journal of ${stackName} cannot be read or written`);
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * `countersign orders restored` and `confirm`: which tables are as they were earlier, what is waited for, and an operator's
+ * word that a restored table is right.
+ */
+
+import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { type ControlAdmin, createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import {
+  type CheckpointStore,
+  type CheckpointTable,
+  readCheckpoint,
+  restoredTables,
+  type TableNames,
+} from '../../lib/guard-rails/checkpoints.ts';
+import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
+import { orderJournalTableOutput, tradingControlsTableOutput } from '../stack/outputs.ts';
+import { operatorArn } from './operator.ts';
+import type { Target } from './readers.ts';
+import { accessTableOutput, asStartError, sealedStack } from './sealed-stack.ts';
+
+export interface RestoredArguments {
+  readonly target: Target;
+  /** Absent where the command only looks. */
+  readonly confirms?: { readonly tables: readonly CheckpointTable[]; readonly reason: string };
+}
+
+export interface RestoredPorts {
+  readonly stackName: string;
+  readonly admin: Pick<ControlAdmin, 'apply'>;
+  readonly checkpoints: CheckpointStore;
+  readonly tables: TableNames;
+  readonly clock: () => number;
+  /** One line for the operator. */
+  say(line: string): void;
+}
+
+/** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
+export async function deployedRestored({ target, confirms }: RestoredArguments): Promise<RestoredPorts> {
+  const { stackName, output, store, identity, say } = await sealedStack(
+    target,
+    tradingControlsTableOutput,
+    'places no orders: open the group orders',
+  );
+  const tables = {
+    journal: output(orderJournalTableOutput),
+    controls: store.tableName,
+    users: output(accessTableOutput),
+  };
+  const by = confirms ? await operatorArn() : '';
+  return {
+    stackName,
+    admin: createControlAdmin({ store: createDynamoControlAdmin(store), identity, by }),
+    checkpoints: createDynamoCheckpoints({ client: store.client, tables }),
+    tables,
+    clock: Date.now,
+    say,
+  };
+}
+
+/** @throws StartError in one sentence */
+export async function showRestored(
+  { target, confirms }: RestoredArguments,
+  ports: RestoredPorts,
+): Promise<void> {
+  const { stackName, checkpoints, tables, say } = ports;
+  try {
+    if (confirms) await confirmTables(ports, confirms.tables, confirms.reason);
+    const stored = await checkpoints.read();
+    const restored = restoredTables(tables, stored);
+    if (restored.length === 0)
+      return say(
+        `No table of ${stackName} is as it was earlier: orders are open, unless trading is stopped.`,
+      );
+    for (const table of restored) {
+      const text = stored.get(table);
+      const since = text === undefined ? 'before its first checkpoint' : momentOf(readCheckpoint(text).at);
+      say(
+        `${table} (${tables[table]}) is as it was at ${since}: orders are neither placed nor replaced; cancels go through.`,
+      );
+      say(`  ${adviceOn(table, target)}`);
+    }
+  } catch (error) {
+    throw asStartError(error, `The checkpoints of ${stackName} cannot be read or written`);
+  }
+}
+
+const adviceOn = (table: CheckpointTable, { options }: Target): string => {
+  if (table === 'journal')
+    return 'The settlement reads the audit and what is open, and opens it in about a quarter of an hour; its log event orders_closed says what it waits for.';
+  const command = table === 'controls' ? 'countersign trading' : 'countersign users';
+  return `Set again what was set since (${command}), then: countersign orders confirm ${options} --table ${table} --reason "…"`;
+};
+
+const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
