@@ -32,6 +32,7 @@ export const quoteOffer = ({ perCaller, processes }: StreamBounds): Offer<Stream
       shares: createStreamShares(ports.streams(cache.tableName, upstreamName(upstreamBaseUrl)), {
         max: perCaller,
         clock: ports.clock,
+        sleep: ports.sleep,
       }),
       processes,
       sleep: ports.sleep,

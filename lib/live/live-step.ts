@@ -120,7 +120,7 @@ function createStreams(
       const end = streamEnd(request, clock(), options);
       if (options.shares && !(await options.shares.take(request, end.endsAt))) return refused(tooManyStreams);
       const opened = hub.open({ view: viewOf(valid.query), symbols, ...end, askFor });
-      const events = whenOver(opened, () => void options.shares?.free(request));
+      const events = whenOver(opened, () => options.shares?.free(request));
       return { kind: 'stream', events, body: new Uint8Array() };
     },
   };

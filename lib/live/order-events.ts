@@ -72,7 +72,7 @@ export const orderEventsStep =
       onFailure?.(error);
       return refused({ code: 'journal_unavailable', detail: notRead });
     }
-    const events = whenOver(stream.texts(end), () => void shares?.free(request));
+    const events = whenOver(stream.texts(end), () => shares?.free(request));
     return { kind: 'stream', events, body: new Uint8Array() };
   };
 

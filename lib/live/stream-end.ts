@@ -44,14 +44,17 @@ export const tooManyStreams = {
   retryAfterSeconds: 5,
 } as const;
 
-/** Calls `over` when the texts have ended, or nobody takes them any more. */
+/**
+ * Calls `over` when the texts have ended, or nobody takes them any more, and ends itself after it: a function stands still
+ * once its answer has ended.
+ */
 export async function* whenOver(
   texts: AsyncIterable<string>,
-  over: () => void,
+  over: () => Promise<void> | undefined,
 ): AsyncGenerator<string, void> {
   try {
     yield* texts;
   } finally {
-    over();
+    await over();
   }
 }

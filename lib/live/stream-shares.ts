@@ -5,6 +5,7 @@
 
 import { anonymousCaller } from '../gateway/cache-options.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
+import { type BackOff, jitteredMs, sleep as sleepFor } from '../kernel/pauses.ts';
 
 export interface HeldStreams {
   /** Counts the writes. */
@@ -27,17 +28,29 @@ export interface StreamShares {
   free(request: GatewayRequest): Promise<void>;
 }
 
-/** A caller who begins many at once has some of them refused, and tries again. */
-const maxTries = 5;
+/**
+ * A caller's streams begin and end at once where its network or a process is lost: each change is tried again after others
+ * had time for theirs. Some three seconds in all at most, so that a stream that ends in time has freed its room in time.
+ */
+const maxTries = 8;
+const backOff: BackOff = { firstMs: 25, maxMs: 1600 };
+
+export interface StreamShareOptions {
+  /** Streams of one caller. */
+  readonly max: number;
+  readonly clock: () => number;
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+}
 
 /**
- * @param max streams of one caller
  * @example
  * const shares = createStreamShares(createMemoryStreamStore(), { max: 100, clock: Date.now });
  */
 export function createStreamShares(
   store: StreamStore,
-  { max, clock }: { readonly max: number; readonly clock: () => number },
+  { max, clock, sleep = sleepFor, random = Math.random }: StreamShareOptions,
 ): StreamShares {
   /** @returns whether the change was written, or none is wanted */
   async function change(
@@ -45,6 +58,7 @@ export function createStreamShares(
     changed: (until: Map<string, number>) => boolean,
   ): Promise<boolean> {
     for (let tries = 0; tries < maxTries; tries++) {
+      if (tries > 0) await sleep(jitteredMs(backOff, tries - 1, random));
       const { revision, until } = await store.read(caller.unit);
       const open = new Map([...until].filter(([, end]) => end > clock()));
       if (!changed(open)) return false;

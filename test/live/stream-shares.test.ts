@@ -2,7 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createMemoryStreamStore, createStreamShares } from '../../lib/live/stream-shares.ts';
+import { whenOver } from '../../lib/live/stream-end.ts';
+import {
+  createMemoryStreamStore,
+  createStreamShares,
+  type StreamStore,
+} from '../../lib/live/stream-shares.ts';
+import { createRandom, VirtualTime } from '../support/virtual-time.ts';
 import { requestOf, streamStoreContract } from './stream-store.contract.ts';
 
 streamStoreContract('in memory', createMemoryStreamStore);
@@ -15,4 +21,49 @@ test('a store that fails keeps nobody out', async () => {
     [true, true],
   );
   await shares.free(requestOf('a'));
+});
+
+test('all streams of a caller begin at once, end at once, and leave room for as many', async () => {
+  const time = new VirtualTime();
+  const random = createRandom(1);
+  const memory = createMemoryStreamStore();
+  const latency = () => time.sleep(5 + 3 * random());
+  const store: StreamStore = {
+    read: (caller) => latency().then(() => memory.read(caller)),
+    write: (caller, next) => latency().then(() => memory.write(caller, next)),
+  };
+  const max = 30;
+  const shares = createStreamShares(store, { max, clock: time.now, sleep: time.sleep, random });
+  const requests = Array.from({ length: max }, (_, at) => requestOf(`stream ${at}`));
+  const until = time.now() + 900_000;
+  for (let round = 0; round < 20; round++) {
+    const taking = Promise.all(requests.map((one) => shares.take(one, until)));
+    await time.runUntil(time.now() + 4000);
+    assert.deepEqual(new Set(await taking), new Set([true]), `round ${round}`);
+    assert.equal((await memory.read('caller')).until.size, max);
+    const freeing = Promise.all(requests.map((one) => shares.free(one)));
+    await time.runUntil(time.now() + 4000);
+    await freeing;
+    assert.equal((await memory.read('caller')).until.size, 0, `round ${round}`);
+  }
+});
+
+test('a stream that is left has ended once its room is free', async () => {
+  const time = new VirtualTime();
+  async function* texts() {
+    yield 'a';
+    yield 'b';
+  }
+  let isFree = false;
+  const free = async () => {
+    await time.sleep(100);
+    isFree = true;
+  };
+  const read = async () => {
+    for await (const _ of whenOver(texts(), free)) break;
+    return isFree;
+  };
+  const reading = read();
+  await time.runUntil(time.now() + 1000);
+  assert.equal(await reading, true);
 });
