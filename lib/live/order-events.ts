@@ -68,7 +68,7 @@ export const orderEventsStep =
     try {
       await stream.begin(reach);
     } catch (error) {
-      void shares?.free(request);
+      await shares?.free(request);
       onFailure?.(error);
       return refused({ code: 'journal_unavailable', detail: notRead });
     }

@@ -11,19 +11,21 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { end, keys, startLocal } from '../snapshots/http/processes.ts';
-import { quantiles } from '../snapshots/world/study.ts';
+import { type Ages, Histogram, quantiles } from '../snapshots/world/study.ts';
 import { launcher } from '../support/process.ts';
 
 const credentials = { APP_KEY: 'key-of-this-study', APP_SECRET: 'secret-of-this-study' };
-const symbolsAStream = 20;
+/** The most that the local run lets a caller have. */
+const streamsOfCaller = 100;
 /** Ticks of Linux's clock a second, by which it counts the time of a process. */
 const ticks = 100;
 
-/** @param args streams (2,000), seconds (60), and the part of them that stall (0) */
+/** @param args streams (2,000), seconds (60), the part of them that stall in the second half (0.1), and the symbols of each (20) */
 export async function studySockets([
   count = '2000',
   time = '60',
-  stalled = '0',
+  stalled = '0.1',
+  symbolsEach = '20',
 ]: readonly string[]): Promise<boolean> {
   const upstream = spawn(process.execPath, [launcher, 'simulate'], {
     env: { ...process.env, ...credentials, UPSTREAM_PORT: '0', EVENTS_PORT: '0' },
@@ -33,9 +35,21 @@ export async function studySockets([
     const lines = createInterface({ input: upstream.stdout });
     const [first] = (await once(lines, 'line')) as [string];
     const baseUrl = /http:\/\/\S+/.exec(first)?.[0] ?? '';
-    const local = await startLocal({ ...credentials, UPSTREAM_BASE_URL: baseUrl });
+    const others = Array.from({ length: Math.ceil(Number(count) / streamsOfCaller) }, (_, at) => `key-${at}`);
+    const local = await startLocal({
+      ...credentials,
+      UPSTREAM_BASE_URL: baseUrl,
+      OTHER_API_KEYS: others.join(),
+    });
     try {
-      console.log(await measured(local, Number(count), Number(time), Number(stalled)));
+      console.log(
+        await measured(local, {
+          count: Number(count),
+          seconds: Number(time),
+          stalled: Number(stalled),
+          each: Number(symbolsEach),
+        }),
+      );
     } finally {
       await end(local.process);
     }
@@ -47,50 +61,134 @@ export async function studySockets([
 
 type Local = Awaited<ReturnType<typeof startLocal>>;
 
-async function measured({ url, process: { pid } }: Local, count: number, seconds: number, stalled: number) {
-  const before = usageOf(pid);
+interface Load {
+  readonly count: number;
+  readonly seconds: number;
+  readonly stalled: number;
+  readonly each: number;
+}
+
+/** Opened, and opened again when all have ended at once; then for half of the time all read, and for the other half not all. */
+async function measured({ url, process: { pid } }: Local, load: Load) {
+  const { count, seconds, stalled, each } = load;
   const symbols = await activeSymbols(url);
-  const firsts = new Map<string, number>();
-  const delays: number[] = [];
-  const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
-  const streams: IncomingMessage[] = [];
-  let [events, isCounted] = [0, false];
-  const take = (text: string) => {
+  const before = usageOf(pid);
+  const clients = new Clients(url, symbols, load);
+  const first = await clients.openAll();
+  clients.endAll();
+  await delay(3000);
+  const again = await clients.openAll();
+  await delay(5000);
+  const lines = [
+    `${count} streams of ${each} of ${symbols.length} symbols; all begin within 2 s: first event after p50/p99/max ${inMs(first)} ms, and again after all had ended ${inMs(again)} ms; ${clients.refused} refused before`,
+  ];
+  for (const part of [0, stalled]) {
+    clients.stall(part);
+    const [begun, started, { events }] = [usageOf(pid), performance.now(), clients];
+    const delays = clients.countDelays();
+    await delay((1000 * seconds) / 2);
+    const [after, elapsed] = [usageOf(pid), (performance.now() - started) / 1000];
+    lines.push(
+      `${elapsed.toFixed(0)} s, ${100 * part} % stalled: processor ${((100 * (after.seconds - begun.seconds)) / elapsed).toFixed(0)} % of a core, ${((after.kilobytes - before.kilobytes) / count).toFixed(0)} kB a stream (${[before, begun, after].map(({ kilobytes }) => (kilobytes / 1024).toFixed(0)).join(', ')} MB before all, at the beginning and at the end), ${((clients.events - events) / elapsed / count).toFixed(1)} texts a second each, behind the first client p50/p99/max ${inMs(delays.quantiles())} ms, ${clients.cutOff} cut off`,
+    );
+  }
+  clients.endAll();
+  return lines.join('\n  ');
+}
+
+class Clients {
+  events = 0;
+  /** By the plan of its key, and tried again. */
+  refused = 0;
+  /** How many of those that stalled were cut off, and came back. */
+  cutOff = 0;
+  readonly #url: string;
+  readonly #symbols: readonly string[];
+  readonly #load: Load;
+  readonly #agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
+  readonly #streams = new Map<number, IncomingMessage>();
+  readonly #firsts = new Map<string, number>();
+  #delays = new Histogram();
+  #stalled = 0;
+
+  constructor(url: string, symbols: readonly string[], load: Load) {
+    this.#url = url;
+    this.#symbols = symbols;
+    this.#load = load;
+  }
+
+  /** @returns how long each waited for its first event, in milliseconds */
+  async openAll(): Promise<Ages> {
+    const waits = Array.from({ length: this.#load.count }, async (_, index) => {
+      await delay(2000 * Math.random());
+      return this.#open(index);
+    });
+    return quantiles(await Promise.all(waits));
+  }
+
+  endAll(): void {
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const stream of streams) stream.destroy();
+  }
+
+  /** This part of the clients takes nothing from now on. */
+  stall(part: number): void {
+    this.#stalled = part * this.#load.count;
+    for (const [index, stream] of this.#streams) if (index < this.#stalled) stream.pause();
+  }
+
+  /** From now on. */
+  countDelays(): Histogram {
+    this.#delays = new Histogram();
+    return this.#delays;
+  }
+
+  /** @returns how long it waited since it was accepted */
+  async #open(index: number): Promise<number> {
+    const { each } = this.#load;
+    const own = Array.from(
+      { length: each },
+      (_, at) => this.#symbols[(index * 7 + at * at) % this.#symbols.length],
+    );
+    const target = `${this.#url}${streamStockSnapshots.path}?symbols=${[...new Set(own)]}&category=US_STOCK`;
+    const headers = { 'x-api-key': `key-${Math.floor(index / streamsOfCaller)}` };
+    const begun = performance.now();
+    const sent = get(target, { agent: this.#agent, headers });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    if (response.statusCode === 429) {
+      this.refused++;
+      response.resume();
+      await delay(1000 + 1000 * Math.random());
+      return this.#open(index);
+    }
+    if (response.statusCode !== 200) throw new Error(`${response.statusCode} for stream ${index}`);
+    this.#streams.set(index, response);
+    response.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+    response.on('error', () => {});
+    response.on('close', () => {
+      if (this.#streams.get(index) !== response) return;
+      this.cutOff++;
+      // Where the local run has ended, the study has failed already.
+      this.#open(index).catch(() => {});
+    });
+    await once(response, 'data');
+    if (index < this.#stalled) response.pause();
+    return performance.now() - begun;
+  }
+
+  #take(text: string): void {
     const now = performance.now();
     for (const [, symbol, at] of text.matchAll(/"symbol":"([^"]+)","at":(\d+),"set"/g)) {
-      const first = firsts.get(`${symbol} ${at}`) ?? now;
-      firsts.set(`${symbol} ${at}`, first);
-      if (isCounted) delays.push(now - first);
+      const first = this.#firsts.get(`${symbol} ${at}`) ?? now;
+      this.#firsts.set(`${symbol} ${at}`, first);
+      this.#delays.add(now - first);
     }
-    events++;
-  };
-  for (let index = 0; index < count; index++) {
-    const own = Array.from(
-      { length: symbolsAStream },
-      (_, at) => symbols[(index * 7 + at * at) % symbols.length],
-    );
-    const target = `${url}${streamStockSnapshots.path}?symbols=${[...new Set(own)].join()}&category=US_STOCK`;
-    const [response] = (await once(
-      get(target, { agent, headers: { 'x-api-key': keys.app } }),
-      'response',
-    )) as [IncomingMessage];
-    if (response.statusCode !== 200) throw new Error(`${response.statusCode} for stream ${index}`);
-    streams.push(response);
-    if (index >= count * stalled) response.setEncoding('utf8').on('data', take);
+    this.events++;
   }
-  await delay(5000);
-  isCounted = true;
-  const [begun, started, told] = [usageOf(pid), performance.now(), events];
-  await delay(1000 * seconds);
-  const [after, elapsed] = [usageOf(pid), (performance.now() - started) / 1000];
-  for (const stream of streams) stream.destroy();
-  const { p50, p99, max } = quantiles(delays);
-  return [
-    `${count} streams of ${symbolsAStream} of ${symbols.length} symbols, ${100 * stalled} % stalled, ${elapsed.toFixed(0)} s`,
-    `processor ${((100 * (after.seconds - begun.seconds)) / elapsed).toFixed(0)} % of a core, ${((after.kilobytes - before.kilobytes) / count).toFixed(0)} kB a stream (${(begun.kilobytes / 1024).toFixed(0)} MB at the beginning, ${(after.kilobytes / 1024).toFixed(0)} at the end)`,
-    `${((events - told) / elapsed / count).toFixed(1)} texts a second each; behind the first client p50/p99/max ${[p50, p99, max].map((ms) => ms.toFixed(0)).join('/')} ms`,
-  ].join('\n  ');
 }
+
+const inMs = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => ms.toFixed(0)).join('/');
 
 async function activeSymbols(url: string): Promise<readonly string[]> {
   const query = 'category=US_STOCK&page_size=1000';
