@@ -134,6 +134,7 @@ test('further plans, keys and quotas are configuration', () => {
     'LimitsKey',
     'SecretArn',
     'UpstreamUrl',
+    'Version',
   ]);
   assert.match(
     JSON.stringify(template),

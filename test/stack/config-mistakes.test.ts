@@ -153,7 +153,7 @@ describe('a property that is no property', () => {
     });
 
   test('is not guessed at where nothing is near', () => {
-    for (const name of ['metrics', 'x', 'dashboard', 'toString'])
+    for (const name of ['metrics', 'x', 'charts', 'toString'])
       assert.deepEqual(refusalOf({ upstream, [name]: {} }), [
         `${name} is not a property that can be configured here.`,
       ]);

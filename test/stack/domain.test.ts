@@ -80,6 +80,7 @@ describe('with a certificate that exists', () => {
       'LimitsKey',
       'SecretArn',
       'UpstreamUrl',
+      'Version',
       'ApiKeyId',
     ]);
     assert.equal(outputOf(existing, 'ApiUrl'), 'https://api.example.com');
