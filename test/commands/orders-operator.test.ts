@@ -17,13 +17,13 @@ const now = Date.UTC(2026, 10, 22, 15);
 const clock = () => now;
 
 test.each([
-  ['decide --account 1 --client-order-id a --as gone --reason x', /--as .* must be accepted or no_effect\.$/],
+  ['decide --account 1 --client-order-id a --as gone --reason x', /^--as must be accepted or no_effect\.$/],
   ['decide --account 1 --as accepted --reason x', /must say which order is meant\.$/],
   ['decide --account 1 --client-order-id a --as accepted', /--reason must say why/],
-  ['confirm --stage prod --reason x', /--table must be journal, controls or users\.$/],
+  ['confirm --stage prod --reason x', /^--table must be journal, controls or users\.$/],
   ['confirm --stage prod --table orders --reason x', /must be journal, controls or users\.$/],
   ['confirm --stage prod --table users', /--reason must say why/],
-  ['restored --stage prod --table users', /unknown option/],
+  ['restored --stage prod --table users', /^There is no option --table/],
 ] as const)('refused: %s', (line, sentence) => refused(`orders ${line}`, sentence));
 
 describe('decide', () => {

@@ -143,7 +143,7 @@ test('a line that says nothing clear is refused', async () => {
   const since =
     /^--since must be days or hours, such as 30d or 12h, or a day or a moment in UTC that is past/;
   for (const [line, sentence] of [
-    ['list', '"list" is no command. The commands are audit.'],
+    ['list', '"list" is no command. The commands are audit, decide, restored, confirm.'],
     ['audit prod', 'Options follow the command, and nothing besides: a stage is --stage NAME.'],
     ['audit --stage Prod', /^--stage must be one of dev, prod/],
     ['audit --since yesterday', since],

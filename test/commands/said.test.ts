@@ -46,8 +46,8 @@ function exampleOf(name: string): readonly string[] {
 
 const isOneLine = (text: string) => /^[^\n]+\n$/.test(text);
 const needsAws = [...commands.keys()].filter((name) => 'stage' in (commands.get(name)?.options ?? {}));
-/** `openapi` asks no other machine, and `doctor` makes a finding of it. */
-const asksAws = needsAws.filter((name) => !['openapi', 'doctor'].includes(name));
+/** `openapi` and `cost` ask no other machine, and `doctor` makes a finding of it. */
+const asksAws = needsAws.filter((name) => !['openapi', 'cost', 'doctor'].includes(name));
 const asksOthers = ['sign', 'explain', 'verify', 'call', 'watch', 'smoke'];
 
 const mistakes: readonly (readonly [what: string, (name: string) => readonly string[] | undefined])[] = [
