@@ -179,6 +179,29 @@ for (const [compiler, tsc, options] of compilers)
 /** Two handlers, and a whole app. */
 const [handler = '', deployed = '', app = ''] = blocksOf('docs/embedding.md', 'js');
 
+for (const [compiler, tsc, options] of compilers)
+  test(`${compiler} takes handlers and an app, in CommonJS`, options, async () => {
+    const folder = join(home, `${nameOf(compiler)}-apps`);
+    mkdirSync(folder);
+    for (const [name, text] of Object.entries({ handler, deployed, app }))
+      writeFileSync(join(folder, `${name}.ts`), text);
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      target: 'es2022',
+      types: ['node'],
+      module: 'node16',
+      moduleResolution: 'node16',
+      skipLibCheck: true,
+    };
+    writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    const said = await execute(process.execPath, [tsc, '-p', folder]).catch(
+      ({ stdout }: { stdout: string }) => ({ stdout }),
+    );
+    assert.equal(said.stdout, '');
+  });
+
 /** @param program a file @returns the folder of the assembly */
 async function synthesised(program: string, name: string): Promise<string> {
   const outdir = join(home, name);

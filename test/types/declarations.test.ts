@@ -18,6 +18,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { entries } from '../../infra/package/entries.ts';
 import { declaredOperations } from '../../infra/package/entry-declarations.ts';
 import { root } from '../support/bundle.ts';
 import { orSkip } from '../support/missing.ts';
@@ -83,11 +84,10 @@ describe('hovering', options, () => {
   });
 });
 
-const modules = Object.keys(
-  (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }).exports,
-)
-  .filter((name) => !name.endsWith('.json'))
-  .map((name) => name.replace('.', 'countersign'));
+/** Those that need nothing of Node; `test/package` has the others. */
+const modules = entries()
+  .map(({ name }) => name.replace('.', 'countersign'))
+  .filter((name) => !/\/(node|aws|cdk)$/.test(name));
 
 /** All modules of the package, and a program like those in the documents. */
 const program = `
