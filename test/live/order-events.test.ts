@@ -64,7 +64,11 @@ function world() {
       names,
       clock: time.now,
       sleep: time.sleep,
-      shares: createStreamShares(createMemoryStreamStore(), { max: 3, clock: time.now, sleep: async () => {} }),
+      shares: createStreamShares(createMemoryStreamStore(), {
+        max: 3,
+        clock: time.now,
+        sleep: async () => {},
+      }),
       random: () => 0.5,
       onFailure: (error) => failures.push(error),
     }),
