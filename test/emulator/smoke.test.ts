@@ -1,10 +1,12 @@
 /** `countersign smoke` against a right deployment and four wrong ones: five different, correct diagnoses. */
 
 import assert from 'node:assert/strict';
+import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { StatusReport } from '../../infra/commands/status.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { runCountersign } from '../support/process.ts';
-import { commandEnvironment } from './deployment.ts';
+import { clientConfig, commandEnvironment } from './deployment.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, stageName, startStage } from './stage.ts';
 
@@ -49,6 +51,32 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
     const { code, output } = await run('preflight', [], commandEnvironment(stage.emulator));
     assert.equal(code, 0, output);
     assert.match(output, /carries about 20 phones .*bound by the usage plan default/);
+  });
+
+  test('status says which version it is, what rings and what to run, and ends with a code for each', async () => {
+    const status = (...more: string[]) =>
+      run('status', ['--stack', `Countersign-${stageName}`, ...more], commandEnvironment(stage.emulator));
+    const quiet = await status();
+    assert.equal(quiet.code, 0, quiet.output);
+    assert.match(
+      quiet.output,
+      /, version \d+\.\d+\.\d+\nNo alarm of \d+ rings\.\n.* keeps upstream\.limits as configured/,
+    );
+    await new CloudWatchClient(clientConfig(stage.emulator)).send(
+      new SetAlarmStateCommand({
+        AlarmName: `Countersign-${stageName}-quotes-stale`,
+        StateValue: 'ALARM',
+        StateReason: 'drill',
+      }),
+    );
+    const raised = await status('--json');
+    assert.equal(raised.code, 1, raised.output);
+    const { alarms, unread } = JSON.parse(raised.output) as StatusReport;
+    assert.deepEqual(unread, []);
+    assert.deepEqual(
+      alarms?.filter(({ state }) => state === 'ALARM').map(({ name }) => name),
+      ['quotes-stale'],
+    );
   });
 
   test('a right deployment', async () => {
