@@ -335,7 +335,7 @@ const restoresControls: Scenario = {
     await restore();
     await scene.pass(6000);
     is(await place(scene, newId(), { quantity: '1' }), 503, 'orders_closed');
-    for (let minutes = 0; minutes < 20; minutes++) {
+    for (let minutes = 0; minutes < 3; minutes++) {
       await scene.pass(minute);
       assert.equal((await scene.settle()).reconciled?.waitsFor, 'operator');
     }

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { settlementActions, settlementIndexActions } from '../../infra/stack/order-settlement.ts';
+import {
+  checkpointActions,
+  settlementActions,
+  settlementIndexActions,
+} from '../../infra/stack/order-settlement.ts';
+import { calledBy } from './called-by.ts';
 import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
 
 const settlementOf = ({ all }: Synthesised) =>
@@ -50,4 +55,26 @@ test('it reads what is unsettled or counted and finishes it, and writes entries 
     [...settle.matchAll(/index\/(\w+)/g)].map(([, index]) => index),
     ['Unsettled', 'Exposed'],
   );
+});
+
+test('it writes checkpoints of other tables alone', () => {
+  const properties = settlementOf(opened)!.Properties;
+  const policies = policiesOf(opened.template.Resources[idOf(properties.Role)]);
+  const { PolicyDocument } = policies.find(({ PolicyName }) => PolicyName === 'WriteCheckpoints')!;
+  for (const { Action, Condition } of PolicyDocument.Statement as readonly Readonly<
+    Record<string, unknown>
+  >[]) {
+    assert.deepEqual(
+      Action,
+      checkpointActions.map((action) => `dynamodb:${action}`),
+    );
+    assert.deepEqual(Condition, { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['checkpoint'] } });
+  }
+  assert.equal(PolicyDocument.Statement.length, 2);
+});
+
+test('the actions are those of the code', () => {
+  // A transaction puts items.
+  assert.deepEqual(calledBy('dynamo-checkpoints'), ['BatchGetItem', 'TransactWriteItems']);
+  assert.deepEqual(calledBy('dynamo-recovered-entries'), ['PutItem']);
 });
