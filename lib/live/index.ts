@@ -4,7 +4,7 @@
  * @example
  * const stores = createMemoryCacheStores();
  * const gateway = createCore({
- *   operations: [getStockSnapshots, ...liveOperations],
+ *   operations: [getStockSnapshots, streamStockSnapshots],
  *   upstreamBaseUrl: 'https://api.example.com',
  *   secrets: { read: async () => '{"app_key":"…","app_secret":"…"}' },
  *   cache: liveStep({ ...stores, reads: cacheStep(stores) }),
