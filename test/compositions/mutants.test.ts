@@ -73,8 +73,8 @@ const swapped: readonly Mutant[] = [
   {
     wiring: 'the settlement does not see what counters have, as it was deployed',
     file: 'settlement',
-    find: 'journal: ports.journal(journalTable, identity.sealer),',
-    by: 'journal: { ...ports.journal(journalTable, identity.sealer), exposed: async () => [] },',
+    find: 'const journal = ports.journal(journalTable, identity.sealer);',
+    by: 'const journal = { ...ports.journal(journalTable, identity.sealer), exposed: async () => [] };',
   },
   {
     wiring: 'the settlement does not look at the audit of a restored journal',
