@@ -1,6 +1,5 @@
 /** What goes wrong for each alarm of the table, and which alarms ring then: these and no other. */
 
-import { vi } from 'vitest';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import { start, tokenCheck } from '../../functions/compose/functions.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
@@ -360,7 +359,7 @@ async function checkToken(world: World): Promise<void> {
 
 /** Five minutes of listeners beside a model of the upstream. */
 async function streamed(world: World, answer: 'unauthenticated' | 'unavailable' | undefined): Promise<void> {
-  useSynchronousCrypto();
+  const giveBack = useSynchronousCrypto();
   const streams = new StreamWorld();
   const offset = world.now() - streams.time.now();
   const metrics = createTradeEventsMetrics((entry) => void world.lines.push(entry), {
@@ -375,6 +374,6 @@ async function streamed(world: World, answer: 'unauthenticated' | 'unavailable' 
     for (; told < streams.reports.length; told++) metrics.report(streams.reports[told]!);
   }
   // The rest of the deployment has its own.
-  vi.restoreAllMocks();
+  giveBack();
   await world.minutes(6);
 }

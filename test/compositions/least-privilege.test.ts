@@ -54,7 +54,7 @@ describe('with roles enforced', needsEmulator(), () => {
       accessToken: {},
     },
     async prepare(stage) {
-      scene = await stageScene(stage);
+      scene = { ...(await stageScene(stage)), tellsOrders: false };
     },
   });
 

@@ -40,6 +40,8 @@ export interface Reply {
 }
 
 export interface Scene {
+  /** False where no function keeps what streams of order events tell. Default true. */
+  readonly tellsOrders?: false;
   readonly simulator: Simulator;
   /** As a caller who may do everything; POST with a body. */
   ask(target: string, body?: object): Promise<Reply>;

@@ -18,11 +18,11 @@ const budgets: Readonly<Record<string, number>> = {
   './live': 33_000,
   './fetch': 4100,
   './node': 5500,
-  './aws': 190_000,
-  './cdk': 74_000,
+  './aws': 199_000,
+  './cdk': 81_000,
   './access': 13_400,
   './events': 11_200,
-  './trade-events': 28_200,
+  './trade-events': 32_700,
 };
 
 /** Of a program that imports everything: who names what it needs has less. */
