@@ -3,9 +3,9 @@
  * done, 1 it could not be done or what was looked at is not well, 2 the command line is wrong and nothing was done.
  */
 
-import { readFileSync } from 'node:fs';
 import { StartError } from '../environment.ts';
 import { ConfigError } from '../stack/config-error.ts';
+import { versionOf } from '../version.ts';
 import { parse, UsageError } from './command.ts';
 import { table } from './table.ts';
 
@@ -23,10 +23,4 @@ export async function main(argv: readonly string[]): Promise<number> {
     console.error(error.message);
     return error instanceof UsageError ? 2 : 1;
   }
-}
-
-/** Bundled and not, the package's file is as far from this one. */
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return String(version);
 }

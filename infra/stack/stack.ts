@@ -1,12 +1,12 @@
 /** A stack that holds one Countersign and nothing else, with the outputs that operators and clients need. */
 
-import { readFileSync } from 'node:fs';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { ApiKey } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { defaultBucket } from '../../functions/settings/environment.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { limitsInForceKey } from '../../lib/gateway/index.ts';
+import { versionOf } from '../version.ts';
 import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
 import {
@@ -17,10 +17,6 @@ import {
   tradingStopOutput,
   versionOutput,
 } from './outputs.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-};
 
 export interface CountersignStackProps extends Omit<CountersignProps, 'title'> {
   /** CDK's own properties: account and Region, tags, description … */
@@ -55,7 +51,7 @@ export class CountersignStack extends Stack {
       ],
       ['SecretArn', this.countersign.secret.secretArn, 'Where the app secret belongs'],
       ['UpstreamUrl', config.upstream.baseUrl, 'Where requests are sent to'],
-      [versionOutput, version, 'Of Countersign'],
+      [versionOutput, versionOf(), 'Of Countersign'],
       ...[...plans].flatMap(([plan, { keys }]) => [...keys].map(([name, key]) => keyRow(plan, name, key))),
       ...lookupOutputs(this.countersign),
       ...tradeEventOutputs(this.countersign),

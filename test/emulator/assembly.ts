@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import type { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import { base } from '../stack/synthesise.ts';
 import type { Assembly } from './deployment.ts';
@@ -18,7 +17,7 @@ export async function assemble(home: string, stackName: string, props: StageProp
   const outdir = join(home, 'out');
   mkdirSync(outdir, { recursive: true });
   const app = new App({ outdir });
-  leaveOutSums(new CountersignStack(app, stackName, { ...base, dashboard: 'off', ...props }));
+  new CountersignStack(app, stackName, { ...base, ...props });
   app.synth();
   // The next stage has the same names of files. Bundles are named by their contents.
   const directory = mkdtempSync(join(home, 'assembly-'));
@@ -26,10 +25,4 @@ export async function assemble(home: string, stackName: string, props: StageProp
     if (name.startsWith('asset.')) symlinkSync(join(outdir, name), join(directory, name));
     else if (name.startsWith(`${stackName}.`)) renameSync(join(outdir, name), join(directory, name));
   return { directory, stackName };
-}
-
-/** The emulator has no alarms that add up metrics, and no saved queries, which come with the dashboard. */
-function leaveOutSums(stack: CountersignStack): void {
-  for (const alarm of Object.values(stack.countersign.alarms))
-    if ((alarm.node.defaultChild as CfnAlarm).metrics) alarm.node.scope?.node.tryRemoveChild(alarm.node.id);
 }

@@ -137,13 +137,19 @@ const withEnvironment = (text: string, { region }: Ministack) =>
     .replaceAll(`\${AWS::Region}`, region)
     .replaceAll(`\${AWS::Partition}`, 'aws');
 
+/** What the emulator does not take: saved queries, and policies of a bus, which it would not enforce. */
+const unknownTypes = ['AWS::Events::EventBusPolicy', 'AWS::Logs::QueryDefinition'];
+
 /**
- * Three things the emulator does otherwise than AWS: a secret's Ref gives its name there instead of its ARN,
- * it knows no bootstrap parameter, and no policy of a bus, which it would not enforce.
+ * What the emulator does otherwise than AWS: a secret's Ref gives its name there instead of its ARN, and it knows no
+ * bootstrap parameter, no alarm that adds up metrics, and so no dashboard, which shows the alarms.
  */
 function emulatorTemplate(text: string): string {
   const template = JSON.parse(text) as {
-    Resources: Record<string, { readonly Type: string }>;
+    Resources: Record<
+      string,
+      { readonly Type: string; readonly Properties?: { readonly Metrics?: unknown } }
+    >;
     Parameters?: Record<string, unknown>;
     Rules?: unknown;
   };
@@ -154,8 +160,11 @@ function emulatorTemplate(text: string): string {
   );
   delete template.Parameters?.BootstrapVersion;
   delete template.Rules;
-  for (const [id, { Type }] of Object.entries(template.Resources))
-    if (Type === 'AWS::Events::EventBusPolicy') delete template.Resources[id];
+  for (const [id, { Type, Properties }] of Object.entries(template.Resources)) {
+    const isSum = Type === 'AWS::CloudWatch::Alarm' && Properties?.Metrics !== undefined;
+    if (isSum || Type === 'AWS::CloudWatch::Dashboard' || unknownTypes.includes(Type))
+      delete template.Resources[id];
+  }
   return JSON.stringify(template, (_, value: unknown) => {
     const id = typeof value === 'object' && value !== null && 'Ref' in value ? value.Ref : undefined;
     return typeof id === 'string' && secrets.has(id) ? { 'Fn::GetAtt': [id, 'Id'] } : value;
