@@ -14,13 +14,12 @@ import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { unsettledAttribute, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { type AlarmName, alarmTable } from '../stack/alarm-table.ts';
-import { tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
+import { orderJournalTableOutput, tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
 import { limitsCommand } from './limits.ts';
 import type { Target } from './readers.ts';
 import { outputsOf } from './stack-secret.ts';
 
 export interface StatusOptions {
-  readonly target: Target;
   /** Looks again every half a minute, until the process is ended. */
   readonly watch: boolean;
   readonly json: boolean;
@@ -91,7 +90,7 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
       return undefined;
     });
   const outputs = await ports.outputs();
-  const [journal, controls] = [outputs.get('OrderJournalTable'), outputs.get(tradingControlsTableOutput)];
+  const [journal, controls] = [outputs.get(orderJournalTableOutput), outputs.get(tradingControlsTableOutput)];
   const alarms = await part('alarms', () => ports.alarms());
   const [figures, limits, unknownOrders, massCancels] = await Promise.all([
     part('figures', async () => alarms && ports.figures(figuresOf(alarms))),
@@ -162,9 +161,9 @@ export function statusInWords(report: StatusReport): string {
 
 const stageOfName = (stack: string) => stack.replace(/^Countersign-/, '');
 
-/** @param look what is done with each report; resolves to whether there is another */
+/** @returns the report; with `watch` it never ends */
 export async function showStatus(
-  { json, watch }: Pick<StatusOptions, 'json' | 'watch'>,
+  { json, watch }: StatusOptions,
   ports: StatusPorts,
   write: (text: string) => void,
 ): Promise<StatusReport> {
