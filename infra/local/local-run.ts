@@ -7,7 +7,6 @@ import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
   exposedOperations,
   findRoute,
-  type Group,
   limits,
   operations,
   planOfTier,
@@ -21,7 +20,7 @@ import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
 import { listening } from '../environment.ts';
-import { type DocumentForm, documentIn } from '../open-api/document-form.ts';
+import { documentIn } from '../open-api/document-form.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
 import {
   type AccessLogEntry,
@@ -281,6 +280,14 @@ async function apiOf(
   const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
   const store = platform.controls(names.controls);
   const trading = { store, massCancels: store.massCancels, identity, issuer: issuerUrl };
+  const exposed = exposedOperations(operations, openGroups);
+  const followed = liveOperations.filter(({ path }) => streams.some((one) => one.path === path));
+  // With a key, and what belongs to an account also with a token beside it.
+  const documentOf = () => ({
+    operations: [...exposed, ...exposedOperations(followed, openGroups)],
+    servers: [{ url: url(), description: 'This local run.' }],
+    access: localMode,
+  });
   return {
     port: settings.port,
     routes: [
@@ -292,8 +299,8 @@ async function apiOf(
     forms: below(issuerPath, issuer.forms),
     pages: new Map([
       ...below(issuerPath, issuer.pages),
-      ...createPages({ document: (form) => documentOf(form, openGroups, url()), open: openGroups }),
-      ...constantPages(exposedOperations(operations, openGroups)),
+      ...createPages({ document: (form) => documentIn(form, documentOf()), open: openGroups }),
+      ...constantPages(exposed),
     ]),
     apiKeys: apiKeysOf(settings),
     corsOrigins,
@@ -338,11 +345,3 @@ const apiKeysOf = ({ apiKey, otherApiKeys = [] }: LocalSettings): readonly ApiKe
   { id: keyOfFirstUser, value: apiKey },
   ...otherApiKeys.map((value, index) => ({ id: `local-${index + 2}`, value })),
 ];
-
-/** What this run exposes: with a key, and what belongs to an account also with a token beside it. */
-const documentOf = (form: DocumentForm, open: readonly Group[], url: string) =>
-  documentIn(form, {
-    operations: exposedOperations([...operations, ...liveOperations], open),
-    servers: [{ url, description: 'This local run.' }],
-    access: localMode,
-  });

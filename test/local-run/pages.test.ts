@@ -10,15 +10,16 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import type { DocumentForm } from '../../infra/open-api/document-form.ts';
 import { exposedOperations, type Group, openable, operations } from '../../lib/catalogue/index.ts';
-import { liveOperations } from '../../lib/catalogue/live.ts';
+import { liveOperations, streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { given } from '../commands/given.ts';
 import { firstColumn } from '../docs/pages.ts';
 import type { Document } from '../open-api/support.ts';
 
 const key = 'a-key-that-is-nowhere';
 
-async function runWith(t: TestContext, openGroups: readonly Group[] = openable) {
-  const settings = { ...readSettings({ API_KEY: key }), port: 0, upstream: { simulatorPort: 0 }, openGroups };
+async function runWith(t: TestContext, openGroups: readonly Group[] = openable, env = {}) {
+  const read = readSettings({ API_KEY: key, ...env });
+  const settings = { ...read, port: 0, upstream: { simulatorPort: 0 }, openGroups };
   const run = await startLocalRun(settings);
   t.onTestFinished(() => run.close());
   return run;
@@ -40,6 +41,13 @@ test('/openapi.json needs no key, names this server and what it exposes', async 
     assert.deepEqual(Object.keys(document.components.securitySchemes), schemes);
     assert.ok((await new Validator().validate({ ...document })).valid);
   }
+});
+
+test('/openapi.json offers no stream of trade events where nothing listens for them', async (t) => {
+  const { url } = await runWith(t, openable, { TRADE_EVENTS: 'off' });
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  assert.equal(paths[streamOrderEvents.path], undefined);
+  assert.ok(paths[streamStockSnapshots.path]);
 });
 
 test('/openapi.json is what the command prints, in each form that both have', async (t) => {
