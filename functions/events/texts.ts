@@ -3,6 +3,7 @@
 /** What a stream of Node has for it; that of Lambda's runtime has no more. */
 export interface Sink {
   readonly destroyed: boolean;
+  readonly writableEnded: boolean;
   readonly writableNeedDrain: boolean;
   write(text: string | Uint8Array): boolean;
   end(): unknown;
@@ -25,7 +26,7 @@ export async function passOn(
   blockedMs = maxBlockedMs,
 ): Promise<boolean> {
   for await (const text of texts) {
-    if (sink.destroyed) return false;
+    if (sink.destroyed || sink.writableEnded) return false;
     if (sink.write(text) || (await hasDrained(sink, blockedMs))) continue;
     sink.destroy();
     return false;

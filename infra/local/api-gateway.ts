@@ -33,6 +33,8 @@ export interface LocalApiGateway {
 export async function startApiGateway(options: ApiGatewayOptions): Promise<LocalApiGateway> {
   const { clock = Date.now, log, port = 0, closeGraceMs = 2000 } = options;
   const respond = createRestApi(options);
+  /** What has no end by itself, and would hold up `close`. */
+  const streams = new Set<ServerResponse>();
 
   // Node's own five seconds end a kept connection just when a client on a busy machine uses it again.
   const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
@@ -44,6 +46,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
     const sent = await compressed(answered, request.headers['accept-encoding']?.toString());
     // Without this a client's kept connection would hold up `close`.
     if (!server.listening) response.setHeader('connection', 'close');
+    if (sent.stream) streams.add(response.once('close', () => streams.delete(response)));
     send(response, sent, call.requestId);
     log?.({
       requestId: call.requestId,
@@ -59,7 +62,10 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
   return {
     url: `http://127.0.0.1:${actualPort}`,
     port: actualPort,
-    close: () => closeServer(server, closeGraceMs),
+    close() {
+      for (const stream of streams) stream.end();
+      return closeServer(server, closeGraceMs);
+    },
   };
 }
 

@@ -310,6 +310,7 @@ export const streamsOf =
     let told = '';
     const sink = {
       destroyed: false,
+      writableEnded: false,
       writableNeedDrain: false,
       write: (text: string | Uint8Array) => {
         told += typeof text === 'string' ? text : Buffer.from(text).toString();

@@ -10,7 +10,7 @@ class FullSink extends EventEmitter implements Sink {
   readonly written: unknown[] = [];
   destroyed = false;
   writableNeedDrain = false;
-  hasEnded = false;
+  writableEnded = false;
 
   write(text: unknown): boolean {
     this.written.push(text);
@@ -23,7 +23,7 @@ class FullSink extends EventEmitter implements Sink {
     this.emit('drain');
   }
   end(): void {
-    this.hasEnded = true;
+    this.writableEnded = true;
   }
   destroy(): void {
     this.destroyed = true;
@@ -60,14 +60,14 @@ test('the next text is asked for when the last one was taken', async () => {
   assert.equal(await passOn(texts, sink), true);
   assert.deepEqual(counts, [1, 1, 2, 2, 3, 3]);
   assert.deepEqual(sink.written, ['1', '2', '3']);
-  assert.deepEqual([sink.hasEnded, sink.destroyed], [true, false]);
+  assert.deepEqual([sink.writableEnded, sink.destroyed], [true, false]);
   assert.equal(sink.listenerCount('drain') + sink.listenerCount('close'), 0);
 });
 
 test('a client that takes nothing is cut off, and the source is left', async () => {
   const [sink, { said, texts }] = [new FullSink(), source()];
   assert.equal(await passOn(texts, sink, 1), false);
-  assert.deepEqual([sink.hasEnded, sink.destroyed], [false, true]);
+  assert.deepEqual([sink.writableEnded, sink.destroyed], [false, true]);
   assert.deepEqual(said, [1, 'left']);
 });
 
@@ -82,7 +82,7 @@ test('when the client leaves, the source is left without another text', async ()
     );
     assert.equal(await passOn(texts, sink), false);
     assert.deepEqual(sink.written, ['1']);
-    assert.equal(sink.hasEnded, false);
+    assert.equal(sink.writableEnded, false);
     assert.equal(said.at(-1), 'left');
   }
 });

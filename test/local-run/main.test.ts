@@ -27,6 +27,9 @@ function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
     child,
     output,
     ended,
+    /** What the process has printed already: an end of the test where it has not, instead of a wait. */
+    shown: (pattern: RegExp): RegExpExecArray =>
+      pattern.exec(output.out) ?? assert.fail(`${pattern} is not in:\n${output.out}`),
     /** Waits until the process has printed this, or has ended. */
     async printed(pattern: RegExp, stream: 'out' | 'err' = 'out'): Promise<RegExpExecArray> {
       const source = stream === 'out' ? child.stdout : child.stderr;
@@ -50,9 +53,9 @@ async function blockedPort(t: TestContext): Promise<string> {
 describe('npm start', { concurrent: true }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`says how to call it, answers what it printed, and ends with ${signal}`, async (t) => {
-      const { child, output, printed, ended } = runMain(t, { OPEN_GROPUS: 'orders' });
-      await printed(/^OPEN_GROPUS is set, and nothing here reads it\. Did you mean OPEN_GROUPS\?$/m);
+      const { child, output, printed, shown, ended } = runMain(t, { OPEN_GROPUS: 'orders' });
       await printed(/Ctrl-C ends it\.\n/);
+      shown(/^OPEN_GROPUS is set, and nothing here reads it\. Did you mean OPEN_GROUPS\?$/m);
       const calls = [...output.out.matchAll(/^ {2}curl (?:-H '([^:']+): ([^']+)' )?'([^']+)'$/gm)];
       assert.equal(calls.length, 2);
       for (const [, name, value, url] of calls) {
@@ -60,28 +63,26 @@ describe('npm start', { concurrent: true }, () => {
         assert.equal(response.status, 200, url);
         assert.ok(Array.isArray(await response.json()));
       }
-      const [, url] = await printed(/^Countersign on (http:\/\/127\.0\.0\.1:\d+)$/m);
-      const [, key] = await printed(/^API key of this run: (\S+)$/m);
+      const [, url] = shown(/^Countersign on (http:\/\/127\.0\.0\.1:\d+)$/m);
+      const [, key] = shown(/^API key of this run: (\S+)$/m);
       assert.ok(calls[0]?.[3]?.startsWith(`${url}/`));
       assert.equal(calls[0]?.[2], key);
-      await printed(/^Upstream: http:\/\/127\.0\.0\.1:\d+ \(simulated\)$/m);
-      await printed(
+      shown(/^Upstream: http:\/\/127\.0\.0\.1:\d+ \(simulated\)$/m);
+      shown(
         /^Open groups: accounts, orders, instruments, market-data, screeners, watchlists, fundamentals$/m,
       );
-      await printed(
-        /^\(deployed, accounts, orders, watchlists are closed until a stage opens them to users\)$/m,
-      );
-      await printed(/^ {2}ada, for whom the API key stands: account \w{26}; the watchlists$/m);
-      const [, others] = await printed(/^ {2}ben: account (\w{26})$/m);
-      const [, form, issuer] = await printed(/^ {2}TOKEN=\$\(curl .* -d '(\S+)' '(\S+)'\)$/m);
+      shown(/^\(deployed, accounts, orders, watchlists are closed until a stage opens them to users\)$/m);
+      shown(/^ {2}ada, for whom the API key stands: account \w{26}; the watchlists$/m);
+      const [, others] = shown(/^ {2}ben: account (\w{26})$/m);
+      const [, form, issuer] = shown(/^ {2}TOKEN=\$\(curl .* -d '(\S+)' '(\S+)'\)$/m);
       const headers = { accept: 'text/plain', 'content-type': 'application/x-www-form-urlencoded' };
       const token = await (await fetch(issuer!, { method: 'POST', headers, body: form! })).text();
-      const [, list] = await printed(/^ {2}curl -H .* -H "authorization: Bearer \$TOKEN" '(\S+)'$/m);
+      const [, list] = shown(/^ {2}curl -H .* -H "authorization: Bearer \$TOKEN" '(\S+)'$/m);
       const asOther = await fetch(list!, {
         headers: { 'x-api-key': key!, authorization: `Bearer ${token}` },
       });
       assert.deepEqual(each((await asOther.json()) as { account_id: string }[], 'account_id'), [others]);
-      const [, entry, events] = await printed(/^ {2}curl -H \S+ \S+ -d '(.*)' '(http:\S+\/_events)'$/m);
+      const [, entry, events] = shown(/^ {2}curl -H \S+ \S+ -d '(.*)' '(http:\S+\/_events)'$/m);
       const reply = await fetch(events!, {
         method: 'POST',
         headers: { 'x-api-key': key! },
@@ -89,10 +90,10 @@ describe('npm start', { concurrent: true }, () => {
       });
       const { replies } = (await reply.json()) as { replies: { detail: { quotes: object[] } }[] };
       assert.equal(replies[0]?.detail.quotes.length, 2);
-      const [, target] = await printed(/^ {2}curl -N -H \S+ \S+ '(http:\S+\/_events\/stream)'$/m);
+      const [, target] = shown(/^ {2}curl -N -H \S+ \S+ '(http:\S+\/trading\/events\/stream)'$/m);
       const follower = await fetch(target!, { headers: { 'x-api-key': key! } });
       assert.equal(follower.status, 200);
-      const [, order, placing] = await printed(/^ {2}curl .* application\/json' -d '(.*)' '(http:\S+)'$/m);
+      const [, order, placing] = shown(/^ {2}curl .* application\/json' -d '(.*)' '(http:\S+)'$/m);
       const placed = await fetch(placing!, {
         method: 'POST',
         headers: { 'x-api-key': key!, 'content-type': 'application/json' },
@@ -102,9 +103,9 @@ describe('npm start', { concurrent: true }, () => {
       await printed(
         /^OrderChanged (FINAL_FILLED )?AAPL try-1795370000 FILLED filled 2( \(found by a read\))?$/m,
       );
-      const [, forGenerators] = await printed(/^For generators of clients: (http:\S+) \(/m);
+      const [, forGenerators] = shown(/^For generators of clients: (http:\S+) \(/m);
       assert.equal((await fetch(forGenerators!)).status, 200);
-      const [, page, keyOfPage] = await printed(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
+      const [, page, keyOfPage] = shown(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
       assert.equal(page, `${url}/docs`);
       assert.equal(keyOfPage, key);
       // Without the query: what a client asked for is not the log's business.
@@ -120,7 +121,7 @@ describe('npm start', { concurrent: true }, () => {
       assert.equal(await ended, 0);
       assert.equal(output.err, '');
       // A follower does not hold up the end, and learns of it.
-      assert.match(await follower.text(), /^id: \S+\ndata: .*"client_order_id":"try-1795370000"/m);
+      assert.match(await follower.text(), /^event: change\ndata: .*"client_order_id":"try-1795370000"/m);
     });
   }
 });

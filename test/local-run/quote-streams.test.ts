@@ -24,6 +24,7 @@ async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}
     API_KEY: apiKey,
     PORT: '0',
     UPSTREAM_PORT: '0',
+    EVENTS_PORT: '0',
     TRADE_EVENTS: 'off',
     ...env,
   });
