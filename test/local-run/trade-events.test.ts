@@ -141,7 +141,7 @@ describe('a follower that comes back', () => {
     await follower.came(1, 'change');
     await close();
     await follower.leave();
-    assert.equal(simulator.events.open, 0);
+    await until(() => simulator.events.open === 0);
     assert.equal(simulator.events.mostOpen, 1);
   });
 });

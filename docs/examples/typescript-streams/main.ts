@@ -40,12 +40,13 @@ const ordersEnd = follow({
   url: `${gateway}/trading/events/stream`,
   // The key says which app calls, the token who.
   headers: async (signal) => ({ ...key, authorization: `Bearer ${await signIn(signal)}` }),
-  onEvent({ event, id, data }) {
+  onEvent({ event, data }) {
     const told = JSON.parse(data);
     // What changed more than a day ago is not told again: the app reads its orders, and goes on from here.
     if (event === 'start' && !told.resumed) console.log('orders from now on');
-    // An event may come twice, each time with the same id.
-    if (event === 'change') console.log(`order ${id} ${told['detail-type']} ${JSON.stringify(told.detail)}`);
+    // An event may come twice, each time with the same event_id.
+    const { 'detail-type': type, detail } = told;
+    if (event === 'change') console.log(`order ${detail.event_id} ${type} ${JSON.stringify(detail)}`);
   },
 });
 

@@ -113,14 +113,13 @@ function compared(
   polled: ReadonlyMap<string, unknown>,
   published: ReadonlySet<string>,
 ): Compared {
-  const told = new Map([...orders].map(([id, times]) => [id.slice(id.indexOf('-') + 1), times]));
   return {
     name,
     changes,
     otherThanPoll: symbols.filter((symbol) => !isDeepStrictEqual(quotes.get(symbol), polled.get(symbol))),
-    missing: hasOrders ? [...published].filter((id) => !told.has(id)).length : 0,
-    invented: [...told.keys()].filter((id) => !published.has(id)).length,
-    again: [...told.values()].reduce((sum, times) => sum + times - 1, 0),
+    missing: hasOrders ? [...published].filter((id) => !orders.has(id)).length : 0,
+    invented: [...orders.keys()].filter((id) => !published.has(id)).length,
+    again: [...orders.values()].reduce((sum, times) => sum + times - 1, 0),
   };
 }
 

@@ -202,10 +202,10 @@ const curl: StreamReader = {
         const issued = await fetch(`${ISSUER_URL}/token`, init).catch(() => undefined);
         const token = `authorization: Bearer ${await issued?.text()}`;
         const last = lastId ? [`last-event-id: ${lastId}`] : [];
-        for await (const { event, id } of streamed(streamOrderEvents.path, [token, ...last])) {
+        for await (const { event, id, data } of streamed(streamOrderEvents.path, [token, ...last])) {
           lastId = id;
           if (event === 'start') told.hasBegun = true;
-          if (event === 'change') told.order(id);
+          if (event === 'change') told.order(JSON.parse(data).detail.event_id);
         }
       }),
     ]);

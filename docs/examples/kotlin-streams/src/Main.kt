@@ -67,7 +67,7 @@ fun main() {
         "$gateway/market-data/stocks/snapshots/stream?symbols=$symbols&category=US_STOCK",
         { headersOf("x-api-key", key) },
         onRefused,
-    ) { event, _, told ->
+    ) { event, told ->
         for (symbol in quotes.take(event, told)) println("quote $symbol ${quotes.bySymbol[symbol] ?: "-"}")
     }.open()
 
@@ -76,11 +76,14 @@ fun main() {
         // The key says which app calls, the token who.
         { headersOf("x-api-key", key, "authorization", "Bearer ${signIn()}") },
         onRefused,
-    ) { event, id, told ->
+    ) { event, told ->
         // What changed more than a day ago is not told again: the app reads its orders, and goes on from here.
         if (event == "start" && !told.getValue("resumed").jsonPrimitive.boolean) println("orders from now on")
-        // An event may come twice, each time with the same id.
-        if (event == "change")
-            println("order $id ${told.getValue("detail-type").jsonPrimitive.content} ${told["detail"]}")
+        // An event may come twice, each time with the same event_id.
+        if (event == "change") {
+            val detail = told.getValue("detail").jsonObject
+            val id = detail.getValue("event_id").jsonPrimitive.content
+            println("order $id ${told.getValue("detail-type").jsonPrimitive.content} $detail")
+        }
     }.open()
 }

@@ -34,7 +34,7 @@ class Stream(
     private val url: String,
     private val headers: () -> Headers,
     private val onRefused: (String) -> Unit,
-    private val onEvent: (event: String, id: String?, told: JsonObject) -> Unit,
+    private val onEvent: (event: String, told: JsonObject) -> Unit,
 ) : EventSourceListener() {
     private var lastId: String? = null
     private var failures = 0
@@ -67,7 +67,7 @@ class Stream(
         lastId = id ?: lastId
         val told = Json.parseToJsonElement(data).jsonObject
         if (type == "end") pauseMs = told.getValue("retry_after_ms").jsonPrimitive.long
-        onEvent(type ?: "message", id, told)
+        onEvent(type ?: "message", told)
     }
 
     override fun onClosed(eventSource: EventSource) = connectLater()

@@ -12,7 +12,7 @@ struct Streams {
         let quotes = Quotes()
         let symbols = "AAPL,MSFT,NVDA"
         let path = "/market-data/stocks/snapshots/stream?symbols=\(symbols)&category=US_STOCK"
-        let quoteStream = try stream(gateway + path, headers: { key }) { event, _, told in
+        let quoteStream = try stream(gateway + path, headers: { key }) { event, told in
             for symbol in quotes.take(event, told) {
                 print("quote \(symbol) \(quotes.bySymbol[symbol]?["price"] ?? "-")")
             }
@@ -22,11 +22,13 @@ struct Streams {
         let token = try await signIn()
         // The key says which app calls, the token who.
         let withToken = { key.merging(["authorization": "Bearer \(token)"]) { $1 } }
-        let orderStream = try stream("\(gateway)/trading/events/stream", headers: withToken) { event, id, told in
+        let orderStream = try stream("\(gateway)/trading/events/stream", headers: withToken) { event, told in
             // What changed more than a day ago is not told again: the app reads its orders, and goes on from here.
             if event == "start", told["resumed"] as? Bool != true { print("orders from now on") }
-            // An event may come twice, each time with the same id.
-            if event == "change" { print("order \(id) \(told["detail-type"] ?? "") \(told["detail"] ?? "")") }
+            // An event may come twice, each time with the same event_id.
+            if event == "change", let detail = told["detail"] as? [String: Any] {
+                print("order \(detail["event_id"] ?? "") \(told["detail-type"] ?? "") \(detail)")
+            }
         }
 
         quoteStream.start()
@@ -38,7 +40,7 @@ struct Streams {
     static func stream(
         _ address: String,
         headers: @escaping () -> [String: String],
-        take: @escaping (_ event: String, _ id: String, _ told: [String: Any]) -> Void
+        take: @escaping (_ event: String, _ told: [String: Any]) -> Void
     ) throws -> EventSource {
         guard let url = URL(string: address) else { throw Failure("\(address) is no URL") }
         var config = EventSource.Config(handler: Listener(take: take), url: url)
@@ -105,15 +107,15 @@ final class Quotes {
 
 /// The library calls it for one event after the other.
 final class Listener: EventHandler {
-    private let take: (_ event: String, _ id: String, _ told: [String: Any]) -> Void
+    private let take: (_ event: String, _ told: [String: Any]) -> Void
 
-    init(take: @escaping (_ event: String, _ id: String, _ told: [String: Any]) -> Void) {
+    init(take: @escaping (_ event: String, _ told: [String: Any]) -> Void) {
         self.take = take
     }
 
     func onMessage(eventType: String, messageEvent: MessageEvent) {
         let told = try? JSONSerialization.jsonObject(with: Data(messageEvent.data.utf8)) as? [String: Any]
-        take(eventType, messageEvent.lastEventId, told ?? [:])
+        take(eventType, told ?? [:])
     }
 
     func onError(error: Error) {
