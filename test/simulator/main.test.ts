@@ -39,28 +39,23 @@ async function exitCode(child: ChildProcess): Promise<unknown> {
 }
 
 describe('the simulator’s process', { concurrent: true }, () => {
-  for (const variable of ['UPSTREAM_PORT', 'EVENTS_PORT'])
-    test(`a taken ${variable} is one line that names it, and exit code 1`, async () => {
-      const blocker = createServer().listen(0, '127.0.0.1');
-      await once(blocker, 'listening');
-      const { port } = blocker.address() as AddressInfo;
-      const { child, output } = run({ [variable]: String(port) });
-      assert.equal(await exitCode(child), 1);
-      assert.equal(output.err, `Port ${port} is taken: set ${variable} to another.\n`);
-      assert.equal(output.out, '');
-      blocker.close();
-    });
+  test('a taken port is one line that names its variable, and exit code 1', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    const { port } = blocker.address() as AddressInfo;
+    const { child, output } = run({ EVENTS_PORT: String(port) });
+    assert.equal(await exitCode(child), 1);
+    assert.equal(output.err, `Port ${port} is taken: set EVENTS_PORT to another.\n`);
+    assert.equal(output.out, '');
+    blocker.close();
+  });
 
   for (const [env, line] of [
-    [{ APP_KEY: 'k' }, /^APP_KEY is set but APP_SECRET is not.*\n$/],
     [{ APP_SECRET: 'hush-hush' }, /^APP_SECRET is set but APP_KEY is not.*\n$/],
-    [{ UPSTREAM_PORT: 'http' }, /^UPSTREAM_PORT must be .*\n$/],
-    [{ UPSTREAM_PORT: '65536' }, /^UPSTREAM_PORT must be .*\n$/],
     [
       { UPSTREAM_PORT: 'x', UPSTREAM_LIMITS: 'all', APP_KEY: 'k' },
       /^UPSTREAM_PORT must be .*\nAPP_KEY is set but .*\nUPSTREAM_LIMITS: not .*\n$/,
     ],
-    [{ EVENTS_PORT: '-1' }, /^EVENTS_PORT must be .*\n$/],
   ] as const) {
     test(`${JSON.stringify(env)} is a line for each mistake and exit code 1`, async () => {
       const { child, output } = run(env);
