@@ -77,11 +77,17 @@ test('a request is answered with its reply, whose records are the upstream’s b
     [['countersign', 'QuoteLookupCompleted', 'report']],
   );
   assert.ok(parseReply(replies[0]));
-  // Over HTTP the same records come from the shared cache.
-  const records = await (await fetch(url + snapshotTarget, { headers: withKey })).text();
-  const [first = ''] = /\{.*?\}(?=[,\]])/.exec(records) ?? [];
-  assert.ok(first.includes('"symbol"') && text.includes(first));
   assert.deepEqual(published, ['report QuoteLookupRequested', 'countersign QuoteLookupCompleted']);
+  // Over HTTP the same records come from the shared cache, unless they have just been read anew.
+  const isSame = async (reply: string) => {
+    const records = await (await fetch(url + snapshotTarget, { headers: withKey })).text();
+    const [first = ''] = /\{.*?\}(?=[,\]])/.exec(records) ?? [];
+    return first.includes('"symbol"') && reply.includes(first);
+  };
+  let isFound = await isSame(text);
+  for (let nth = 0; nth < 20 && !isFound; nth++)
+    isFound = await isSame(await (await put(quotes(`again-${nth}`))).text());
+  assert.ok(isFound);
 });
 
 test('the requests of a list share calls at the upstream, and each has its reply', async (t) => {
