@@ -32,6 +32,7 @@ const integration = [
   'test/gateway/{routes,secrecy}.test.ts',
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',
+  'test/public-surface.test.ts',
   'test/support/reporter.test.ts',
 ];
 
