@@ -70,6 +70,7 @@ const exhaustive = [
   'test/live/{fleet,order-streams-chaos}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
+  'test/side-by-side/*.test.ts',
   'test/signer/properties.test.ts',
   'test/trade-events/chaos.test.ts',
   'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
