@@ -40,9 +40,11 @@ import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
 import { OrderJournal } from './order-journal.ts';
 import { OrderSettlement } from './order-settlement.ts';
+import { encryptWith, exportLogs, protectWith } from './production.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
+import { calledBehind, rollOut } from './rollout.ts';
 import { Shared } from './shared.ts';
 import { TokenCheck } from './token-check.ts';
 import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
@@ -217,7 +219,8 @@ export class Countersign extends Construct {
       this.massCancels = new MassCancels(this, 'MassCancels', { shared, controls: controls.table, journal });
 
     // What callers reach.
-    const { functions, authorizer } = this;
+    const { authorizer } = this;
+    const functions = calledBehind(this, this.functions, resolved);
     this.api = createRestApi(this, { title, shared, functions, authorizer });
     const { region, urlSuffix } = Stack.of(this);
     this.stageUrl = `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${resolved.stageName}`;
@@ -232,8 +235,13 @@ export class Countersign extends Construct {
     const watched = this.#watched(title);
     this.alarms =
       resolved.alarms === 'off' ? {} : createAlarms(this, { name, config: resolved, stageName, watched });
+    rollOut(this, functions, { rollout: resolved.functions.rollout, alarms: this.alarms });
     if (resolved.dashboard === 'on')
       this.dashboard = createDashboard(this, { name, alarms: this.alarms, stageName, watched });
+    const { encryptionKey, webAclArn, logs } = resolved;
+    if (webAclArn !== undefined) protectWith(this, webAclArn, this.api);
+    if (logs.firehoseArn !== undefined) exportLogs(this, logs.firehoseArn);
+    if (encryptionKey !== undefined) encryptWith(this, encryptionKey);
   }
 
   /** What is kept, and what can be asked of it. */

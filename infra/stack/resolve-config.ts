@@ -36,7 +36,17 @@ import {
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
-import { email, oneOf, secretArn, topicArn, whole, yesOrNo } from './schema-parts.ts';
+import {
+  email,
+  firehoseArn,
+  keyArn,
+  oneOf,
+  secretArn,
+  topicArn,
+  webAclArn,
+  whole,
+  yesOrNo,
+} from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
@@ -124,6 +134,7 @@ export const config = v.strictObject({
     v.strictObject({
       retentionDays: v.optional(v.picklist(retentionDays, `takes one of ${retentionDays.join(', ')}`), 30),
       access: v.optional(oneOf('off', 'use-account-role', 'set-account-role'), 'off'),
+      firehoseArn: v.optional(firehoseArn),
     }),
     {},
   ),
@@ -140,6 +151,8 @@ export const config = v.strictObject({
   existingSecret: v.optional(secretArn),
   alarmEmail: v.optional(email),
   dashboard: v.optional(oneOf('on', 'off'), 'on'),
+  encryptionKey: v.optional(keyArn),
+  webAclArn: v.optional(webAclArn),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -284,10 +297,14 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
     alarms,
     dashboard,
     existingSecret,
+    encryptionKey,
+    webAclArn,
     onRemoval,
   } = parts;
   if (alarmTopic !== undefined && alarmEmail !== undefined)
     mistakes.add('alarmEmail makes a topic of its own: take one of alarmEmail and alarmTopic.');
+  if (alarms === 'off' && parts.functions?.rollout !== 'all-at-once' && parts.functions !== undefined)
+    mistakes.add('functions.rollout needs alarms: without them nothing brings the old version back.');
   return {
     throttle,
     accessToken,
@@ -298,6 +315,8 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
     alarms,
     dashboard,
     existingSecret,
+    encryptionKey,
+    webAclArn,
     onRemoval,
   };
 }
