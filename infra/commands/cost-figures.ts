@@ -251,6 +251,9 @@ export const optionSituations = [
  */
 export const ownKey = { heldMinutes: 5, tables: 2, secrets: 1, webAclRules: 3 } as const;
 
+/** A request of the canary, by default each five minutes; Lambda's time is assumed, and mostly a connection. */
+export const canary = { everyMinutes: 5, billedMs: 500, memoryMiB: 256 } as const;
+
 /** Events of orders a day, beside which nothing else happens. */
 export const tradeEventSituations = [
   { name: 'at rest', eventsPerDay: 0 },

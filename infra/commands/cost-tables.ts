@@ -66,6 +66,7 @@ const optionRows = {
   webAcl: '`webAclArn`: AWS WAF, a web ACL with 3 rules',
   key: '`encryptionKey`: KMS, the key and what is asked of it',
   firehose: '`logs.firehoseArn`: Firehose, what it takes in',
+  canary: '`canary`: its requests, its secret and its alarm',
   rollout: '`functions.rollout`: CodeDeploy for Lambda',
 };
 

@@ -2,6 +2,7 @@
 
 import {
   answerBytes,
+  canary,
   deployed,
   hoursPerDay,
   type LookupSituation,
@@ -96,6 +97,16 @@ export function userCostOf({ directoryReads }: UserSituation) {
   };
 }
 
+/** Its secret and its alarm are most of it; each request is a read, too. */
+const canaryMonth = () =>
+  prices.secretPerMonth +
+  prices.alarmPerMonth +
+  ((30 * 24 * 60) / canary.everyMinutes / million) *
+    (lambdaTime(canary.billedMs, canary.memoryMiB) +
+      prices.lambdaPerMillion +
+      logs +
+      totalOf(costOf(situations.at(-1)!)));
+
 /** Dollars a month of what a stage takes of the account's own, beside what it costs without. */
 export function optionCostOf({ readsPerSecond }: { readonly readsPerSecond: number }) {
   const seconds = user.daysPerMonth * hoursPerDay.usual * 3600;
@@ -109,6 +120,7 @@ export function optionCostOf({ readsPerSecond }: { readonly readsPerSecond: numb
       (reads * prices.webAclPerMillion) / million,
     key: prices.keyPerMonth + (keyReads * prices.keyRequestsPer10000) / 10_000,
     firehose: (reads * logBytesPerRequest * prices.firehosePerGb) / gigabyte,
+    canary: canaryMonth(),
     rollout: 0,
   };
 }

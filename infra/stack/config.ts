@@ -213,6 +213,17 @@ export interface CountersignConfig {
    * CloudWatch Logs use it. Default AWS's own keys.
    */
   readonly encryptionKey?: string;
+  /**
+   * Asks the API for a quote every few minutes, as a client does, by its name and with a key of its own; `{}` opens. Needs
+   * `market-data` open to API keys, and takes a permit of the upstream's limit where no client has asked for the symbol.
+   * Default none.
+   */
+  readonly canary?: {
+    /** Default 5, at most 7: an alarm hears when none of a quarter of an hour was answered. */
+    readonly everyMinutes?: number;
+    /** A US stock. Default AAPL. */
+    readonly symbol?: string;
+  };
   /** The ARN of a Regional web ACL of AWS WAF that filters what comes to the API. Default none. */
   readonly webAclArn?: string;
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
@@ -362,6 +373,7 @@ export interface ResolvedConfig {
   readonly dashboard: 'on' | 'off';
   readonly encryptionKey?: string | undefined;
   readonly webAclArn?: string | undefined;
+  readonly canary?: { readonly everyMinutes: number; readonly symbol: string } | undefined;
   readonly onRemoval: 'destroy' | 'retain';
 }
 

@@ -11,7 +11,18 @@ import { CfnLogGroup, CfnSubscriptionFilter } from 'aws-cdk-lib/aws-logs';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import type { ResolvedConfig } from './config.ts';
 import { allow, GroupFunction } from './group-function.ts';
+
+export function useOwn(
+  scope: Construct,
+  { encryptionKey, webAclArn, logs: { firehoseArn } }: ResolvedConfig,
+  api: SpecRestApi,
+): void {
+  if (webAclArn !== undefined) protectWith(scope, webAclArn, api);
+  if (firehoseArn !== undefined) exportLogs(scope, firehoseArn);
+  if (encryptionKey !== undefined) encryptWith(scope, encryptionKey);
+}
 
 /** Those that DynamoDB and Secrets Manager ask for in the name of who reads and writes. */
 const keyActions = [
@@ -25,7 +36,7 @@ const keyActions = [
 ];
 
 /** Tables, secrets and log groups; and the functions that use the first two, through AWS's services alone. */
-export function encryptWith(scope: Construct, keyArn: string): void {
+function encryptWith(scope: Construct, keyArn: string): void {
   const { region, urlSuffix } = Stack.of(scope);
   for (const one of scope.node.findAll())
     if (one instanceof CfnTable)
@@ -43,7 +54,7 @@ export function encryptWith(scope: Construct, keyArn: string): void {
 }
 
 /** Each line of every log group, as it is written. CloudWatch Logs sends it with a role that may do nothing else. */
-export function exportLogs(scope: Construct, firehoseArn: string): void {
+function exportLogs(scope: Construct, firehoseArn: string): void {
   const { partition, region, account } = Stack.of(scope);
   const groups = scope.node.findAll().filter((one) => one instanceof CfnLogGroup);
   const role = new Role(scope, 'LogExportRole', {
@@ -67,6 +78,6 @@ export function exportLogs(scope: Construct, firehoseArn: string): void {
 }
 
 /** A web ACL of AWS WAF, Regional, in front of the API’s stage, and so of its domain. */
-export function protectWith(scope: Construct, webAclArn: string, { deploymentStage }: SpecRestApi): void {
+function protectWith(scope: Construct, webAclArn: string, { deploymentStage }: SpecRestApi): void {
   new CfnWebACLAssociation(scope, 'WebAcl', { webAclArn, resourceArn: deploymentStage.stageArn });
 }

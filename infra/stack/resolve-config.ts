@@ -40,6 +40,7 @@ import {
   email,
   firehoseArn,
   keyArn,
+  matching,
   oneOf,
   secretArn,
   topicArn,
@@ -153,6 +154,12 @@ export const config = v.strictObject({
   dashboard: v.optional(oneOf('on', 'off'), 'on'),
   encryptionKey: v.optional(keyArn),
   webAclArn: v.optional(webAclArn),
+  canary: v.optional(
+    v.strictObject({
+      everyMinutes: v.optional(whole(1, 7), 5),
+      symbol: v.optional(matching(/^[A-Z.]{1,10}$/, 'takes the symbol of a US stock, such as AAPL'), 'AAPL'),
+    }),
+  ),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -299,10 +306,13 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
     existingSecret,
     encryptionKey,
     webAclArn,
+    canary,
     onRemoval,
   } = parts;
   if (alarmTopic !== undefined && alarmEmail !== undefined)
     mistakes.add('alarmEmail makes a topic of its own: take one of alarmEmail and alarmTopic.');
+  if (canary && (parts.groups?.['market-data'] ?? 'api-key') !== 'api-key')
+    mistakes.add('canary needs groups.market-data open to API keys: it asks for a quote as a client does.');
   if (alarms === 'off' && parts.functions?.rollout !== 'all-at-once' && parts.functions !== undefined)
     mistakes.add('functions.rollout needs alarms: without them nothing brings the old version back.');
   return {
@@ -317,6 +327,7 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
     existingSecret,
     encryptionKey,
     webAclArn,
+    canary,
     onRemoval,
   };
 }
