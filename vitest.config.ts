@@ -72,6 +72,7 @@ const exhaustive = [
   'test/lookups/{chaos,priority}.test.ts',
   'test/snapshots/http/**/*.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
+  'test/side-by-side/*.test.ts',
   'test/signer/properties.test.ts',
   'test/trade-events/chaos.test.ts',
   'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',

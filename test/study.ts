@@ -19,6 +19,7 @@
  *     npm run study -- open-notional 2000
  *     npm run study -- order-latency 300
  *     npm run study -- control-delay 5
+ *     npm run study -- side-by-side 60
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
@@ -37,6 +38,7 @@ import { studySockets } from './live/sockets-study.ts';
 import { studyLive } from './live/study.ts';
 import { studyOrders } from './orders/model/study.ts';
 import { studyOrdersOverHttp } from './orders/under-fire.ts';
+import { studySideBySide } from './side-by-side/hour.ts';
 import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
 
@@ -59,6 +61,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'open-notional': studyOpenNotional,
   'order-latency': studyOrderLatency,
   'control-delay': studyControlDelay,
+  'side-by-side': studySideBySide,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);

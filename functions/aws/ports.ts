@@ -6,6 +6,7 @@ import { sleep } from '../../lib/kernel/pauses.ts';
 import type {
   AuthorizerPorts,
   BusPorts,
+  CanaryPorts,
   GatewayPorts,
   Host,
   LookupPorts,
@@ -41,6 +42,8 @@ export const secretPorts = (host: Host): SecretPorts => ({
   ...host,
   secret: (secretId, onFailure) => createSecretsManagerSource({ secretId, onFailure }),
 });
+
+export const canaryPorts = (host: Host): CanaryPorts => ({ ...secretPorts(host), send: createNodeSend() });
 
 export function gatewayPorts(host: Host, client = newClient(host)): GatewayPorts {
   return {

@@ -4,6 +4,7 @@
  */
 
 export { authorizer } from './authorizer.ts';
+export { canary } from './canary.ts';
 export { group } from './group.ts';
 export { lookups } from './lookups.ts';
 export { massCancels } from './mass-cancels.ts';

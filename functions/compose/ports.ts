@@ -140,6 +140,10 @@ export interface TradingStopPorts extends SecretPorts {
   controlAdmin(tableName: string): ControlAdminStore;
 }
 
+export interface CanaryPorts extends SecretPorts {
+  readonly send: Send;
+}
+
 export interface AuthorizerPorts extends Host {
   readonly readText: ReadText;
 }

@@ -15,6 +15,7 @@ const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
   'trading-stop-lost': 'with `trading.stopOnAlarms`',
   'lookup-dead-letters': 'with `events`',
   'access-token': 'with `accessToken`',
+  canary: 'with `canary`',
   'trade-events': 'with `tradeEvents`',
   'market-data': 'where market data is open',
   quotes: 'where quotes are shared',

@@ -28,6 +28,15 @@ export const prices = {
   /** A NAT gateway with its public address, and what passes through it. */
   natHour: 0.045 + 0.005,
   natPerGb: 0.045,
+  /** AWS WAF: the web ACL, each of its rules, and what it looks at. */
+  webAclPerMonth: 5,
+  webAclRulePerMonth: 1,
+  webAclPerMillion: 0.6,
+  /** KMS: a key of one's own, and what is asked of it. */
+  keyPerMonth: 1,
+  keyRequestsPer10000: 0.03,
+  /** Firehose, what it takes in; where it delivers to costs apart. */
+  firehosePerGb: 0.029,
 } as const;
 
 /** Reads of twenty symbols each, every five seconds. */
@@ -229,6 +238,21 @@ export const user = { daysPerMonth: 21, everySeconds: 5 } as const;
 
 /** How long a user is active on each of them; the second is the exchange's whole session, from 9:30 to 16:00. */
 export const hoursPerDay = { usual: 1, tradingHours: 6.5 } as const;
+
+/** How production options are used: by nobody, or by all clients for an hour of each trading day. */
+export const optionSituations = [
+  { name: 'at rest', readsPerSecond: 0 },
+  { name: '10,000 clients, 1 hour a day', readsPerSecond: 2000 },
+] as const;
+
+/**
+ * DynamoDB asks for a table's key anew after so long for each connection, and a function reads the secret as often. A market
+ * data function uses two tables; an instance for each read that is under way.
+ */
+export const ownKey = { heldMinutes: 5, tables: 2, secrets: 1, webAclRules: 3 } as const;
+
+/** A request of the canary, by default each five minutes; Lambda's time is assumed, and mostly a connection. */
+export const canary = { everyMinutes: 5, billedMs: 500, memoryMiB: 256 } as const;
 
 /** Events of orders a day, beside which nothing else happens. */
 export const tradeEventSituations = [

@@ -3,6 +3,7 @@
 import {
   costOf,
   lookupCostOf,
+  optionCostOf,
   perUserMonth,
   totalOf,
   tradeEventCostOf,
@@ -13,6 +14,7 @@ import {
   answerBytes,
   hoursPerDay,
   lookupSituations,
+  optionSituations,
   phones,
   type Situation,
   situations,
@@ -60,6 +62,14 @@ const tradeEventRows = {
   logs: 'CloudWatch Logs',
 };
 
+const optionRows = {
+  webAcl: '`webAclArn`: AWS WAF, a web ACL with 3 rules',
+  key: '`encryptionKey`: KMS, the key and what is asked of it',
+  firehose: '`logs.firehoseArn`: Firehose, what it takes in',
+  canary: '`canary`: its requests, its secret and its alarm',
+  rollout: '`functions.rollout`: CodeDeploy for Lambda',
+};
+
 export const dollars = (amount: number): string => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -73,6 +83,7 @@ export const withCostTables = (page: string): string =>
     userTable(),
     lookupTable(),
     tradeEventTable(),
+    optionTable(),
     levers(),
   ]);
 
@@ -171,6 +182,9 @@ const userTable = () =>
 
 const tradeEventTable = () =>
   costTable('Dollars a month', tradeEventSituations, tradeEventCostOf, tradeEventRows, 'All of it');
+
+const optionTable = () =>
+  costTable('Dollars a month for options', optionSituations, optionCostOf, optionRows, 'All of them');
 
 /** Of snapshots and limiter together. */
 export const unitsOf = (

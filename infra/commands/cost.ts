@@ -2,6 +2,7 @@
 
 import {
   answerBytes,
+  canary,
   deployed,
   hoursPerDay,
   type LookupSituation,
@@ -9,9 +10,11 @@ import {
   lookupWrites,
   massCancels,
   orderAudit,
+  ownKey,
   prices,
   type Situation,
   type StreamFigures,
+  situations,
   tradeEvents,
   type Units,
   type UserSituation,
@@ -91,6 +94,34 @@ export function userCostOf({ directoryReads }: UserSituation) {
     authorizerTime: asked * lambdaTime(users.authorizerMs, users.authorizerMiB),
     directory: directoryReads * users.readUnits * prices.readUnitsPerMillion,
     logs: asked * logs,
+  };
+}
+
+/** Its secret and its alarm are most of it; each request is a read, too. */
+const canaryMonth = () =>
+  prices.secretPerMonth +
+  prices.alarmPerMonth +
+  ((30 * 24 * 60) / canary.everyMinutes / million) *
+    (lambdaTime(canary.billedMs, canary.memoryMiB) +
+      prices.lambdaPerMillion +
+      logs +
+      totalOf(costOf(situations.at(-1)!)));
+
+/** Dollars a month of what a stage takes of the account's own, beside what it costs without. */
+export function optionCostOf({ readsPerSecond }: { readonly readsPerSecond: number }) {
+  const seconds = user.daysPerMonth * hoursPerDay.usual * 3600;
+  const reads = readsPerSecond * seconds;
+  const instances = (readsPerSecond * situations[0]!.billedMs) / 1000;
+  const keyReads = (instances * (ownKey.tables + ownKey.secrets) * seconds) / (ownKey.heldMinutes * 60);
+  return {
+    webAcl:
+      prices.webAclPerMonth +
+      ownKey.webAclRules * prices.webAclRulePerMonth +
+      (reads * prices.webAclPerMillion) / million,
+    key: prices.keyPerMonth + (keyReads * prices.keyRequestsPer10000) / 10_000,
+    firehose: (reads * logBytesPerRequest * prices.firehosePerGb) / gigabyte,
+    canary: canaryMonth(),
+    rollout: 0,
   };
 }
 

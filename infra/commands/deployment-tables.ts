@@ -20,6 +20,7 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
   '`live.maxStreams`': { live: { maxStreams: 10 } },
   '`events`': { events: {} },
   '`accessToken`': { accessToken: {} },
+  '`canary`': { canary: {} },
   '`tradeEvents`': { tradeEvents: {} },
   '`live.maxOrderStreams`': {
     groups: { orders: 'iam' },
@@ -39,6 +40,7 @@ export const everything: CountersignConfig = {
   live,
   events: {},
   accessToken: {},
+  canary: {},
   tradeEvents: {},
   trading: { limits: 'none', stopOnAlarms: {} },
 };

@@ -23,6 +23,7 @@ export type AlarmSubject =
   | 'trading-stop-lost'
   | 'lookup-dead-letters'
   | 'access-token'
+  | 'canary'
   | 'trade-events'
   /** All functions behind the API, in one sum: CloudWatch adds up ten metrics in an alarm at most. */
   | 'api-functions'
@@ -221,6 +222,18 @@ export const alarmTable = {
     why: 'AWS takes hours to raise the quota',
     first: 'countersign preflight --stage STAGE',
     runbook: 'No instance is free',
+  },
+  'canary-failing': {
+    metric: 'Errors',
+    of: 'canary',
+    statistic: 'Minimum',
+    minutes: 15,
+    threshold: 1,
+    missing: 'breaching',
+    says: 'For a quarter of an hour the API has given the canary no quote, by its name and with a key, or the canary does not run. Its log says why, as canary.',
+    why: 'the minimum is 1 when every request failed; one may fail by chance',
+    first: status,
+    runbook: 'The canary gets no quote',
   },
   'store-throttled': {
     metric: 'StoreThrottled',

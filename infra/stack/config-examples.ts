@@ -19,6 +19,7 @@ const examples = {
   functions: { memoryMiB: 512 },
   logs: { retentionDays: 90 },
   domain: { name: 'api.example.com', hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' } },
+  canary: { everyMinutes: 5 },
 } as const satisfies Partial<CountersignConfig>;
 
 /** Of what is within; what has a name of its own, such as a plan, is `*`. */
@@ -47,7 +48,13 @@ const inner: Readonly<Record<string, object>> = {
 };
 
 /** What opens something without any member of its own. */
-export const opensEmpty: readonly string[] = ['events', 'accessToken', 'tradeEvents', 'trading.stopOnAlarms'];
+export const opensEmpty: readonly string[] = [
+  'events',
+  'accessToken',
+  'tradeEvents',
+  'trading.stopOnAlarms',
+  'canary',
+];
 
 const named = ['plans', 'limiter.operationLimits'];
 

@@ -9,6 +9,7 @@ import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
 import type { LiveConfig, ResolvedLive } from './live-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
+import type { Rollout } from './rollout-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
 import type { ResolvedStopOnAlarms, TradingConfig } from './trading-config.ts';
@@ -155,6 +156,12 @@ export interface CountersignConfig {
      * object, which is `none` for every function.
      */
     readonly reservedConcurrency?: 'none' | Partial<Record<FunctionName, number | 'none'>>;
+    /**
+     * How a new version of the functions behind the API takes over: `canary` gives it a tenth of the requests for a quarter
+     * of an hour and then all of them, `linear` a tenth more each three minutes. An alarm of failing answers brings the old
+     * version back. Streams, workers and the authorizer change at once. Default `all-at-once`.
+     */
+    readonly rollout?: Rollout;
   };
   readonly logs?: {
     /** Days, one of those that CloudWatch Logs knows. Default 30. */
@@ -164,6 +171,10 @@ export interface CountersignConfig {
      * `use-account-role` where that is set; `set-account-role` sets it, for every other API there too.
      */
     readonly access?: AccessLog;
+    /**
+     * The ARN of a Firehose stream, in the stack's Region, that gets each line of every log group as well. Default none.
+     */
+    readonly firehoseArn?: string;
   };
   /** The first part of the API's path, except under `domain`. Default `v1`. */
   readonly stageName?: string;
@@ -197,6 +208,24 @@ export interface CountersignConfig {
   readonly alarmEmail?: string;
   /** A dashboard of CloudWatch, of which an account has three without a charge. Default `on`. */
   readonly dashboard?: 'on' | 'off';
+  /**
+   * The ARN of a key of your own in KMS that encrypts tables, secrets and log groups, in place of AWS's. Its policy must let
+   * CloudWatch Logs use it. Default AWS's own keys.
+   */
+  readonly encryptionKey?: string;
+  /**
+   * Asks the API for a quote every few minutes, as a client does, by its name and with a key of its own; `{}` opens. Needs
+   * `market-data` open to API keys, and takes a permit of the upstream's limit where no client has asked for the symbol.
+   * Default none.
+   */
+  readonly canary?: {
+    /** Default 5, at most 7: an alarm hears when none of a quarter of an hour was answered. */
+    readonly everyMinutes?: number;
+    /** A US stock. Default AAPL. */
+    readonly symbol?: string;
+  };
+  /** The ARN of a Regional web ACL of AWS WAF that filters what comes to the API. Default none. */
+  readonly webAclArn?: string;
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
   readonly onRemoval?: 'destroy' | 'retain';
 }
@@ -328,8 +357,13 @@ export interface ResolvedConfig {
     readonly timeoutSeconds: number;
     readonly memoryMiB: number;
     readonly reservedConcurrency: Readonly<Partial<Record<FunctionName, number>>>;
+    readonly rollout: Rollout;
   };
-  readonly logs: { readonly retentionDays: number; readonly access: AccessLog };
+  readonly logs: {
+    readonly retentionDays: number;
+    readonly access: AccessLog;
+    readonly firehoseArn?: string | undefined;
+  };
   readonly stageName: string;
   readonly domain?: DomainConfig & Required<Pick<DomainConfig, 'securityPolicy' | 'disableStageUrl'>>;
   readonly alarmTopic?: string | undefined;
@@ -337,6 +371,9 @@ export interface ResolvedConfig {
   readonly existingSecret?: string | undefined;
   readonly alarmEmail?: string | undefined;
   readonly dashboard: 'on' | 'off';
+  readonly encryptionKey?: string | undefined;
+  readonly webAclArn?: string | undefined;
+  readonly canary?: { readonly everyMinutes: number; readonly symbol: string } | undefined;
   readonly onRemoval: 'destroy' | 'retain';
 }
 

@@ -26,6 +26,7 @@ import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { defined } from '../defined.ts';
 import { type Alarms, createAlarms, type Watched } from './alarms.ts';
+import { Canary } from './canary.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDashboard } from './dashboard.ts';
 import { createDomain } from './domain.ts';
@@ -40,9 +41,11 @@ import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
 import { OrderJournal } from './order-journal.ts';
 import { OrderSettlement } from './order-settlement.ts';
+import { useOwn } from './production.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
+import { calledBehind, rollOut } from './rollout.ts';
 import { Shared } from './shared.ts';
 import { TokenCheck } from './token-check.ts';
 import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
@@ -136,6 +139,8 @@ export class Countersign extends Construct {
   readonly lookups?: Lookups;
   /** The scheduled check of the access token; none without `accessToken`. */
   readonly tokenCheck?: TokenCheck;
+  /** Asks the API for a quote, as a client does; none without `canary`. */
+  readonly canary?: Canary;
   /** Its entries keep orders from being sent twice; none while no open operation changes anything at the upstream. */
   readonly orderJournal?: OrderJournal;
   /** Finds out what became of orders whose answer was lost; none while no order can be placed. */
@@ -217,7 +222,8 @@ export class Countersign extends Construct {
       this.massCancels = new MassCancels(this, 'MassCancels', { shared, controls: controls.table, journal });
 
     // What callers reach.
-    const { functions, authorizer } = this;
+    const { authorizer } = this;
+    const functions = calledBehind(this, this.functions, resolved);
     this.api = createRestApi(this, { title, shared, functions, authorizer });
     const { region, urlSuffix } = Stack.of(this);
     this.stageUrl = `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${resolved.stageName}`;
@@ -228,12 +234,17 @@ export class Countersign extends Construct {
       (plan) => new Plan(this, `plan-${plan.name}`, { ...plan, title, stage }),
     );
     this.plans = new Map(plans.map((plan) => [plan.name, plan]));
-    const { stageName } = resolved;
+    const { canary, stageName } = resolved;
+    if (canary)
+      this.canary = new Canary(this, 'Canary', { shared, config: canary, url: this.url, stage, title });
     const watched = this.#watched(title);
     this.alarms =
       resolved.alarms === 'off' ? {} : createAlarms(this, { name, config: resolved, stageName, watched });
+    rollOut(this, functions, { rollout: resolved.functions.rollout, alarms: this.alarms });
     if (resolved.dashboard === 'on')
       this.dashboard = createDashboard(this, { name, alarms: this.alarms, stageName, watched });
+    // Last, because it looks over all that was made.
+    useOwn(this, resolved, this.api);
   }
 
   /** What is kept, and what can be asked of it. */
@@ -279,6 +290,7 @@ export class Countersign extends Construct {
       'trading-stop-lost': tradingStop?.lost.queueName,
       'lookup-dead-letters': lookups?.deadLetters.queueName,
       'access-token': tokenCheck?.function.functionName,
+      canary: this.canary?.function.functionName,
       'trade-events': tradeEvents?.function.functionName,
     });
   }

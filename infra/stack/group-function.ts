@@ -71,6 +71,9 @@ export function handlerOf(name: string): string {
 
 export class GroupFunction extends Construct {
   readonly function: LambdaFunction;
+  readonly role: Role;
+  /** Whether it may use a table or a secret. */
+  readonly keepsOrReads: boolean;
 
   constructor(scope: Construct, id: string, props: GroupFunctionProps) {
     super(scope, id);
@@ -79,6 +82,9 @@ export class GroupFunction extends Construct {
       retention: props.logRetentionDays,
       removalPolicy: props.removalPolicy,
     });
+    const policies = policiesOf(props);
+    this.role = this.#role(props, policies, logGroup);
+    this.keepsOrReads = Object.keys(policies).length > 0;
     const common = {
       description: `${props.title}: ${props.purpose ?? 'signs requests and passes them to the upstream'}`,
       runtime: Runtime.NODEJS_24_X,
@@ -87,7 +93,7 @@ export class GroupFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       timeout: Duration.seconds(props.timeoutSeconds),
       // Given, so that the library adds no managed policy, which would write every log group of the account.
-      role: this.#role(props, logGroup),
+      role: this.role,
       logGroup,
       ...props.network,
       environment: {
@@ -118,25 +124,16 @@ export class GroupFunction extends Construct {
         });
   }
 
-  #role(props: GroupFunctionProps, { logGroupArn }: LogGroup): Role {
-    const { title, secretArn, identityKeyArn, limiterTableArn, cache, access = [] } = props;
-    const others: FunctionAccess['policies'] = {
-      ...Object.assign({}, ...access.map((one) => one?.policies)),
-      ...(identityKeyArn !== undefined && { ReadIdentityKey: [allowSecret(identityKeyArn)] }),
-      ...props.policies,
-    };
+  #role(props: GroupFunctionProps, own: FunctionAccess['policies'], { logGroupArn }: LogGroup): Role {
+    const { title, secretArn, limiterTableArn, cache } = props;
     const policies: FunctionAccess['policies'] = {
-      ...(secretArn && { ReadSecret: [allowSecret(secretArn)] }),
-      ...(limiterTableArn && {
-        CountRequests: [allowTable(['GetItem', 'PutItem', 'UpdateItem'], limiterTableArn)],
-      }),
-      ...(cache && { ShareAnswers: [cache.right] }),
-      ...others,
+      ...own,
       WriteLog: [allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroupArn)],
       // Lambda does it with the function's role, and no such action can be held to one network interface.
       ...(props.network && { JoinNetwork: [allow(networkActions, '*')] }),
     };
-    const rest = Object.keys(others).length > 0 ? 'and what its other policies name' : 'nothing else';
+    const named = Number(Boolean(secretArn)) + Number(Boolean(limiterTableArn)) + Number(Boolean(cache));
+    const rest = Object.keys(own).length > named ? 'and what its other policies name' : 'nothing else';
     return new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       description: `${title}: ${secretArn ? 'reads the app secret' : ''}${limiterTableArn ? ', counts requests' : ''}${cache ? ', shares answers' : ''}${secretArn ? ' and ' : ''}writes its own log, ${rest}`,
@@ -148,6 +145,21 @@ export class GroupFunction extends Construct {
       ),
     });
   }
+}
+
+/** What it may do beside writing its log. */
+function policiesOf(props: GroupFunctionProps): FunctionAccess['policies'] {
+  const { secretArn, identityKeyArn, limiterTableArn, cache, access = [] } = props;
+  return {
+    ...(secretArn && { ReadSecret: [allowSecret(secretArn)] }),
+    ...(limiterTableArn && {
+      CountRequests: [allowTable(['GetItem', 'PutItem', 'UpdateItem'], limiterTableArn)],
+    }),
+    ...(cache && { ShareAnswers: [cache.right] }),
+    ...Object.assign({}, ...access.map((one) => one?.policies)),
+    ...(identityKeyArn !== undefined && { ReadIdentityKey: [allowSecret(identityKeyArn)] }),
+    ...props.policies,
+  };
 }
 
 /** Those of AWS's own policy for functions in a VPC. */

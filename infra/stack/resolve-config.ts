@@ -36,7 +36,18 @@ import {
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
-import { email, oneOf, secretArn, topicArn, whole, yesOrNo } from './schema-parts.ts';
+import {
+  email,
+  firehoseArn,
+  keyArn,
+  matching,
+  oneOf,
+  secretArn,
+  topicArn,
+  webAclArn,
+  whole,
+  yesOrNo,
+} from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
@@ -124,6 +135,7 @@ export const config = v.strictObject({
     v.strictObject({
       retentionDays: v.optional(v.picklist(retentionDays, `takes one of ${retentionDays.join(', ')}`), 30),
       access: v.optional(oneOf('off', 'use-account-role', 'set-account-role'), 'off'),
+      firehoseArn: v.optional(firehoseArn),
     }),
     {},
   ),
@@ -140,6 +152,14 @@ export const config = v.strictObject({
   existingSecret: v.optional(secretArn),
   alarmEmail: v.optional(email),
   dashboard: v.optional(oneOf('on', 'off'), 'on'),
+  encryptionKey: v.optional(keyArn),
+  webAclArn: v.optional(webAclArn),
+  canary: v.optional(
+    v.strictObject({
+      everyMinutes: v.optional(whole(1, 7), 5),
+      symbol: v.optional(matching(/^[A-Z.]{1,10}$/, 'takes the symbol of a US stock, such as AAPL'), 'AAPL'),
+    }),
+  ),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -284,10 +304,17 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
     alarms,
     dashboard,
     existingSecret,
+    encryptionKey,
+    webAclArn,
+    canary,
     onRemoval,
   } = parts;
   if (alarmTopic !== undefined && alarmEmail !== undefined)
     mistakes.add('alarmEmail makes a topic of its own: take one of alarmEmail and alarmTopic.');
+  if (canary && (parts.groups?.['market-data'] ?? 'api-key') !== 'api-key')
+    mistakes.add('canary needs groups.market-data open to API keys: it asks for a quote as a client does.');
+  if (alarms === 'off' && parts.functions?.rollout !== 'all-at-once' && parts.functions !== undefined)
+    mistakes.add('functions.rollout needs alarms: without them nothing brings the old version back.');
   return {
     throttle,
     accessToken,
@@ -298,6 +325,9 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
     alarms,
     dashboard,
     existingSecret,
+    encryptionKey,
+    webAclArn,
+    canary,
     onRemoval,
   };
 }

@@ -6,6 +6,7 @@ import { type Group, type Operation, openable } from '../../lib/catalogue/index.
 import type { Mistakes } from '../mistakes.ts';
 import type { ResolvedConfig } from './config.ts';
 import { type ResolvedLive, reservedStreams } from './live-config.ts';
+import { rolloutSchema } from './rollout-config.ts';
 import { reservation, whole } from './schema-parts.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
@@ -41,6 +42,7 @@ export const functionsSchema = v.strictObject({
   timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 25),
   memoryMiB: v.optional(whole(128, 10_240), 512),
   reservedConcurrency: v.optional(reservations, {}),
+  rollout: v.optional(rolloutSchema, 'all-at-once'),
 });
 
 /**

@@ -12,7 +12,7 @@ import {
   type StageOptions,
 } from 'aws-cdk-lib/aws-apigateway';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
@@ -27,8 +27,8 @@ export interface RestApiOptions {
   readonly title: string;
   readonly shared: Shared;
   /** Those behind it, by name. */
-  readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
-  readonly authorizer: LambdaFunction | undefined;
+  readonly functions: Readonly<Partial<Record<FunctionName, IFunction>>>;
+  readonly authorizer: IFunction | undefined;
 }
 
 export function createRestApi(
@@ -38,7 +38,7 @@ export function createRestApi(
   const { config, operations, removalPolicy, users } = shared;
   const { access, origins, plans, throttle, stageName, domain, logs } = config;
   const { partition, region } = Stack.of(scope);
-  const invocationUri = ({ functionArn }: LambdaFunction, name?: string) => {
+  const invocationUri = ({ functionArn }: IFunction, name?: string) => {
     const [version, action] = config.live?.streams[name as FunctionName]
       ? ['2021-11-15', 'response-streaming-invocations']
       : ['2015-03-31', 'invocations'];

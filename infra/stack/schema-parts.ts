@@ -32,6 +32,18 @@ export const secretArn = arn(
   String.raw`${inAws('secretsmanager')}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}`,
   'takes the whole ARN of a secret in Secrets Manager, with the six characters at its end',
 );
+export const keyArn = arn(
+  String.raw`${inAws('kms')}:key/[\w-]{1,64}`,
+  'takes the ARN of a key in KMS, not of an alias',
+);
+export const webAclArn = arn(
+  String.raw`${inAws('wafv2')}:regional/webacl/[\w-]{1,128}/[\w-]{1,36}`,
+  'takes the ARN of a Regional web ACL of AWS WAF',
+);
+export const firehoseArn = arn(
+  String.raw`${inAws('firehose')}:deliverystream/[\w.-]{1,64}`,
+  'takes the ARN of a Firehose stream',
+);
 
 export const email = matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'takes an address for e-mail');
 

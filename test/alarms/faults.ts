@@ -1,12 +1,16 @@
 /** What goes wrong for each alarm of the table, and which alarms ring then: these and no other. */
 
+import { createServer } from 'node:http';
+import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
-import { start, tokenCheck } from '../../functions/compose/functions.ts';
+import { canary, start, tokenCheck } from '../../functions/compose/functions.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
+import { listenOnLoopback } from '../../infra/listen.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import type { AlarmName } from '../../infra/stack/alarm-table.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { accountId, credentials, newOrder, orderPath } from '../support/core.ts';
 import { useSynchronousCrypto } from '../trade-events/world/synchronous-crypto.ts';
 import { World as StreamWorld } from '../trade-events/world/world.ts';
@@ -73,6 +77,13 @@ const counted = (counts: (world: World) => void, minutes = 10) => ({
 });
 
 export const faults: readonly AlarmFault[] = [
+  {
+    name: 'the API’s name leads nowhere, and then to it again',
+    rings: ['canary-failing'],
+    run: (world) => asksForQuotes(world, 'nowhere'),
+    end: (world) => asksForQuotes(world, 'server'),
+    endsAfter: 0,
+  },
   {
     name: 'the upstream’s host is gone',
     rings: ['upstream-failing', 'quotes-stale', 'answers-failing'],
@@ -311,6 +322,33 @@ export const faults: readonly AlarmFault[] = [
     },
   },
 ];
+
+/** The canary, each five minutes for three quarters of an hour. A server that answers everything stands for the API. */
+async function asksForQuotes(world: World, whom: 'nowhere' | 'server'): Promise<void> {
+  const server = createServer((_, response) => response.end('[]'));
+  const port = whom === 'nowhere' ? await closedPort() : await listenOnLoopback(server, 0);
+  const ask = start(
+    canary,
+    { CANARY_URL: `http://127.0.0.1:${port}/`, CANARY_KEY_SECRET_ID: 'key-of-the-canary' },
+    {
+      functionName: 'canary',
+      log: (entry) => void world.lines.push(entry),
+      clock: world.now,
+      sleep: async () => {},
+      send: createNodeSend(),
+      secret: () => ({ read: async () => 'a-key' }),
+    },
+  );
+  for (let times = 0; times < 9; times++) {
+    await ask().then(
+      () => world.count('Errors', 'canary', 0),
+      () => world.count('Errors', 'canary', 1),
+    );
+    await world.minutes(5);
+  }
+  server.closeAllConnections();
+  server.close();
+}
 
 /** One of fifteen days, which is checked every six hours; and then two days without an upstream. */
 async function checkToken(world: World): Promise<void> {

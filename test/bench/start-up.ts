@@ -39,6 +39,7 @@ const aim = 1.25;
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
+const canary = 'canary';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
 const audit = 'order-audit';
@@ -113,6 +114,8 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     TRADE_EVENTS_HISTORY_TABLE: 'bench',
     // What is measured ends before the first request.
     UPSTREAM_BASE_URL: upstream.url,
+    CANARY_URL: upstream.url,
+    CANARY_KEY_SECRET_ID: secrets.secretId,
   };
   try {
     const candidates = await bundleAll(directory, issuer);
@@ -236,6 +239,12 @@ const schedule: FirstEvent = {
   isAnswer: (answer) => 'result' in answer && answer.result === 'not_needed',
 };
 
+/** Of a schedule: what it asks answers everything. */
+const answered: FirstEvent = {
+  event: {},
+  isAnswer: (answer) => 'status' in answer && answer.status === 200,
+};
+
 /** Of API Gateway's request for a policy: a good token. */
 const question = (token: string): FirstEvent => ({
   event: {
@@ -275,6 +284,7 @@ const noRequest: FirstEvent = {
 const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>> => ({
   [lookups]: emptyBatch,
   [tokenCheck]: schedule,
+  [canary]: answered,
   [tradeEvents]: everyMinute,
   [audit]: emptyBatch,
   [settlement]: noOrder,

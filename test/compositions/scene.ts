@@ -121,7 +121,7 @@ export const secretIds = { app: 'the-app-secret', identityKey: 'the-identity-key
 export const identityKey = 'identity key of the compositions, long enough';
 export const secrets = { [secretIds.app]: secretText(credentials), [secretIds.identityKey]: identityKey };
 
-const callerArn = 'arn:aws:iam::000000000000:role/caller';
+export const callerArn = 'arn:aws:iam::000000000000:role/caller';
 /** A lookup of account data is for a source that has been granted something. */
 export const requester = 'reports';
 
@@ -285,7 +285,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
 }
 
 /** Functions of market facts have no users. */
-const openOnly = ({
+export const openOnly = ({
   ACCESS_TABLE: _,
   IDENTITY_KEY_SECRET_ID: __,
   ...env
@@ -328,7 +328,7 @@ export const streamsOf =
 
 let requests = 0;
 
-function proxyEvent(
+export function proxyEvent(
   resource: string,
   query: string | undefined,
   body: object | undefined,

@@ -24,11 +24,12 @@ const offered = [...operations, ...liveOperations];
 const routable = new Set(offered.filter(({ group }) => openable.includes(group)).map(functionOf));
 
 /**
- * Eight are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
+ * Nine are no group's: one asks the API as a client does, one reads by event what any open group offers, one looks after the access token, one is asked by
  * API Gateway whether a user's token is accepted, one listens to the upstream's events, one settles orders whose outcome
  * is unknown, one audits them, one cancels what is open, one stops trading for an alarm.
  */
 const lookups = 'quote-lookup';
+const canary = 'canary';
 const tokenCheck = 'access-token';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
@@ -54,7 +55,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 test('every group that can be opened has its functions, and no other has', () => {
   assert.deepEqual(
     bundles.map(({ group }) => group).sort(),
-    [...routable, lookups, tokenCheck, authorizer, tradeEvents, ...ofOrders].sort(),
+    [...routable, canary, lookups, tokenCheck, authorizer, tradeEvents, ...ofOrders].sort(),
   );
 });
 

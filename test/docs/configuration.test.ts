@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
+import { readCanarySettings } from '../../functions/settings/canary.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';
@@ -81,6 +82,7 @@ describe('it has every variable', () => {
       ...namesRead(readOrderAuditSettings),
       ...namesRead(readTradeEventsSettings),
       ...namesRead(readOrderStreamSettings),
+      ...namesRead(readCanarySettings),
     ]);
     assert.deepEqual([...firstColumn(page, 'The functions')].sort(), [...read].sort());
   });

@@ -50,6 +50,7 @@ const everythingOn: Parameters<typeof synthesise>[0] = {
   },
   live: { maxStreams: 1, maxOrderStreams: 1 },
   accessToken: {},
+  canary: {},
   tradeEvents: {},
 };
 
@@ -101,6 +102,7 @@ const folderOf: Readonly<Record<string, string>> = {
   Lookupsquotelookup: 'quote-lookup',
   Lookupsdirectlookup: 'direct-lookup',
   AccessTokenaccesstoken: 'access-token',
+  Canarycanary: 'canary',
   TradeEventsListener: 'trade-events',
   OrderSettlement: 'order-settlement',
   MassCancelsCanceller: 'mass-cancels',

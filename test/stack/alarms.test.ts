@@ -14,6 +14,7 @@ const topic = (name: string) => `arn:aws:sns:eu-central-1:123456789012:${name}`;
 const whole = {
   groups: { orders: 'iam', accounts: 'iam', watchlists: 'iam', screeners: 'iam' },
   accessToken: {},
+  canary: {},
   tradeEvents: {},
   events: {},
   live: { maxStreams: 10, maxOrderStreams: 10 },

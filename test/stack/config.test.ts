@@ -31,6 +31,7 @@ test('an upstream and what it allows are enough: the rest has defaults that are 
     timeoutSeconds: 25,
     memoryMiB: 512,
     reservedConcurrency: {},
+    rollout: 'all-at-once',
   });
   assert.equal(resolved.stageName, 'v1');
   assert.deepEqual(resolved.limiter, { operationLimits: {} });
