@@ -100,7 +100,8 @@ export function fateLines(): readonly string[] {
   ];
 }
 
-function fate({ type, stays, properties }: Resource): string {
+/** What becomes of a resource when its stack is deleted. */
+export function fate({ type, stays, properties }: Resource): string {
   if (stays)
     return properties.DeletionProtectionEnabled
       ? 'stays; cannot be deleted until its protection is off'

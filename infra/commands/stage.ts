@@ -31,28 +31,43 @@ export async function runCdk(
   options: readonly string[],
 ): Promise<number> {
   const isDeployed = verb === 'deploy';
-  if (isDeployed && configOf(stage).upstream?.baseUrl === exampleBaseUrl)
-    throw new ConfigError(
-      `The stage ${stage} still has the example's base URL: put that of your upstream into ${stagesPlace()}.`,
-    );
+  if (isDeployed) checkUpstream(stage);
   const cdk = cdkProgram(verb);
   if (!isElsewhere(options)) await awsAccess();
   const fault = isDeployed
     ? ((await deploymentFault(configOf(stage), options)) ?? (await bootstrapFault(options)))
     : undefined;
   if (fault) throw new ConfigError(fault);
-  // The CDK reads cdk.json of the folder, and the app reads the stages that stand there.
-  if (process.cwd() !== clone)
-    throw new StartError(
-      `countersign ${verb} runs in the folder of the clone, whose app it deploys: go there first.`,
-    );
+  checkFolder(verb);
   const args = [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const [code] = await once(child, 'close');
   return Number(code ?? 1);
 }
 
+/** @throws ConfigError for a stage that is still the example */
+export function checkUpstream(stage: string): void {
+  if (configOf(stage).upstream?.baseUrl === exampleBaseUrl)
+    throw new ConfigError(
+      `The stage ${stage} still has the example's base URL: put that of your upstream into ${stagesPlace()}.`,
+    );
+}
+
 const clone = join(import.meta.dirname, '../..');
+
+/** The CDK reads cdk.json of the folder, and the app reads the stages that stand there. @throws StartError elsewhere */
+function checkFolder(verb: string): void {
+  if (process.cwd() !== clone)
+    throw new StartError(
+      `countersign ${verb} runs in the folder of the clone, whose app it deploys: go there first.`,
+    );
+}
+
+/** Before anything is asked or done. @throws StartError where no stage can be deployed from */
+export function checkClone(verb: string): void {
+  cdkProgram(verb);
+  checkFolder(verb);
+}
 
 /** The functions are bundled of their sources, which a package does not have. */
 function cdkProgram(verb: string): string {

@@ -34,7 +34,7 @@ export interface AlarmState {
 
 /** What a status is read from. */
 export interface StatusPorts {
-  readonly stackName: string;
+  readonly target: Target;
   outputs(): Promise<ReadonlyMap<string, string>>;
   /** Those of the table whose names begin with the deployment's. */
   alarms(): Promise<readonly AlarmState[]>;
@@ -106,7 +106,7 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
   ]);
   const version = outputs.get(versionOutput);
   return {
-    stack: ports.stackName,
+    stack: ports.target.stackName,
     ...(version !== undefined && { version }),
     ...(alarms && { alarms: alarms.map(({ name, state, since }) => ({ name, state, since })) }),
     ...(limits !== undefined && { limits }),
@@ -127,8 +127,12 @@ const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
 export const isWell = ({ alarms, unread }: StatusReport): boolean | undefined =>
   alarms?.some(({ state }) => state === 'ALARM') ? false : unread.length > 0 || !alarms ? undefined : true;
 
-/** Some lines for an operator. */
-export function statusInWords(report: StatusReport): string {
+/**
+ * Some lines for an operator.
+ *
+ * @param options the stage or stack as it was typed, which the advice repeats
+ */
+export function statusInWords(report: StatusReport, options: string): string {
   const { stack, version, alarms, limits, figures = {}, unknownOrders, massCancels, unread } = report;
   const { reads, hits = 0, oldestQuoteSeconds: age, staleAnswers, tokenDaysLeft, limitLeft } = figures;
   const raised = alarms?.filter(({ state }) => state === 'ALARM') ?? [];
@@ -139,7 +143,7 @@ export function statusInWords(report: StatusReport): string {
     ...(alarms ? [raised.length === 0 ? `No alarm of ${alarms.length} rings.` : 'These alarms ring:'] : []),
     ...raised.map(
       ({ name, since }) =>
-        `- ${name}${since === undefined ? '' : ` since ${since}`}: ${alarmTable[name].first.replace('STAGE', stageOfName(stack))}; docs/runbook.md, “${alarmTable[name].runbook}”`,
+        `- ${name}${since === undefined ? '' : ` since ${since}`}: ${adviceOf(name, options)}; docs/runbook.md, “${alarmTable[name].runbook}”`,
     ),
     ...said(limits, String(limits)),
     ...said(
@@ -159,7 +163,12 @@ export function statusInWords(report: StatusReport): string {
   ].join('\n');
 }
 
-const stageOfName = (stack: string) => stack.replace(/^Countersign-/, '');
+/** Preflight reads a stage's configuration: a stack alone does not tell it. */
+function adviceOf(name: AlarmName, options: string): string {
+  const { first } = alarmTable[name];
+  const isOfStage = first.startsWith('countersign preflight') && !options.startsWith('--stage');
+  return isOfStage ? first : first.replace('--stage STAGE', options);
+}
 
 /** @returns the report; with `watch` it never ends */
 export async function showStatus(
@@ -169,7 +178,7 @@ export async function showStatus(
 ): Promise<StatusReport> {
   for (;;) {
     const report = await statusOf(ports);
-    write(json ? JSON.stringify(report) : statusInWords(report));
+    write(json ? JSON.stringify(report) : statusInWords(report, ports.target.options));
     if (!watch) return report;
     await pause(30_000);
   }
@@ -181,7 +190,7 @@ export function deployedStatus(target: Target): StatusPorts {
   const cloudWatch = new CloudWatchClient();
   const dynamo = new DynamoDBClient();
   return {
-    stackName,
+    target,
     outputs: () => outputsOf(stackName),
     limits: () => limitsCommand({ target, reset: false, json: false }),
     async alarms() {

@@ -38,5 +38,10 @@ export const table: Table = {
   orders: entry('shows who ordered what', () => import('./orders-command.ts'), 'orders'),
   trading: entry('limits, stops and resumes trading', () => import('./trading-command.ts'), 'trading'),
   limits: entry('says which of the upstream’s limits a stack keeps', stages, 'limits'),
+  prove: entry(
+    'deploys a small stage, measures it, reports, and deletes it: a first day on AWS',
+    () => import('./prove-command.ts'),
+    'prove',
+  ),
   destroy: entry('deletes a stage', stages, 'destroy'),
 };

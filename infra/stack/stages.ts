@@ -25,6 +25,22 @@ const stages = {
     logs: { retentionDays: 90 },
     onRemoval: 'retain',
   },
+  /**
+   * What `countersign prove` makes and deletes: small enough for a new account. Half of the limits, so that the gateway's
+   * refusals come before the upstream's, and orders of one share.
+   */
+  prove: {
+    upstream: { baseUrl: exampleBaseUrl, limits: 'published-sandbox' },
+    ...unshared,
+    groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+    limiter: { share: 0.5 },
+    trading: { limits: { max_order_quantity: '1' } },
+    plans: { default: { tier: 'app' } },
+    functions: { reservedConcurrency: 'none' },
+    alarms: 'off',
+    dashboard: 'off',
+    logs: { retentionDays: 1 },
+  },
 } as const satisfies Record<string, CountersignConfig>;
 
 /** The stages of the current folder, in place of those above. */

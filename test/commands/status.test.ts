@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
+import type { Target } from '../../infra/commands/readers.ts';
 import {
   type AlarmState,
   isWell,
@@ -10,6 +11,8 @@ import {
   statusInWords,
   statusOf,
 } from '../../infra/commands/status.ts';
+import { alarmRows } from '../../infra/stack/alarm-table.ts';
+import { given } from './given.ts';
 
 const alarm = (name: AlarmState['name'], state = 'OK'): AlarmState => ({
   name,
@@ -29,7 +32,7 @@ const figures: Readonly<Record<string, number>> = {
 };
 
 const ports = (change: Partial<StatusPorts> = {}): StatusPorts => ({
-  stackName: 'Countersign-prod',
+  target: { stackName: 'Countersign-prod', options: '--stage prod' },
   outputs: async () =>
     new Map([
       ['Version', '0.1.0'],
@@ -55,7 +58,7 @@ test('all of it, in words', async () => {
   const report = await statusOf(ports());
   assert.equal(isWell(report), false);
   assert.equal(
-    statusInWords(report),
+    statusInWords(report, '--stage prod'),
     `Countersign-prod, version 0.1.0
 These alarms ring:
 - quotes-stale since 2026-11-25T03:00:00.000Z: countersign status --stage prod; docs/runbook.md, “Quotes are stale”
@@ -68,6 +71,19 @@ Trade events: connected.
 Orders whose outcome is unknown: 2.
 Mass cancels under way: 1.`,
   );
+});
+
+test('the advice repeats the stack that the operator typed, which need not be named after a stage', async () => {
+  const alarms = async () => alarmRows.map(([name]) => alarm(name, 'ALARM'));
+  const words = statusInWords(await statusOf(ports({ alarms })), '--stack Brokerage');
+  const advice = [...words.matchAll(/: countersign (.*?); docs/g)].map(([, line = '']) => line);
+  assert.equal(advice.length, alarmRows.length);
+  for (const line of advice)
+    if (line.startsWith('preflight')) assert.match(line, /--stage STAGE$/);
+    else {
+      const found = await given<Target | { readonly target: Target }>(line);
+      assert.equal('target' in found ? found.target.stackName : found.stackName, 'Brokerage', line);
+    }
 });
 
 test('each figure is asked for of what its alarm is of', async () => {
@@ -93,9 +109,9 @@ describe('what cannot be read', () => {
       );
       assert.ok(report.unread.length > 0);
       assert.equal(isWell(report), undefined);
-      assert.match(statusInWords(report), /^Unknown: .*AccessDenied$/m);
-      assert.doesNotMatch(statusInWords(report), /secret words/);
-      if (name !== 'limits') assert.match(statusInWords(report), /as configured/);
+      assert.match(statusInWords(report, '--stage prod'), /^Unknown: .*AccessDenied$/m);
+      assert.doesNotMatch(statusInWords(report, '--stage prod'), /secret words/);
+      if (name !== 'limits') assert.match(statusInWords(report, '--stage prod'), /as configured/);
     });
 });
 
@@ -108,7 +124,7 @@ test('a stage without orders says nothing of them, and no figures are no figures
     }),
   );
   assert.equal(isWell(report), true);
-  assert.equal(statusInWords(report), 'Countersign-prod\nNo alarm of 1 rings.');
+  assert.equal(statusInWords(report, '--stage prod'), 'Countersign-prod\nNo alarm of 1 rings.');
 });
 
 test('for programs it is one line of JSON', async () => {

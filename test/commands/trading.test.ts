@@ -243,7 +243,7 @@ test('what says nothing clear is refused in one sentence, before anything is ask
     ['stop prod --reason why', 'Options follow the command, and nothing besides: a stage is --stage NAME.'],
     [
       'stop --stage Dev --reason why',
-      '--stage must be one of dev, prod, which stand in infra/stack/stages.ts.',
+      '--stage must be one of dev, prod, prove, which stand in infra/stack/stages.ts.',
     ],
     ['stop', 'stop wants --reason: the history says why.'],
     ['resume --account 1', 'resume wants --reason: the history says why.'],

@@ -240,7 +240,7 @@ test('a line that says nothing clear is refused in one sentence', async () => {
     ['grnat', '"grnat" is no command. Did you mean grant?'],
     ['prod grant', /^"prod" is no command/],
     ['list prod', 'Options follow the command, and nothing besides: a stage is --stage NAME.'],
-    ['list --stage Dev', '--stage must be one of dev, prod, which stand in infra/stack/stages.ts.'],
+    ['list --stage Dev', '--stage must be one of dev, prod, prove, which stand in infra/stack/stages.ts.'],
     ['list --stage dev --stack Own', '--stage or --stack: each names a stack.'],
     ['list --stack a/b', /^--stack must be the name of a stack in CloudFormation/],
     ['grant --account 1', /^grant takes one of --user, --key, --iam, --source/],

@@ -13,7 +13,6 @@ import { clientConfig, deploy, type Outputs } from './deployment.ts';
 import { synthesised } from './synthesis.ts';
 
 export const stageName = 'test';
-const stackName = stackNameOf(stageName);
 
 /** What must appear nowhere but in the secret and in the simulator. */
 export const canary = { appKey: 'canary-app-key-5f1d', appSecret: 'canary-app-secret-9c27' };
@@ -42,6 +41,8 @@ export interface Stage {
 }
 
 export interface StageOptions extends MinistackOptions {
+  /** Of the stage. Default `test`. */
+  readonly name?: string;
   readonly props?: Props;
   /** Requests that the simulator admits in a minute. */
   readonly upstreamLimit?: number;
@@ -53,6 +54,7 @@ export interface StageOptions extends MinistackOptions {
 }
 
 export async function startStage({
+  name = stageName,
   props = {},
   upstreamLimit = 300,
   fault,
@@ -67,6 +69,7 @@ export async function startStage({
     ...(unrouted && { unrouted }),
     ...simulated,
   });
+  const stackName = stackNameOf(name);
   const home = mkdtempSync(join(tmpdir(), 'countersign-assembly-'));
   let emulator: Ministack | undefined;
   const stop = async () => {

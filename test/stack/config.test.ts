@@ -483,10 +483,11 @@ test('a group cannot be opened before it has operations, and something must be o
 
 test('stages have names; another one is refused with those that there are', () => {
   assert.equal(stageOf(undefined), 'dev');
-  for (const name of ['dev', 'prod']) assert.doesNotThrow(() => resolveConfig(configOf(stageOf(name))));
+  for (const name of ['dev', 'prod', 'prove'])
+    assert.doesNotThrow(() => resolveConfig(configOf(stageOf(name))));
   assert.throws(
     () => stageOf('production'),
-    /^ConfigError: stage must be one of dev, prod, which stand in infra\/stack\/stages\.ts\.$/,
+    /^ConfigError: stage must be one of dev, prod, prove, which stand in infra\/stack\/stages\.ts\.$/,
   );
   assert.throws(() => stageOf('toString'), ConfigError);
 });

@@ -55,7 +55,7 @@ test('either basis makes the same template, so that naming it changes nothing th
 });
 
 test('the example stages share nothing, and name no basis in the deployer’s place', () => {
-  for (const stage of ['dev', 'prod']) {
+  for (const stage of ['dev', 'prod', 'prove']) {
     const { cache, marketDataUse } = configOf(stageOf(stage));
     assert.deepEqual([cache, marketDataUse], ['off', undefined]);
   }

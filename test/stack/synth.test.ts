@@ -87,7 +87,7 @@ test('a wrong stage is one line', async () => {
   const env = { ...environment, CDK_CONTEXT_JSON: JSON.stringify({ stage: 'nowhere' }) };
   await assert.rejects(run(process.execPath, ['--import', 'tsx', 'infra/app.ts'], { cwd: root, env }), {
     code: 1,
-    stderr: 'stage must be one of dev, prod, which stand in infra/stack/stages.ts.\n',
+    stderr: 'stage must be one of dev, prod, prove, which stand in infra/stack/stages.ts.\n',
   });
 });
 

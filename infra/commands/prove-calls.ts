@@ -1,0 +1,231 @@
+/**
+ * What `countersign prove` calls of a deployment, as a client does: ten reads of each group, more than its part of a limit,
+ * and a stream. Each says what came of it, by codes alone: nothing of an account or an answer's contents is kept.
+ */
+
+import {
+  type Group,
+  getAccountBalance,
+  getCompanyProfile,
+  getStockInstrument,
+  getStockSnapshots,
+  listOpenOrders,
+  listStockTicks,
+  listTopActive,
+  listWatchlists,
+} from '../../lib/catalogue/index.ts';
+import {
+  endpointCounterOf,
+  endpointLimitsOf,
+  limits,
+  type UpstreamLimits,
+} from '../../lib/catalogue/limits.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import {
+  type Answer,
+  type Connection,
+  createClient,
+  follow,
+  isClientError,
+  RefusedError,
+  streamStockSnapshots,
+} from '../../lib/client/index.ts';
+import type { AccessMode } from '../access-modes.ts';
+
+/** A read of each group that any account and app key can send. */
+export const probes: Readonly<Partial<Record<Group, Operation>>> = {
+  accounts: getAccountBalance,
+  orders: listOpenOrders,
+  instruments: getStockInstrument,
+  'market-data': getStockSnapshots,
+  screeners: listTopActive,
+  watchlists: listWatchlists,
+  fundamentals: getCompanyProfile,
+};
+
+export const callsOfEach = 10;
+
+export interface Pace {
+  /** In milliseconds. */
+  clock(): number;
+  pause(ms: number): Promise<void>;
+}
+
+/** How often each code came; `answered` is 200. */
+export type Outcomes = Readonly<Record<string, number>>;
+
+export interface GroupCalls {
+  readonly group: Group;
+  readonly operation: string;
+  readonly access: AccessMode;
+  readonly outcomes: Outcomes;
+  /** How often the gateway asked to come later, which was done. */
+  readonly waits: number;
+  /** As seen from here, over the network. */
+  readonly ms?: { readonly median: number; readonly most: number };
+  /** Of answers that say how old they are. */
+  readonly oldestSeconds?: number;
+  /** The first and the last moment, since the epoch. */
+  readonly period: readonly [from: number, to: number];
+}
+
+type Ask = (query: object, options?: object) => Promise<Answer<unknown>>;
+
+export function askOf(operation: Operation, connection: Connection): Ask {
+  const client = createClient({ [operation.id]: operation }, connection) as Readonly<
+    Record<string, { readonly answer: Ask }>
+  >;
+  return (client[operation.id] as { readonly answer: Ask }).answer;
+}
+
+/** A code that the gateway documents, or what kind of failure it was. */
+export const codeOf = (error: unknown): string => {
+  if (!isClientError(error)) throw error;
+  return error instanceof RefusedError ? error.code : error.kind;
+};
+
+/** All of a group's calls together wait no longer for the limiter. */
+const patienceMs = 90_000;
+
+/** @param account in place of the example's */
+export async function callGroup(
+  { group, access }: Pick<GroupCalls, 'group' | 'access'>,
+  operation: Operation,
+  connection: Connection,
+  { clock, pause }: Pace,
+  account: string | undefined,
+): Promise<GroupCalls> {
+  const { query = {} } = operation.example;
+  const asked = 'account_id' in operation.query ? { ...query, account_id: account ?? '' } : query;
+  const ask = askOf(operation, connection);
+  const outcomes: Record<string, number> = {};
+  const count = (code: string) => {
+    outcomes[code] = (outcomes[code] ?? 0) + 1;
+  };
+  const times: number[] = [];
+  const ages: number[] = [];
+  const began = clock();
+  let waits = 0;
+  for (let call = 0, left = patienceMs; call < callsOfEach; call++)
+    for (;;) {
+      const from = clock();
+      try {
+        const { headers } = await ask(asked);
+        times.push(clock() - from);
+        if (headers.has('age')) ages.push(Number(headers.get('age')));
+        count('answered');
+        break;
+      } catch (error) {
+        const later = error instanceof RefusedError ? 1000 * (error.retryAfterSeconds ?? 0) : 0;
+        if (later === 0 || later > left) {
+          count(codeOf(error));
+          break;
+        }
+        left -= later;
+        waits++;
+        await pause(later);
+      }
+    }
+  return {
+    group,
+    access,
+    operation: operation.id,
+    outcomes,
+    waits,
+    ...(times.length > 0 && {
+      ms: { median: Math.round(median(times)), most: Math.round(Math.max(...times)) },
+    }),
+    ...(ages.length > 0 && { oldestSeconds: Math.max(...ages) }),
+    period: [began, clock()],
+  };
+}
+
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN;
+
+export interface LimitTrial {
+  /** What the upstream allows, and the part of it that the stage takes. */
+  readonly allowed: number;
+  readonly share: number;
+  readonly sent: number;
+  readonly outcomes: Outcomes;
+  /** The gateway refused what was beyond its part, and the upstream refused nothing. Undefined where no limit was reached. */
+  readonly holds: boolean | undefined;
+}
+
+const refusalsEnough = 5;
+const atOnce = 5;
+
+/**
+ * Sends more than the stage's part of a limit, and never more than the upstream allows: also a gateway that kept no limit
+ * could not exceed it.
+ *
+ * @param already what was sent of market data before, by anybody of this run
+ * @param share of the limits, below 1
+ */
+export async function tryLimit(
+  connection: Connection,
+  {
+    upstreamLimits,
+    share,
+    already,
+  }: {
+    readonly upstreamLimits: UpstreamLimits;
+    readonly share: number;
+    readonly already: number;
+  },
+  { clock }: Pick<Pace, 'clock'>,
+): Promise<LimitTrial> {
+  const endpoint = endpointCounterOf(listStockTicks, endpointLimitsOf(upstreamLimits));
+  const whole = limits['market-data'];
+  const allowed = Math.max(0, Math.min(endpoint?.requests ?? whole.requests, whole.requests - already));
+  const window = 1000 * (endpoint ?? whole).perSeconds;
+  const from = clock();
+  const ask = askOf(listStockTicks, connection);
+  const outcomes: Record<string, number> = {};
+  const of = (code: string) => outcomes[code] ?? 0;
+  let sent = 0;
+  while (sent < allowed && of('budget_used_up') < refusalsEnough) {
+    const lot = Array.from({ length: Math.min(atOnce, allowed - sent) }, (_, index) => sent + index + 1);
+    sent += lot.length;
+    const codes = await Promise.all(
+      // Each asks for another count, so that no shared answer serves it.
+      lot.map((count) => ask({ symbol: 'AAPL', category: 'US_STOCK', count }).then(() => 'answered', codeOf)),
+    );
+    for (const code of codes) outcomes[code] = of(code) + 1;
+  }
+  const isExceeded = of('answered') > Math.ceil(share * allowed) && clock() - from < window;
+  const holds =
+    of('upstream_rate_limited') > 0 || isExceeded ? false : of('budget_used_up') > 0 ? true : undefined;
+  return { allowed, share, sent, outcomes, holds };
+}
+
+export interface StreamTrial {
+  readonly seconds: number;
+  /** Until the first quotes were there. */
+  readonly firstMs: number | undefined;
+  readonly updates: number;
+  readonly oldestMs: number | undefined;
+}
+
+/** A stream of quotes for so many seconds. */
+export async function tryStream(
+  connection: Connection,
+  seconds: number,
+  { clock }: Pick<Pace, 'clock'>,
+): Promise<StreamTrial> {
+  const from = clock();
+  const symbols = ['AAPL', 'MSFT'] as const;
+  const ages: number[] = [];
+  let firstMs: number | undefined;
+  let updates = 0;
+  const signal = AbortSignal.timeout(1000 * seconds);
+  const query = { symbols, category: 'US_STOCK' } as const;
+  for await (const { changed, ageMs } of follow(streamStockSnapshots, connection, query, { signal })) {
+    if (changed.size === 0) continue;
+    firstMs ??= Math.round(clock() - from);
+    updates++;
+    ages.push(...symbols.flatMap((symbol) => ageMs(symbol) ?? []));
+  }
+  return { seconds, firstMs, updates, oldestMs: ages.length > 0 ? Math.round(Math.max(...ages)) : undefined };
+}

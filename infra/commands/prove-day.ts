@@ -1,0 +1,255 @@
+/** What `countersign prove` does with a stage between its deployment and its end, one step after the other. */
+
+import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
+import { principalArn } from '../../lib/access/evidence.ts';
+import { type Group, listAccounts } from '../../lib/catalogue/index.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { type Connection, viaGateway } from '../../lib/client/index.ts';
+import type { CountersignConfig, ResolvedConfig } from '../stack/config.ts';
+import { versionOutput } from '../stack/outputs.ts';
+import { awsAccess, signingFetch } from './aws.ts';
+import { operatorArn } from './operator.ts';
+import { askOf, callGroup, callsOfEach, type Pace, probes, tryLimit, tryStream } from './prove-calls.ts';
+import { deployedOf, type Run, runsOf, type Sums, sumsOf } from './prove-measure.ts';
+import { tryOrder } from './prove-order.ts';
+import type { ProofReport } from './prove-report.ts';
+import type { Steps } from './prove-steps.ts';
+import { limitInWords, orderInWords } from './prove-words.ts';
+import type { Target } from './readers.ts';
+import { setSecret } from './secret-set.ts';
+import { smoke } from './smoke.ts';
+import { outputOf } from './stack-secret.ts';
+import { deployedStatus, isWell, statusInWords, statusOf } from './status.ts';
+import { deployedUsers, manageUsers, type UsersArguments } from './users.ts';
+
+export interface ProveOptions {
+  readonly stage: string;
+  readonly config: CountersignConfig;
+  /** The person says that the upstream is a sandbox: an order is placed there. */
+  readonly isSandbox: boolean;
+  /** The stage stays. */
+  readonly keep: boolean;
+  readonly appKey: string;
+  readonly appSecret: string;
+  readonly accessToken: string | undefined;
+}
+
+export interface ProvePorts extends Pace {
+  /** @throws where it did not succeed */
+  deploy(): Promise<void>;
+  destroy(): Promise<void>;
+  outputs(): Promise<ReadonlyMap<string, string>>;
+  /** Before anything is spent. */
+  confirm(question: string): Promise<boolean>;
+  /** What goes on. */
+  say(line: string): void;
+  /** Ends what is measured; the stage is deleted all the same. */
+  readonly interrupted?: AbortSignal;
+}
+
+type Found = { -readonly [K in 'limit' | 'order' | 'stream' | 'version']?: ProofReport[K] | undefined };
+
+/** What the steps share. */
+export interface Day extends Found {
+  readonly options: ProveOptions;
+  readonly config: ResolvedConfig;
+  readonly target: Target;
+  readonly ports: ProvePorts;
+  readonly steps: Steps;
+  readonly began: number;
+  /** What must not be in a report. */
+  readonly confidential: string[];
+  readonly groups: ProofReport['groups'][number][];
+  outputs: ReadonlyMap<string, string>;
+  apiKey: string;
+  account?: string | undefined;
+  runs: readonly Run[];
+  sums: Sums;
+  /** Sent to the API. */
+  requests: number;
+}
+
+/** @returns whether the stage answers */
+export async function goUp(day: Day): Promise<boolean> {
+  const { ports, steps, target, options } = day;
+  const { appKey, appSecret, accessToken } = options;
+  return (
+    (await steps.step('deploy', async () => {
+      await ports.deploy();
+      day.outputs = await ports.outputs();
+      day.version = day.outputs.get(versionOutput);
+      return `${target.stackName} is deployed.`;
+    })) &&
+    (await steps.measure('secret', async () => {
+      const token = accessToken === undefined ? {} : { access_token: accessToken };
+      await setSecret(target.stackName, JSON.stringify({ app_key: appKey, app_secret: appSecret, ...token }));
+      return 'Key and secret are in the stack’s secret.';
+    })) &&
+    (await steps.measure('smoke', async () => {
+      const { value = '' } = await new APIGatewayClient().send(
+        new GetApiKeyCommand({ apiKey: output(day, 'ApiKeyId'), includeValue: true }),
+      );
+      day.apiKey = value;
+      day.confidential.push(value);
+      day.requests += smokeRequests;
+      const { healthy, words } = await smoke(output(day, 'ApiUrl'), value);
+      return healthy ? words : { fault: words };
+    }))
+  );
+}
+
+/** The most that it sends. */
+const smokeRequests = 8;
+
+const output = ({ target, outputs }: Day, name: string) => outputOf(target.stackName, outputs, name);
+
+export async function measure(day: Day): Promise<void> {
+  const through = await connectionsOf(day);
+  await users(day, through);
+  for (const [group, operation] of Object.entries(probes) as [Group, Operation][])
+    await callsOf(day, through, group, operation);
+  await limit(day, through);
+  await order(day, through);
+  await stream(day, through);
+  await day.steps.measure('status', async () => {
+    const status = await statusOf(deployedStatus(day.target));
+    const words = statusInWords(status, day.target.options);
+    return isWell(status) === false ? { fault: words } : words;
+  });
+  await day.steps.measure('figures', () => figures(day));
+}
+
+/** For a group: with an API key, or with the operator's AWS signature besides. Of other modes there is none. */
+type Through = (group: Group) => Connection | undefined;
+
+async function connectionsOf(day: Day): Promise<Through> {
+  const counted =
+    (send: typeof fetch): typeof fetch =>
+    (...given) => {
+      day.requests++;
+      return send(...given);
+    };
+  const { apiKey } = day;
+  const baseUrl = output(day, 'ApiUrl');
+  const signing = signingFetch('execute-api', await awsAccess());
+  const by: Readonly<Record<string, Connection>> = {
+    'api-key': viaGateway({ baseUrl, apiKey, fetch: counted(fetch) }),
+    iam: viaGateway({ baseUrl, apiKey, fetch: counted(signing) }),
+  };
+  return (group) => by[day.config.access[group] ?? ''];
+}
+
+async function users(day: Day, through: Through): Promise<void> {
+  const accounts = through('accounts');
+  if (day.config.access.accounts !== 'iam' || !accounts)
+    return day.steps.leaveOut('users', 'Accounts are not open with iam.');
+  await day.steps.measure('users', async () => {
+    const arn = principalArn(await operatorArn());
+    day.confidential.push(arn, arn.split(':')[4] ?? '');
+    await grant(day.target, arn);
+    const { data } = await askOf(listAccounts, accounts)({});
+    const ids = (data as readonly { readonly account_id: string }[]).map((one) => one.account_id);
+    day.confidential.push(...ids);
+    day.account = ids[0];
+    return `Whoever runs this may read and trade; the app key has ${ids.length} accounts.`;
+  });
+}
+
+async function grant(target: Target, arn: string): Promise<void> {
+  const given: UsersArguments = {
+    target,
+    verb: 'grant',
+    who: { kind: 'iam', arn },
+    accounts: ['*'],
+    userData: true,
+    scopes: ['read', 'trade'],
+    days: 1,
+    limit: 1,
+    json: false,
+  };
+  await manageUsers(given, { ...(await deployedUsers(given)), say: () => {} });
+}
+
+async function callsOf(day: Day, through: Through, group: Group, operation: Operation): Promise<void> {
+  const { steps, config, groups, ports, account } = day;
+  const access = config.access[group];
+  const connection = through(group);
+  const name = `calls of ${group}`;
+  if (!access) return steps.leaveOut(name, 'The group is closed.');
+  if (!connection) return steps.leaveOut(name, `It opens with ${access}; an API key and iam are tried.`);
+  if ('account_id' in operation.query && account === undefined)
+    return steps.leaveOut(name, 'There is no account to ask for.');
+  await steps.measure(name, async () => {
+    const calls = await callGroup({ group, access }, operation, connection, ports, account);
+    groups.push(calls);
+    const { answered = 0 } = calls.outcomes;
+    const words = `${answered} of ${callsOfEach} answered.`;
+    return answered === callsOfEach ? words : { fault: `${words} ${JSON.stringify(calls.outcomes)}` };
+  });
+}
+
+async function limit(day: Day, through: Through): Promise<void> {
+  const { steps, config } = day;
+  const connection = through('market-data');
+  const { share = 1 } = config.limiter;
+  if (!connection) return steps.leaveOut('limit', 'Market data opens with neither an API key nor iam.');
+  if (share === 1)
+    return steps.leaveOut(
+      'limit',
+      'The stage takes all of it: more than that would exceed the upstream’s own.',
+    );
+  await steps.measure('limit', async () => {
+    const limits = { upstreamLimits: config.upstream.limits, share, already: day.requests };
+    day.limit = await tryLimit(connection, limits, day.ports);
+    const words = limitInWords(day.limit);
+    return day.limit.holds === true ? words : { fault: words };
+  });
+}
+
+async function order(day: Day, through: Through): Promise<void> {
+  const { steps, config, account, options, ports } = day;
+  const [orders, quotes] = [through('orders'), through('market-data')];
+  if (!options.isSandbox)
+    return steps.leaveOut('order', 'No upstream was named as a sandbox (--sandbox): no order was placed.');
+  if (config.access.orders !== 'iam' || !orders || !quotes || account === undefined)
+    return steps.leaveOut(
+      'order',
+      'Orders are not open with iam, or there is no account: no order was placed.',
+    );
+  await steps.measure('order', async () => {
+    day.order = await tryOrder(orders, quotes, account, ports);
+    if (!day.order) return { fault: 'There is no quote to stay away from: no order was placed.' };
+    const words = orderInWords(day.order);
+    return day.order.placed === 'accepted' && day.order.ended === 'cancelled' ? words : { fault: words };
+  });
+}
+
+const streamSeconds = 10;
+
+async function stream(day: Day, through: Through): Promise<void> {
+  const connection = through('market-data');
+  if (!connection || !day.config.live?.streams['quote-streams'])
+    return day.steps.leaveOut('stream', 'The stage has no streams of quotes.');
+  await day.steps.measure('stream', async () => {
+    day.stream = await tryStream(connection, streamSeconds, day.ports);
+    return day.stream.updates > 0 ? 'Quotes came.' : { fault: 'No quote came.' };
+  });
+}
+
+const figureLooks = 20;
+const betweenLooksMs = 15_000;
+
+/** Lines of Lambda's are there after seconds, figures of CloudWatch after minutes. */
+async function figures(day: Day): Promise<string> {
+  const { ports, target, began } = day;
+  const deployed = await deployedOf(target.stackName);
+  for (let look = 1; ; look++) {
+    day.runs = await runsOf(deployed, began);
+    day.sums = await sumsOf(deployed, began, ports.clock());
+    const hasStarts = day.runs.some(({ initMs }) => initMs !== undefined);
+    const isThere = hasStarts && day.sums.invocations !== undefined && day.sums.readUnits !== undefined;
+    if (isThere || look === figureLooks || ports.interrupted?.aborted) break;
+    await ports.pause(betweenLooksMs);
+  }
+  return `${day.runs.length} runs of functions, and ${Object.keys(day.sums).length} sums of CloudWatch.`;
+}

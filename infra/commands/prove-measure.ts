@@ -1,0 +1,183 @@
+/** What `countersign prove` reads of AWS: resources of a stack, runs of its functions, and figures of CloudWatch. */
+
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import { StartError } from '../environment.ts';
+import { accessFault } from './aws.ts';
+import { median } from './prove-calls.ts';
+
+export interface Deployed {
+  /** The logical id without CloudFormation's hash. */
+  readonly id: string;
+  readonly type: string;
+  readonly physicalId: string;
+}
+
+/** @returns CloudFormation's status of the stack; undefined where there is none */
+export async function stackStatus(StackName: string): Promise<string | undefined> {
+  try {
+    const { Stacks: [stack] = [] } = await new CloudFormationClient().send(
+      new DescribeStacksCommand({ StackName }),
+    );
+    return stack?.StackStatus === 'DELETE_COMPLETE' ? undefined : stack?.StackStatus;
+  } catch (error) {
+    // CloudFormation's only way to say that there is no such stack.
+    if (/does not exist/.test(String(error))) return undefined;
+    throw (
+      accessFault(error) ?? new StartError(`The stack ${StackName} cannot be read: ${(error as Error).name}.`)
+    );
+  }
+}
+
+/** What is not deleted yet. */
+export async function deployedOf(StackName: string): Promise<readonly Deployed[]> {
+  const found: Deployed[] = [];
+  const client = new CloudFormationClient();
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
+    for (const {
+      LogicalResourceId = '',
+      PhysicalResourceId,
+      ResourceType = '',
+      ResourceStatus,
+    } of StackResourceSummaries)
+      if (PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE')
+        found.push({
+          id: LogicalResourceId.replace(/[0-9A-F]{8}$/, ''),
+          type: ResourceType,
+          physicalId: PhysicalResourceId,
+        });
+  return found;
+}
+
+/** One run of a function, as Lambda reports it. */
+export interface Run {
+  readonly function: string;
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly ms: number;
+  readonly billedMs: number;
+  readonly memoryMiB: number;
+  readonly usedMiB: number;
+  /** Of the first run of an instance. */
+  readonly initMs?: number;
+}
+
+const report =
+  /^REPORT RequestId: \S+\s+Duration: ([\d.]+) ms\s+Billed Duration: ([\d.]+) ms\s+Memory Size: (\d+) MB\s+Max Memory Used: (\d+) MB(?:\s+Init Duration: ([\d.]+) ms)?/;
+
+/** @returns undefined for any other line */
+export function runIn(line: string, name: string, at: number): Run | undefined {
+  const found = report.exec(line);
+  if (!found) return undefined;
+  const [ms = 0, billedMs = 0, memoryMiB = 0, usedMiB = 0] = found.slice(1, 5).map(Number);
+  const init = found[5];
+  return {
+    function: name,
+    at,
+    ms,
+    billedMs,
+    memoryMiB,
+    usedMiB,
+    ...(init !== undefined && { initMs: Number(init) }),
+  };
+}
+
+export async function runsOf(deployed: readonly Deployed[], startTime: number): Promise<readonly Run[]> {
+  const client = new CloudWatchLogsClient();
+  const runs: Run[] = [];
+  for (const { id, type, physicalId: logGroupName } of deployed)
+    if (type === 'AWS::Logs::LogGroup')
+      for await (const { events = [] } of paginateFilterLogEvents(
+        { client },
+        { logGroupName, startTime, filterPattern: 'REPORT' },
+      ))
+        for (const { message = '', timestamp = 0 } of events)
+          runs.push(...[runIn(message, id.replace(/Logs$/, ''), timestamp)].flatMap((run) => run ?? []));
+  return runs;
+}
+
+export interface StartUp {
+  readonly function: string;
+  readonly starts: number;
+  /** Medians: what Lambda takes to load the function, and how long the caller of such a run waits for it in all. */
+  readonly initMs: number;
+  readonly firstMs: number;
+  /** Of runs in an instance that is there; undefined without one. */
+  readonly warmMs: number | undefined;
+  readonly usedMiB: number;
+}
+
+/** Of functions that started while they were watched. */
+export function startUpOf(runs: readonly Run[]): readonly StartUp[] {
+  const names = [...new Set(runs.flatMap((run) => (run.initMs === undefined ? [] : [run.function])))];
+  return names.sort().map((name) => {
+    const own = runs.filter((run) => run.function === name);
+    const cold = own.flatMap(({ initMs, ms }) => (initMs === undefined ? [] : [{ initMs, ms }]));
+    const warm = own.filter(({ initMs }) => initMs === undefined);
+    return {
+      function: name,
+      starts: cold.length,
+      initMs: Math.round(median(cold.map(({ initMs }) => initMs))),
+      firstMs: Math.round(median(cold.map(({ initMs, ms }) => initMs + ms))),
+      warmMs: warm.length > 0 ? Math.round(median(warm.map(({ ms }) => ms))) : undefined,
+      usedMiB: Math.max(...own.map(({ usedMiB }) => usedMiB)),
+    };
+  });
+}
+
+/** Sums since a moment; one of which CloudWatch has no figures yet is absent. */
+export type Sums = Readonly<Partial<Record<SumName, number>>>;
+export type SumName = keyof typeof sums;
+
+const sums = {
+  invocations: ['AWS/Lambda', 'Invocations', 'FunctionName', 'AWS::Lambda::Function'],
+  errors: ['AWS/Lambda', 'Errors', 'FunctionName', 'AWS::Lambda::Function'],
+  throttles: ['AWS/Lambda', 'Throttles', 'FunctionName', 'AWS::Lambda::Function'],
+  readUnits: ['AWS/DynamoDB', 'ConsumedReadCapacityUnits', 'TableName', 'AWS::DynamoDB::Table'],
+  writeUnits: ['AWS/DynamoDB', 'ConsumedWriteCapacityUnits', 'TableName', 'AWS::DynamoDB::Table'],
+  readThrottles: ['AWS/DynamoDB', 'ReadThrottleEvents', 'TableName', 'AWS::DynamoDB::Table'],
+  writeThrottles: ['AWS/DynamoDB', 'WriteThrottleEvents', 'TableName', 'AWS::DynamoDB::Table'],
+  logBytes: ['AWS/Logs', 'IncomingBytes', 'LogGroupName', 'AWS::Logs::LogGroup'],
+} as const;
+
+/** CloudWatch takes so many in one call. */
+const mostQueries = 500;
+
+export async function sumsOf(deployed: readonly Deployed[], from: number, to: number): Promise<Sums> {
+  const asked = Object.entries(sums).flatMap(([name, [namespace, metric, dimension, type]]) =>
+    deployed
+      .filter((one) => one.type === type)
+      .map((one, index) => ({
+        Id: `${name}_${index}`,
+        MetricStat: {
+          Metric: {
+            Namespace: namespace,
+            MetricName: metric,
+            Dimensions: [{ Name: dimension, Value: one.physicalId }],
+          },
+          Period: 60,
+          Stat: 'Sum',
+        },
+      })),
+  );
+  if (asked.length === 0) return {};
+  const minute = 60_000;
+  const { MetricDataResults = [] } = await new CloudWatchClient().send(
+    new GetMetricDataCommand({
+      StartTime: new Date(from - (from % minute)),
+      EndTime: new Date(to + minute),
+      MetricDataQueries: asked.slice(0, mostQueries),
+    }),
+  );
+  const found: Partial<Record<SumName, number>> = {};
+  for (const { Id = '', Values = [] } of MetricDataResults) {
+    const name = Id.split('_')[0] as SumName;
+    if (Values.length > 0) found[name] = Values.reduce((sum, one) => sum + one, found[name] ?? 0);
+  }
+  return found;
+}

@@ -1,0 +1,146 @@
+/**
+ * The order of `countersign prove`: one share far below the market, placed in a sandbox and cancelled. What became of it is
+ * said as far as it is known, and what is not known stays unknown.
+ */
+
+import {
+  cancelOrder,
+  getOrder,
+  getOrderOutcome,
+  getStockSnapshots,
+  placeOrder,
+} from '../../lib/catalogue/index.ts';
+import { type Connection, createClient, OutcomeUnknownError } from '../../lib/client/index.ts';
+import { codeOf, type Pace } from './prove-calls.ts';
+
+export interface OrderTrial {
+  readonly clientOrderId: string;
+  readonly limitPrice: string;
+  readonly placed: 'accepted' | 'refused' | 'unknown';
+  /** Of a refusal. */
+  readonly code?: string;
+  readonly ended: 'cancelled' | 'filled' | 'failed' | 'never placed' | 'unknown';
+  /** What a cancel was answered with, where that was no success. */
+  readonly cancelCode?: string;
+}
+
+const symbol = 'AAPL';
+/** Of the last price: an exchange fills none so low. */
+const part = 0.5;
+const looks = 12;
+const betweenLooksMs = 5000;
+
+const clientOf = (connection: Connection) =>
+  createClient({ placeOrder, cancelOrder, getOrder, getOrderOutcome }, connection);
+type Client = ReturnType<typeof clientOf>;
+
+/**
+ * @param quotes a connection that reads market data
+ * @returns undefined without a quote to stay far away from
+ */
+export async function tryOrder(
+  connection: Connection,
+  quotes: Connection,
+  account_id: string,
+  pace: Pace,
+): Promise<OrderTrial | undefined> {
+  const [quote] = await createClient({ getStockSnapshots }, quotes).getStockSnapshots({
+    symbols: [symbol],
+    category: 'US_STOCK',
+  });
+  const price = Number(quote?.price);
+  if (!(price > 0)) return undefined;
+  const limitPrice = Math.max(0.01, part * price).toFixed(2);
+  const clientOrderId = `prove-${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+  const order = { account_id, client_order_id: clientOrderId };
+  const client = clientOf(connection);
+  const sent = await place(client, order, limitPrice);
+  const facts = { clientOrderId, limitPrice };
+  const { placed, code } = sent.placed === 'unknown' ? await outcomeOf(client, order, pace) : sent;
+  if (placed === 'refused') return { ...facts, placed, ...(code && { code }), ended: 'never placed' };
+  // An order that may be there is cancelled, too.
+  const cancelCode = await cancel(client, order);
+  const ended = await endOf(client, order, pace);
+  return { ...facts, placed, ended, ...(cancelCode !== undefined && { cancelCode }) };
+}
+
+interface Order {
+  readonly account_id: string;
+  readonly client_order_id: string;
+}
+
+type Sent = Pick<OrderTrial, 'placed' | 'code'>;
+
+async function place(
+  client: Client,
+  { account_id, client_order_id }: Order,
+  limit_price: string,
+): Promise<Sent> {
+  try {
+    await client.placeOrder({
+      account_id,
+      new_orders: [
+        {
+          client_order_id,
+          combo_type: 'NORMAL',
+          symbol,
+          instrument_type: 'EQUITY',
+          market: 'US',
+          side: 'BUY',
+          order_type: 'LIMIT',
+          limit_price,
+          quantity: '1',
+          entrust_type: 'QTY',
+          // DAY is refused after the regular session.
+          time_in_force: 'GTC',
+          support_trading_session: 'CORE',
+        },
+      ],
+    });
+    return { placed: 'accepted' };
+  } catch (error) {
+    return error instanceof OutcomeUnknownError
+      ? { placed: 'unknown' }
+      : { placed: 'refused', code: codeOf(error) };
+  }
+}
+
+/** What the gateway's journal has learnt meanwhile. `not_recorded` decides nothing: the request may still be under way. */
+async function outcomeOf(client: Client, order: Order, { pause }: Pace): Promise<Sent> {
+  for (let look = 0; look < looks; look++) {
+    await pause(betweenLooksMs);
+    const state = await client.getOrderOutcome(order).then(
+      (outcome) => outcome.state,
+      () => 'unknown',
+    );
+    if (state === 'accepted') return { placed: 'accepted' };
+    if (state === 'refused') return { placed: 'refused' };
+  }
+  return { placed: 'unknown' };
+}
+
+/** @returns the code of what was no success */
+const cancel = (client: Client, order: Order): Promise<string | undefined> =>
+  client
+    .cancelOrder(order, { idempotencyKey: `${order.client_order_id}-cancel` })
+    .then(() => undefined, codeOf);
+
+const ends: Readonly<Record<string, OrderTrial['ended']>> = {
+  CANCELLED: 'cancelled',
+  FILLED: 'filled',
+  FAILED: 'failed',
+};
+
+/** As the upstream shows the order itself: an accepted cancel is not yet a cancelled order. */
+async function endOf(client: Client, order: Order, { pause }: Pace): Promise<OrderTrial['ended']> {
+  for (let look = 0; look < looks; look++) {
+    const status = await client.getOrder(order).then(
+      ({ orders }) => orders[0]?.status,
+      () => undefined,
+    );
+    const ended = ends[status ?? ''];
+    if (ended) return ended;
+    await pause(betweenLooksMs);
+  }
+  return 'unknown';
+}

@@ -1,0 +1,69 @@
+/** The steps of `countersign prove`: each is said, timed and kept with what it says; one that fails hides no other. */
+
+import { isClientError } from '../../lib/client/index.ts';
+import { StartError } from '../environment.ts';
+import { ConfigError } from '../stack/config-error.ts';
+import { codeOf } from './prove-calls.ts';
+
+export interface Step {
+  readonly name: string;
+  readonly result: 'done' | 'failed' | 'left out';
+  /** One sentence or more. */
+  readonly says: string;
+  readonly seconds: number;
+}
+
+/** A sentence for what is done, or `fault` with one for what is not. */
+export type Said = string | { readonly fault: string };
+
+export interface Steps {
+  readonly all: readonly Step[];
+  /** @returns whether it is done */
+  step(name: string, work: () => Promise<Said>): Promise<boolean>;
+  /** One that is left out once the person has interrupted. */
+  measure(name: string, work: () => Promise<Said>): Promise<boolean>;
+  leaveOut(name: string, says: string): void;
+}
+
+export function createSteps(
+  clock: () => number,
+  say: (line: string) => void,
+  interrupted: AbortSignal | undefined,
+): Steps {
+  const all: Step[] = [];
+  const leaveOut: Steps['leaveOut'] = (name, says) =>
+    void all.push({ name, result: 'left out', says, seconds: 0 });
+  const step: Steps['step'] = async (name, work) => {
+    const from = clock();
+    say(`${name} …`);
+    const said = await work().catch((error: unknown) => ({ fault: wordsOf(error) }));
+    const isDone = typeof said === 'string';
+    const says = isDone ? said : said.fault;
+    all.push({
+      name,
+      result: isDone ? 'done' : 'failed',
+      says,
+      seconds: Math.round((clock() - from) / 100) / 10,
+    });
+    if (!isDone) say(says);
+    return isDone;
+  };
+  return {
+    all,
+    step,
+    leaveOut,
+    async measure(name, work) {
+      if (!interrupted?.aborted) return step(name, work);
+      leaveOut(name, 'It was interrupted.');
+      return false;
+    },
+  };
+}
+
+/** Nothing of a message that may repeat what was sent. */
+const wordsOf = (error: unknown): string =>
+  error instanceof StartError || error instanceof ConfigError
+    ? error.message
+    : isClientError(error)
+      ? `It ended with ${codeOf(error)}.`
+      : `It failed with ${error instanceof Error ? error.name : 'an error'}.`;
