@@ -1,4 +1,4 @@
-/** What docs/operation.md says of a deployment's size and of its end: made of templates. */
+/** What docs/deployment.md says of a stage's size, and docs/operation.md of its end: made of templates. */
 
 import type { CountersignConfig } from '../stack/config.ts';
 import { dollars } from './cost-tables.ts';

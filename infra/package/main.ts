@@ -18,10 +18,13 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     writeFileSync(page('operations.md'), operationsTable(operations));
     writeFileSync(page('cost.md'), withCostTables(readFileSync(page('cost.md'), 'utf8')));
     writeFileSync(page('command.md'), await commandPage());
-    const operation = readFileSync(page('operation.md'), 'utf8');
-    writeFileSync(page('operation.md'), withTables(operation, [sizeLines(), alarmTableLines(), fateLines()]));
+    for (const [name, tables] of [
+      ['deployment.md', [sizeLines()]],
+      ['operation.md', [alarmTableLines(), fateLines()]],
+    ] as const)
+      writeFileSync(page(name), withTables(readFileSync(page(name), 'utf8'), tables));
     console.log(
-      'docs/operations.md, docs/command.md and tables of docs/cost.md and docs/operation.md are written.',
+      'docs/operations.md, docs/command.md and tables of docs/{cost,deployment,operation}.md are written.',
     );
   },
 

@@ -7,7 +7,7 @@ import { oneOf } from './schema-parts.ts';
 export const marketDataUseSchema = oneOf('own-use', 'licensed');
 
 /** Where a deployer reads what to consider; a test follows the link. */
-export const marketDataUsePage = 'docs/operation.md#before-you-serve-quotes-to-others';
+export const marketDataUsePage = 'docs/deployment.md#before-you-serve-quotes-to-others';
 
 /** What a group of one account reads belongs to that account, and is no market data. */
 const isMarketData = ({ group, freshness }: Operation) =>

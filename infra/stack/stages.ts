@@ -13,7 +13,7 @@ export const exampleBaseUrl = 'https://api.example.com';
 
 /**
  * Shares nothing between callers. On what basis quotes may be shared is not for an example to say: put `marketDataUse`
- * in its place once you know (docs/operation.md, "Before you serve quotes to others").
+ * in its place once you know (docs/deployment.md, "Before you serve quotes to others").
  */
 const unshared = { cache: 'off' } as const;
 

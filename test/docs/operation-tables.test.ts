@@ -1,4 +1,4 @@
-/** What docs/operation.md says of a stage's size, and of what stays after destroy, is what templates say. */
+/** What the pages of operators say of a stage's size, and of what stays after destroy, is what templates say. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -6,7 +6,12 @@ import { withTables } from '../../infra/commands/cost-tables.ts';
 import { fateLines, sizeLines } from '../../infra/commands/deployment-tables.ts';
 import { textOf } from './pages.ts';
 
-test('the tables of docs/operation.md are current', () => {
-  const page = textOf('docs/operation.md');
-  assert.equal(page, withTables(page, [sizeLines(), fateLines()]), 'the stack has changed: npm run docs');
+test('the tables of docs/deployment.md and docs/operation.md are current', () => {
+  for (const [name, lines] of [
+    ['docs/deployment.md', sizeLines()],
+    ['docs/operation.md', fateLines()],
+  ] as const) {
+    const page = textOf(name);
+    assert.equal(page, withTables(page, [lines]), 'the stack has changed: npm run docs');
+  }
 });
