@@ -1,14 +1,14 @@
-/** The CDK app: one stage's stack, chosen by `-c stage=NAME`. */
+/** The CDK app: one stage's stack, chosen by `-c stage=NAME`. cdk-nag looks at it where that is installed, as in a clone. */
 
 import { App, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
 import { ConfigError } from './stack/config.ts';
 import { CountersignStack } from './stack/stack.ts';
 import { configOf, stackNameOf, stageOf } from './stack/stages.ts';
 
 try {
   const app = new App();
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const nag = await import('cdk-nag').catch(() => undefined);
+  if (nag) Validations.of(app).addPlugins(new nag.AwsSolutionsChecks(app));
   const stage = stageOf(app.node.tryGetContext('stage'));
   new CountersignStack(app, stackNameOf(stage), configOf(stage));
 } catch (error) {

@@ -67,9 +67,11 @@ export const prove = command({
 
 /** What the CDK asks of this machine is found before the person is asked. */
 async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
-  const { checkClone, runCdk } = await import('./stage.ts');
+  const { cdkProgram, checkFolder } = await import('./cdk-program.ts');
+  const { runCdk } = await import('./stage.ts');
   const { outputsOf } = await import('./stack-secret.ts');
-  checkClone('prove');
+  cdkProgram('prove');
+  checkFolder('prove');
   const interrupted = new AbortController();
   process.on('SIGINT', () => interrupted.abort());
   const cdk = async (verb: 'deploy' | 'destroy', ...more: readonly string[]) => {

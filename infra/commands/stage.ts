@@ -5,16 +5,13 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { StartError } from '../environment.ts';
 import { ConfigError, type CountersignConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
 import { configOf, exampleBaseUrl, stackNameOf, stagesPlace } from '../stack/stages.ts';
 import { readInstances } from './account.ts';
 import { awsAccess, awsJson } from './aws.ts';
+import { cdkProgram, checkFolder } from './cdk-program.ts';
 import { reservationFault, reservedBy } from './preflight-bounds.ts';
 
 /** With these the CDK alone knows the account. */
@@ -32,14 +29,14 @@ export async function runCdk(
 ): Promise<number> {
   const isDeployed = verb === 'deploy';
   if (isDeployed) checkUpstream(stage);
-  const cdk = cdkProgram(verb);
+  const { path, options: own } = cdkProgram(verb);
   if (!isElsewhere(options)) await awsAccess();
   const fault = isDeployed
     ? ((await deploymentFault(configOf(stage), options)) ?? (await bootstrapFault(options)))
     : undefined;
   if (fault) throw new ConfigError(fault);
   checkFolder(verb);
-  const args = [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options];
+  const args = [path, verb, stackNameOf(stage), ...own, '-c', `stage=${stage}`, ...options];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const [code] = await once(child, 'close');
   return Number(code ?? 1);
@@ -51,37 +48,6 @@ export function checkUpstream(stage: string): void {
     throw new ConfigError(
       `The stage ${stage} still has the example's base URL: put that of your upstream into ${stagesPlace()}.`,
     );
-}
-
-const clone = join(import.meta.dirname, '../..');
-
-/** The CDK reads cdk.json of the folder, and the app reads the stages that stand there. @throws StartError elsewhere */
-function checkFolder(verb: string): void {
-  if (process.cwd() !== clone)
-    throw new StartError(
-      `countersign ${verb} runs in the folder of the clone, whose app it deploys: go there first.`,
-    );
-}
-
-/** Before anything is asked or done. @throws StartError where no stage can be deployed from */
-export function checkClone(verb: string): void {
-  cdkProgram(verb);
-  checkFolder(verb);
-}
-
-/** The functions are bundled of their sources, which a package does not have. */
-function cdkProgram(verb: string): string {
-  if (!existsSync(join(clone, 'infra/app.ts')))
-    throw new StartError(
-      `countersign ${verb} needs a clone of the repository, because it bundles the functions from their sources: clone it, run npm ci there, and run the command again.`,
-    );
-  try {
-    return createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
-  } catch {
-    throw new StartError(
-      `countersign ${verb} needs the CDK, which is not installed here: run npm ci in the clone.`,
-    );
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The command `countersign` as the package has it: one bundle in parts, each loaded when a command needs it. All of it is
- * inside, the clients of AWS too (314 kB in all), so that the package depends on none of them; what a clone alone can use
- * (the CDK, esbuild) and pages of 12 MB (Swagger UI) stay outside.
+ * inside, the clients of AWS too (314 kB in all), so that the package depends on none of them; the CDK, what a
+ * clone alone can use (esbuild), and pages of 12 MB (Swagger UI) stay outside.
  */
 
 import { copyFileSync, rmSync } from 'node:fs';

@@ -60,7 +60,8 @@ function ownStages(): Readonly<Record<string, CountersignConfig>> {
 }
 
 /** Where an operator finds and changes the stages. */
-export const stagesPlace = () => (existsSync(stagesFile) ? stagesFile : 'infra/stack/stages.ts');
+export const stagesPlace = () =>
+  existsSync(stagesFile) || !existsSync('infra/stack/stages.ts') ? stagesFile : 'infra/stack/stages.ts';
 
 /** The stack's name in CloudFormation. */
 export const stackNameOf = (stage: string) => `Countersign-${stage}`;

@@ -64,7 +64,10 @@ test('commands run without a clone; what needs one says so, and what needs a pee
   writeFileSync(join(folder, 'countersign.json'), JSON.stringify({ prod }));
   const { status, stderr } = run(['deploy', '--stage', 'prod']);
   assert.deepEqual([status, stderr.split('\n').length], [1, 2]);
-  assert.match(stderr, /^countersign deploy needs a clone of the repository, /);
+  assert.match(
+    stderr,
+    /^countersign deploy needs the CDK, .*: run npm install aws-cdk aws-cdk-lib constructs\.\n$/,
+  );
 });
 
 test('the local run starts, and its page names the package that shows it', async (t) => {

@@ -15,13 +15,14 @@ import { createRequire } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { APIGatewayClient, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
+import { CloudFormationClient, ListStacksCommand } from '@aws-sdk/client-cloudformation';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { type Given, given, programOf, results } from '../docs/page-programs.ts';
 import { blocksOf } from '../docs/pages.ts';
-import { clientConfig, deploy } from '../emulator/deployment.ts';
+import { clientConfig, commandEnvironment, deploy } from '../emulator/deployment.ts';
 import { root } from '../support/bundle.ts';
 import { startMinistack, whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
@@ -287,6 +288,30 @@ test('deployed, the app answers', orSkip(whatIsMissing()), async (t) => {
   assert.equal(response.status, 200, text);
   assert.match(text, /"symbol":"AAPL"/);
   assert.ok((simulator.counts.ok ?? 0) > 0);
+});
+
+test('a stage is deployed and deleted by the packed command', orSkip(whatIsMissing()), async (t) => {
+  const emulator = await startMinistack();
+  t.onTestFinished(() => emulator.stop());
+  // What the emulator does not take is off.
+  const stage = { alarms: 'off', dashboard: 'off', cache: 'off', functions: { reservedConcurrency: 'none' } };
+  const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' };
+  writeFileSync(join(home, 'countersign.json'), JSON.stringify({ prod: { upstream, ...stage } }));
+  const env = { ...process.env, ...commandEnvironment(emulator), CI: 'true' };
+  const run = (...args: readonly string[]) => execute(process.execPath, args, { cwd: home, env });
+  const account = 'aws://000000000000/us-east-1';
+  await run(createRequire(import.meta.url).resolve('aws-cdk/bin/cdk'), 'bootstrap', account);
+  const command = join(packed.folder, 'infra/commands/countersign.js');
+  await run(command, 'deploy', '--stage', 'prod', '--', '--require-approval', 'never');
+  const stacks = async () => {
+    const { StackSummaries = [] } = await new CloudFormationClient(clientConfig(emulator)).send(
+      new ListStacksCommand({ StackStatusFilter: ['CREATE_COMPLETE'] }),
+    );
+    return StackSummaries.map(({ StackName }) => StackName);
+  };
+  assert.ok((await stacks()).includes('Countersign-prod'));
+  await run(command, 'destroy', '--stage', 'prod', '--', '--force');
+  assert.ok(!(await stacks()).includes('Countersign-prod'));
 });
 
 test('the signer alone is the same signer', async () => {
