@@ -162,11 +162,14 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
 
 /** What no line and no page shows. */
 const hiddenOf = (
-  { credentials }: LocalSettings,
+  { credentials, apiKey, otherApiKeys = [] }: LocalSettings,
   simulator: Simulator | undefined,
   users: readonly LocalUser[],
 ): readonly string[] => [
   credentials.appKey,
+  // One that came in the query, where it does not belong.
+  apiKey,
+  ...otherApiKeys,
   ...(simulator?.accounts ?? []).map(({ account_id }) => account_id),
   ...users.flatMap(({ accounts }) => accounts),
 ];

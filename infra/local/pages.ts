@@ -176,11 +176,17 @@ const html = `<!doctype html>
 <style>
 .run { font: 14px sans-serif; max-width: 1460px; margin: 1em auto 0; padding: 0 20px; }
 .run p { margin: 0 0 .5em; }
+@media (prefers-color-scheme: dark) {
+  html { background: #14171c; color: #e6e9ee; color-scheme: dark; }
+  .run a { color: #7db2ff; }
+  /* Swagger UI has light colours alone. */
+  #reference { background: #fff; filter: invert(0.9) hue-rotate(180deg); }
+}
 .fold { font: 14px sans-serif; text-align: left; padding: 0; border: 0; background: none; cursor: pointer; }
 </style>
 </head>
 <body>
-<div class="run"><p id="groups"><!-- groups --></p><p id="key-note" role="status"></p></div>
+<div class="run"><p><a href="/">The page that shows it at work</a></p><p id="groups"><!-- groups --></p><p id="key-note" role="status"></p></div>
 <div id="reference"></div>
 <script src="/docs/swagger-ui.js"></script>
 <script type="module" src="/docs/start.js"></script>

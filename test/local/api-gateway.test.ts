@@ -57,7 +57,7 @@ describe('the host that a request names', () => {
 
   test('is an address of this machine with the port, in whatever case', async (t) => {
     const { port } = await gatewayFor(t, async () => fine);
-    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])
+    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '10.0.2.2'])
       assert.match(await ask(port, `Host: ${host}:${port}\r\n`), /^HTTP\/1\.1 200 /, host);
   });
 
