@@ -199,6 +199,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
       await page.look({ width, height: 900, scheme });
       await press(page, 'Place', '#orders');
       await page.until(includes(order, 'the upstream took it'));
+      await page.until(`document.querySelector('a[data-request]')`);
       await page.click(`document.querySelector('a[data-request]')`);
       await page.until(`document.getElementById('details')`);
       const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
