@@ -64,6 +64,7 @@ const exhaustive = [
   'test/client/declared-types.test.ts',
   'test/alarms/*.test.ts',
   'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
+  'test/page/*.test.ts',
   'test/orders/{model,promela,random-histories,restored-histories,under-fire}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',

@@ -157,6 +157,10 @@ const byCode: Partial<Record<RefusalCode, Diagnosis>> = {
     'The API key is wrong or belongs to no usage plan of this stage.',
     'Set API_KEY to the value of the key in the stack’s output.',
   ),
+  unknown_api_key: says(
+    'The API key is not one of this local run.',
+    'Set API_KEY to the key that npm start printed.',
+  ),
   secret_not_set: says(
     'The secret is empty.',
     'Pipe {"app_key": "…", "app_secret": "…"} into countersign secret.',

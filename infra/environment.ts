@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type UpstreamLimits, upstreamLimitsFault } from '../lib/catalogue/limits.ts';
+import { isTaken } from './listen.ts';
 import { editsBetween, nearestName } from './nearest-name.ts';
 
 /** Wrong configuration, or a machine that cannot run this: a line for each mistake, for a person; no stack. */
@@ -120,7 +121,7 @@ export const inventAppCredentials = (): AppCredentials => ({
   appSecret: randomBytes(16).toString('hex'),
 });
 
-/** Listens on these ports, or fails with one line that names the variable of the one that cannot be had. */
+/** Listens on these ports, or fails with one line that names the variables of all that cannot be had. */
 export async function listening<T>(start: Promise<T>, ports: Readonly<Record<string, number>>): Promise<T> {
   try {
     return await start;
@@ -129,11 +130,21 @@ export async function listening<T>(start: Promise<T>, ports: Readonly<Record<str
     const { code, port } = error;
     const [variable] = Object.entries(ports).find(([, one]) => one === port) ?? [];
     if (variable !== undefined && code === 'EADDRINUSE')
-      throw new StartError(`Port ${port} is taken: set ${variable} to another.`);
+      throw new StartError(await takenSentence(variable, ports));
     if (variable !== undefined && code === 'EACCES')
       throw new StartError(`Port ${port} may not be opened by this user: set ${variable} to another.`);
     throw error;
   }
+}
+
+/** @param first which is taken for certain */
+async function takenSentence(first: string, ports: Readonly<Record<string, number>>): Promise<string> {
+  const taken: string[] = [];
+  for (const [name, port] of Object.entries(ports))
+    if (name === first || (port !== 0 && (await isTaken(port)))) taken.push(name);
+  if (taken.length === 1) return `Port ${ports[first]} is taken: set ${first} to another.`;
+  const list = (words: readonly unknown[]) => words.join(', ').replace(/, (?=[^,]*$)/, ' and ');
+  return `Ports ${list(taken.map((name) => ports[name]))} are taken, perhaps by another run: end it, or set ${list(taken)} to others.`;
 }
 
 interface Running {

@@ -30,6 +30,7 @@ export const refusalKinds = {
     errorCode: 'FORBIDDEN',
     detail: 'The header x-api-key is missing or its key is not known.',
   },
+  unknown_api_key: { status: 403, errorCode: 'FORBIDDEN', detail: 'The key in x-api-key is not known.' },
   forbidden: { status: 403, errorCode: 'FORBIDDEN', detail: 'The caller may not make this request.' },
   missing_token: {
     status: 401,

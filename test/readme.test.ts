@@ -35,8 +35,9 @@ describe('in front of a local run', () => {
       API_KEY: settings.apiKey,
       ...variables,
     };
+    const [request = ''] = command.split(' | ');
     const words = [
-      ...command.replace(`'$(date +%s)'`, '1795370000').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
+      ...request.replace(`'$(date +%s)'`, '1795370000').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
     ].map(
       ([, single, double, bare]) =>
         single ?? (double ?? bare ?? '').replace(/\$(\w+)/g, (_, variable: string) => values[variable] ?? ''),
@@ -62,7 +63,7 @@ describe('in front of a local run', () => {
 
   test('the README shows what npm start prints', () => {
     const printed = welcome(settings, run)
-      .replaceAll(run.url, 'http://127.0.0.1:8787')
+      .replaceAll(`:${new URL(run.url).port}`, ':8787')
       .replaceAll(run.upstreamUrl, 'http://127.0.0.1:8788');
     const anyKey = (text: string) => text.replaceAll(/\b[0-9a-f]{40}\b|\b[0-9a-f]{8}…/g, 'KEY');
     assert.ok(anyKey(printed).startsWith(anyKey(shown).trimEnd()), anyKey(printed));
@@ -78,7 +79,7 @@ describe('in front of a local run', () => {
           .replaceAll(/\b[0-9a-f]{8}…/g, settings.apiKey)
           .replace('http://127.0.0.1:8787', run.url),
       );
-    assert.equal(calls.length, 11);
+    assert.equal(calls.length, 12);
     const [first, second] = await Promise.all(calls.slice(0, 2).map((call) => curl(call)));
     assert.deepEqual([first?.status, second?.status], [200, 200]);
     const [, asksForToken = ''] = /^TOKEN=\$\((.*)\)$/.exec(calls[2] ?? '') ?? [];

@@ -5,8 +5,8 @@ import { isRequest } from '../../functions/log/log.ts';
 import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { runUntilInterrupted } from '../environment.ts';
 import { createDoctor } from '../local/doctor.ts';
-import { startLocalRun } from '../local/local-run.ts';
-import { lineOf } from '../local/log-lines.ts';
+import { type LocalRun, startLocalRun } from '../local/local-run.ts';
+import { accessLine, lineOf } from '../local/log-lines.ts';
 import { readSettings } from '../local/settings.ts';
 import { createTradeEventLines } from '../local/trade-event-lines.ts';
 import { welcome } from '../local/welcome.ts';
@@ -18,9 +18,9 @@ export const start = (json: boolean) =>
     const { upstream } = settings;
     const doctor =
       'baseUrl' in upstream ? createDoctor({ ...settings, ...upstream }, console.error) : undefined;
-    const run = await startLocalRun(settings, {
-      access: ({ method, path, status, milliseconds }) =>
-        console.log(`${method} ${path} ${status} ${milliseconds} ms`),
+    const run: LocalRun = await startLocalRun(settings, {
+      access: (entry) => console.log(accessLine(entry, { url: run.url, canLink: process.stdout.isTTY })),
+      outage: (sentence) => console.log(sentence),
       log: (entry) => {
         const line = lineOf(entry);
         if (isRequest(entry)) void doctor?.observe(entry);

@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { targetOf } from '../../functions/node/received.ts';
-import { listenOnLoopback } from '../listen.ts';
+import { listenOn, loopback } from '../listen.ts';
 import { compressed } from './compression.ts';
-import type { ApiGatewayOptions } from './options.ts';
+import type { AccessLogEntry, ApiGatewayOptions } from './options.ts';
 import type { HttpResponse } from './proxy-result.ts';
 import { type Call, createRestApi } from './rest-api.ts';
 
@@ -31,7 +31,7 @@ export interface LocalApiGateway {
 
 /** Rejects with the listener's own error (`EADDRINUSE`) when the port is taken. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<LocalApiGateway> {
-  const { clock = Date.now, log, port = 0, closeGraceMs = 2000 } = options;
+  const { clock = Date.now, log, port = 0, host = loopback, closeGraceMs = 2000 } = options;
   const respond = createRestApi(options);
   /** What has no end by itself, and would hold up `close`. */
   const streams = new Set<ServerResponse>();
@@ -48,25 +48,43 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
     if (!server.listening) response.setHeader('connection', 'close');
     if (sent.stream) streams.add(response.once('close', () => streams.delete(response)));
     send(response, sent, call.requestId);
-    log?.({
+    if (call.isUnseen) return;
+    const refusal = answered.status < 400 ? undefined : refusalIn(answered);
+    const entry = {
       requestId: call.requestId,
       method,
       path: call.path,
       status: answered.status,
       milliseconds: clock() - call.receivedAt,
       apiKeyId: call.apiKey?.id ?? null,
-    });
+      ...(refusal && { refusal }),
+    };
+    log?.(entry, call.query ?? '');
   });
 
-  const actualPort = await listenOnLoopback(server, port);
+  const actualPort = await listenOn(server, port, host);
   return {
-    url: `http://127.0.0.1:${actualPort}`,
+    url: `http://${calledBy(host)}:${actualPort}`,
     port: actualPort,
     close() {
       for (const stream of streams) stream.end();
       return closeServer(server, closeGraceMs);
     },
   };
+}
+
+/** Every address of the machine is one of them that this machine itself calls by loopback. */
+const calledBy = (host: string) =>
+  host === '0.0.0.0' || host === '::' ? loopback : host.includes(':') ? `[${host}]` : host;
+
+/** @returns undefined where the answer is none of the gateway's own forms of a refusal */
+function refusalIn({ body }: HttpResponse): AccessLogEntry['refusal'] {
+  try {
+    const { code, detail } = JSON.parse(Buffer.from(body).toString()) as Readonly<Record<string, unknown>>;
+    return typeof code === 'string' && typeof detail === 'string' ? { code, detail } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function send(

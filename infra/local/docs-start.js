@@ -45,7 +45,7 @@ function onRequest(request) {
 
 /** A run that began later has another key, unless API_KEY is set. */
 function onResponse(response) {
-  const isUnknown = response.status === 403 && response.obj?.code === 'missing_api_key';
+  const isUnknown = response.status === 403 && /^(missing|unknown)_api_key$/.test(response.obj?.code);
   if (isUnknown) sessionStorage.removeItem(kept);
   note.textContent = isUnknown ? `The key is not of this run: ${help}` : '';
   return response;

@@ -3,7 +3,7 @@
  * so that it asks for no password; the tokens are worth something to this run alone.
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { scopes } from '../../lib/catalogue/scopes.ts';
 import type { FormPage, Page } from './pages.ts';
 import type { HttpResponse } from './proxy-result.ts';
@@ -45,8 +45,11 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
     return `${signed}.${Buffer.from(signature).toString('base64url')}`;
   }
 
+  const codes = createCodes(clock);
+
   async function grant(fields: URLSearchParams): Promise<TokenAnswer | OAuthError> {
-    const asked = readTokenRequest(fields, users);
+    const isByCode = fields.get('grant_type') === 'authorization_code';
+    const asked = isByCode ? codes.take(fields) : readTokenRequest(fields, users);
     if ('error' in asked) return asked;
     const now = Math.floor(clock() / 1000);
     const { user, clientId, scope, lifetime } = asked;
@@ -65,9 +68,10 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
   }
 
   return {
-    pages: new Map([
+    pages: new Map<string, Page>([
       ['/.well-known/openid-configuration', () => answer(200, configurationOf(issuer()))],
       ['/jwks.json', () => answer(200, { keys: [jwk] })],
+      ['/authorize', ({ query }) => authorize(query, users, codes)],
     ]),
     forms: new Map([
       [
@@ -83,6 +87,107 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
   };
 }
 
+interface Grant {
+  readonly user: string;
+  readonly scope: string;
+  readonly clientId: string;
+  readonly lifetime: number;
+}
+
+interface Code extends Grant {
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly until: number;
+}
+
+const codeLifetimeMs = 60_000;
+
+/** Authorization codes (RFC 6749, 4.1) that only who asked for one can use (RFC 7636). Each is taken once. */
+function createCodes(clock: () => number) {
+  const issued = new Map<string, Code>();
+  return {
+    issue(code: Omit<Code, 'until'>): string {
+      const id = randomUUID();
+      issued.set(id, { ...code, until: clock() + codeLifetimeMs });
+      return id;
+    },
+    take(fields: URLSearchParams): Grant | OAuthError {
+      const id = fields.get('code') ?? '';
+      const code = issued.get(id);
+      issued.delete(id);
+      const refused = (error_description: string) => ({ error: 'invalid_grant', error_description }) as const;
+      if (!code || code.until < clock())
+        return refused('The code is not known, was used, or is older than a minute.');
+      if (fields.get('redirect_uri') !== code.redirectUri || fields.get('client_id') !== code.clientId)
+        return refused('The code was issued to another client_id, or for another redirect_uri.');
+      const digest = createHash('sha256')
+        .update(fields.get('code_verifier') ?? '')
+        .digest('base64url');
+      return digest === code.challenge
+        ? code
+        : refused('The code_verifier is not that of the code_challenge.');
+    },
+  };
+}
+
+/** An app's own scheme, or this machine: to no other place would the run send a browser. */
+const ownRedirect =
+  /^(https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)|(?!https?:|javascript:|data:)[a-z][a-z0-9+.-]*:)/i;
+
+/** Asks who signs in, and leads back with a code; `login_hint` names a user, who is not asked then. */
+function authorize(
+  query: URLSearchParams,
+  users: readonly string[],
+  codes: ReturnType<typeof createCodes>,
+): HttpResponse {
+  const given = (name: string) => query.get(name) ?? '';
+  const redirectUri = given('redirect_uri');
+  if (!ownRedirect.test(redirectUri))
+    return plain('redirect_uri must be an app’s own scheme, or an address of this machine.', 400);
+  const back = (answer: Readonly<Record<string, string>>) => {
+    const url = new URL(redirectUri);
+    for (const [name, value] of Object.entries({ ...answer, state: given('state') }))
+      if (value) url.searchParams.set(name, value);
+    return seeOther(url.href);
+  };
+  const scope =
+    given('scope')
+      .split(' ')
+      .filter((one) => !ofOpenId.includes(one))
+      .join(' ') || scopes.join(' ');
+  const fault = authorizeFault(given, scope);
+  if (fault) return back({ ...fault });
+  const user = users.find((name) => name === given('login_hint'));
+  if (user === undefined) return plain(choice(query, users), 200, 'text/html; charset=utf-8');
+  const challenge = given('code_challenge');
+  const clientId = given('client_id');
+  return back({
+    code: codes.issue({ user, scope, clientId, lifetime: lifetimeSeconds, redirectUri, challenge }),
+  });
+}
+
+/** What libraries for OpenID Connect ask for besides; it is left out of what is granted. */
+const ofOpenId = ['openid', 'profile', 'email', 'offline_access'];
+
+function authorizeFault(given: (name: string) => string, scope: string): OAuthError | undefined {
+  const invalid = (error_description: string) => ({ error: 'invalid_request', error_description }) as const;
+  if (given('response_type') !== 'code') return invalid('response_type must be code.');
+  if (!/^[!-~]{1,64}$/.test(given('client_id'))) return invalid('client_id is a name without spaces.');
+  if (given('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(given('code_challenge')))
+    return invalid('code_challenge must be that of a verifier, with code_challenge_method=S256.');
+  return unknownScope(scope);
+}
+
+/** Links alone: there is no password to ask for. */
+const choice = (query: URLSearchParams, users: readonly string[]): string => {
+  const links = users.map((name) => {
+    const asked = new URLSearchParams(query);
+    asked.set('login_hint', name);
+    return `<li><a href="authorize?${asked.toString().replaceAll('&', '&amp;')}">Sign in as ${name}</a></li>`;
+  });
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Sign in</title></head><body><main><h1>Who signs in?</h1><p>The users of this run are invented, so that no password is asked for.</p><ul>${links.join('')}</ul></main></body></html>`;
+};
+
 interface TokenAnswer {
   readonly access_token: string;
   readonly token_type: 'Bearer';
@@ -97,19 +202,22 @@ interface OAuthError {
 }
 
 /** RFC 6749, 4.3.2; `expires_in` is this issuer's own, for a look at what an expired token is answered with. */
-function readTokenRequest(fields: URLSearchParams, users: readonly string[]) {
+function readTokenRequest(fields: URLSearchParams, users: readonly string[]): Grant | OAuthError {
   const refused = (error: OAuthError['error'], error_description: string): OAuthError => ({
     error,
     error_description,
   });
   if (fields.get('grant_type') !== 'password')
-    return refused('unsupported_grant_type', 'Send the form grant_type=password&username=NAME.');
+    return refused(
+      'unsupported_grant_type',
+      'Send the form grant_type=password&username=NAME, or sign in at /issuer/authorize for a code.',
+    );
   const user = users.find((name) => name === fields.get('username'));
   if (user === undefined)
     return refused('invalid_grant', `No user has this name; this run has ${users.join(', ')}.`);
   const scope = fields.get('scope') || scopes.join(' ');
-  if (scope.split(' ').some((one) => !(scopes as readonly string[]).includes(one)))
-    return refused('invalid_scope', `The scopes are ${scopes.join(', ')}, with spaces between them.`);
+  const fault = unknownScope(scope);
+  if (fault) return fault;
   const seconds = fields.get('expires_in') ?? String(lifetimeSeconds);
   const clientId = fields.get('client_id') || 'local';
   if (!/^-?\d{1,6}$/.test(seconds) || !/^[!-~]{1,64}$/.test(clientId))
@@ -117,13 +225,23 @@ function readTokenRequest(fields: URLSearchParams, users: readonly string[]) {
   return { user, scope, clientId, lifetime: Number(seconds) };
 }
 
-/** What libraries for OpenID Connect read before anything else. No user signs in in a browser here. */
+const unknownScope = (scope: string): OAuthError | undefined =>
+  scope.split(' ').some((one) => !(scopes as readonly string[]).includes(one))
+    ? {
+        error: 'invalid_scope',
+        error_description: `The scopes are ${scopes.join(', ')}, with spaces between them.`,
+      }
+    : undefined;
+
+/** What libraries for OpenID Connect read before anything else. */
 const configurationOf = (issuer: string) => ({
   issuer,
   jwks_uri: `${issuer}/jwks.json`,
   token_endpoint: `${issuer}/token`,
-  grant_types_supported: ['password'],
-  response_types_supported: [],
+  authorization_endpoint: `${issuer}/authorize`,
+  grant_types_supported: ['authorization_code', 'password'],
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
   subject_types_supported: ['public'],
   scopes_supported: scopes,
   token_endpoint_auth_methods_supported: ['none'],
@@ -133,12 +251,22 @@ const configurationOf = (issuer: string) => ({
 const base64Json = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 const answer = (status: number, body: object) => responseOf(status, 'application/json', JSON.stringify(body));
-const plain = (text: string) => responseOf(200, 'text/plain', text);
+const plain = (text: string, status = 200, type = 'text/plain') => responseOf(status, type, text);
+
+const seeOther = (location: string): HttpResponse => ({
+  status: 303,
+  headers: new Map([
+    ['location', [location]],
+    ['cache-control', ['no-store']],
+  ]),
+  body: Buffer.from(''),
+});
 
 const responseOf = (status: number, contentType: string, body: string): HttpResponse => ({
   status,
   headers: new Map([
     ['content-type', [contentType]],
+    ['content-security-policy', ["default-src 'none'; frame-ancestors 'none'"]],
     ['cache-control', ['no-store']],
   ]),
   body: Buffer.from(body),

@@ -1,12 +1,14 @@
 /** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
 
 import { randomBytes } from 'node:crypto';
-import type { Log } from '../../functions/log/log.ts';
+import type { Log, LogEntry } from '../../functions/log/log.ts';
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
   exposedOperations,
   findRoute,
+  type Group,
+  getStockSnapshots,
   limits,
   operations,
   planOfTier,
@@ -14,7 +16,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { refusalResponse } from '../../lib/gateway/index.ts';
+import { refusalResponse, type Send } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
 import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
@@ -38,7 +40,10 @@ import { createEventsEndpoint } from './events-endpoint.ts';
 import { type FunctionParts, groupRoutes, type LocalLookups, startLookups } from './functions.ts';
 import { createIssuer } from './issuer.ts';
 import { createMemoryPlatform, type MemoryPlatform } from './memory-ports.ts';
+import { createOutages, type Outages } from './outages.ts';
 import { constantPages, createPages } from './pages.ts';
+import { createRequestLog, masking, type RequestLog, type SeenRequest } from './request-log.ts';
+import { createAsked, createRunRoutes } from './run-routes.ts';
 import type { LocalSettings } from './settings.ts';
 import { createEventStream, createQuoteStream } from './streams.ts';
 import { createTradingRoutes } from './trading.ts';
@@ -68,7 +73,9 @@ export interface LocalRun {
 }
 
 export interface LocalRunHooks {
-  readonly access?: (entry: AccessLogEntry) => void;
+  readonly access?: (entry: SeenRequest) => void;
+  /** Told when the upstream stops answering, when quotes grow stale, and when either is over. */
+  readonly outage?: (sentence: string) => void;
   /** What the functions log. */
   readonly log?: Log;
   readonly tradeEvent?: (event: BusEvent) => void;
@@ -110,7 +117,11 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   const { upstream } = settings;
   const upstreamUrl = 'baseUrl' in upstream ? upstream.baseUrl : (simulator as Simulator).url;
   const { users = usersOf(simulator?.accounts) } = settings;
-  const deployment = deploy(settings, hooks, {
+  const log = createRequestLog({ mask: masking(() => hiddenOf(settings, simulator, users)) });
+  const outages = createOutages(hooks.outage ?? (() => {}));
+  const heard = withLog(hooks, log, outages);
+  const sending = (send: Send) => log.sending(outages.sending(send));
+  const deployment = deploy(settings, heard, sending, {
     upstreamBaseUrl: upstreamUrl,
     eventsUrl: eventServiceOf(settings, simulator),
     issuer: () => `${api.url}${issuerPath}`,
@@ -118,9 +129,12 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   const { identity, platform, close } = deployment;
   let api: LocalApiGateway;
   try {
-    api = await listening(startApiGateway(await apiOf(deployment, settings, hooks, users, () => api.url)), {
-      PORT: settings.port,
-    });
+    api = await listening(
+      startApiGateway(
+        await apiOf(deployment, settings, heard, { users, simulator, log, url: () => api.url }),
+      ),
+      { PORT: settings.port },
+    );
   } catch (error) {
     await close();
     await simulator?.close();
@@ -146,8 +160,39 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   };
 }
 
+/** What no line and no page shows. */
+const hiddenOf = (
+  { credentials, apiKey, otherApiKeys = [] }: LocalSettings,
+  simulator: Simulator | undefined,
+  users: readonly LocalUser[],
+): readonly string[] => [
+  credentials.appKey,
+  // One that came in the query, where it does not belong.
+  apiKey,
+  ...otherApiKeys,
+  ...(simulator?.accounts ?? []).map(({ account_id }) => account_id),
+  ...users.flatMap(({ accounts }) => accounts),
+];
+
+/** The hooks of the functions and of the local API Gateway, of which those who watch hear first. */
+const withLog = (hooks: LocalRunHooks, log: RequestLog, outages: Outages) => ({
+  ...hooks,
+  access: (entry: AccessLogEntry, query: string) => {
+    const seen = log.access(entry, query);
+    hooks.access?.(seen);
+  },
+  log(entry: LogEntry) {
+    log.report(entry);
+    outages.report(entry);
+    hooks.log?.(entry);
+  },
+});
+
+type Hooks = ReturnType<typeof withLog>;
+
 /** @returns undefined where another upstream is configured */
 async function startUpstream({
+  port,
   upstream,
   credentials,
   upstreamLimits,
@@ -165,7 +210,7 @@ async function startUpstream({
       ...(upstreamLimits && { upstreamLimits }),
       ...faults,
     }),
-    { UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort },
+    { PORT: port, UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort },
   );
 }
 
@@ -191,16 +236,17 @@ interface DeploymentParts extends Omit<EnvironmentParts, 'issuer'> {
 
 function deploy(
   settings: LocalSettings,
-  hooks: LocalRunHooks,
+  hooks: Hooks,
+  sending: (send: Send) => Send,
   { issuer, ...urls }: DeploymentParts,
 ): LocalDeployment {
   const { credentials, accessToken, openGroups } = settings;
   const { appKey, appSecret } = credentials;
   const identityKey = randomBytes(32).toString('base64url');
   const failed = (error: unknown, what: string) => hooks.defect?.(error, what);
-  const platform = createMemoryPlatform({
+  const plain = createMemoryPlatform({
     functionName: 'local',
-    log: hooks.log ?? (() => {}),
+    log: hooks.log,
     clock: Date.now,
     sleep: sleepUnref,
     names,
@@ -211,6 +257,7 @@ function deploy(
     },
     onFailure: (error) => failed(error, 'bus'),
   });
+  const platform = { ...plain, ports: { ...plain.ports, send: sending(plain.ports.send) } };
   const identity = createIdentity(async () => identityKey);
   const env: FunctionParts['env'] = (asked, isClosed) =>
     localEnvironment(settings, { ...urls, issuer: isClosed ? issuer() : '' }, asked, isClosed);
@@ -268,18 +315,24 @@ function withGrants(platform: MemoryPlatform): {
   return { granted, platform: { ...platform, ports: { ...platform.ports, accessStore } } };
 }
 
+interface ApiParts {
+  readonly users: readonly LocalUser[];
+  readonly simulator: Simulator | undefined;
+  readonly log: RequestLog;
+  /** Known when the run listens. */
+  readonly url: () => string;
+}
+
 async function apiOf(
-  { platform, identity, routes, lookups, streams }: LocalDeployment,
+  deployment: LocalDeployment,
   settings: LocalSettings,
-  hooks: LocalRunHooks,
-  users: readonly LocalUser[],
-  url: () => string,
+  hooks: Hooks,
+  { users, simulator, log, url }: ApiParts,
 ): Promise<ApiGatewayOptions> {
+  const { platform, lookups, streams } = deployment;
   const { openGroups, corsOrigins, marketDataLimit = limits['market-data'] } = settings;
   const issuerUrl = () => `${url()}${issuerPath}`;
   const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
-  const store = platform.controls(names.controls);
-  const trading = { store, massCancels: store.massCancels, identity, issuer: issuerUrl };
   const exposed = exposedOperations(operations, openGroups);
   const followed = liveOperations.filter(({ path }) => streams.some((one) => one.path === path));
   // With a key, and what belongs to an account also with a token beside it.
@@ -288,12 +341,17 @@ async function apiOf(
     servers: [{ url: url(), description: 'This local run.' }],
     access: localMode,
   });
+  const asked = createAsked();
+  const routes = deployment.routes.map((route) => seenBy(log, asked.add, route));
+  const snapshots = deployment.routes.find(({ path }) => path === getStockSnapshots.path)?.handler;
   return {
     port: settings.port,
+    host: settings.host,
     routes: [
       ...routes,
       ...eventsRoutes(settings, platform.bus(names.lookupBus), lookups),
-      ...(openGroups.includes('orders') ? createTradingRoutes(trading) : []),
+      ...tradingRoutes(deployment, openGroups, issuerUrl),
+      ...createRunRoutes({ settings, simulator, users, log, asked, snapshots }),
     ],
     streams,
     forms: below(issuerPath, issuer.forms),
@@ -308,6 +366,30 @@ async function apiOf(
     refuse: refuseIn(settings),
     ...defined({ log: hooks.access, onHandlerError: hooks.defect }),
   };
+}
+
+/** The same route; what is sent upstream for a request is noted under its id. */
+const seenBy = (log: RequestLog, askedForQuotes: () => void, route: LocalRoute): LocalRoute => {
+  const match = findRoute(everyRoute, route.method, route.path);
+  const isOfQuotes = match.kind === 'route' && match.route.operation.limit === 'market-data';
+  return {
+    ...route,
+    handler(event, context) {
+      if (isOfQuotes) askedForQuotes();
+      return log.during(event.requestContext.requestId, () => route.handler(event, context));
+    },
+  };
+};
+
+function tradingRoutes(
+  { platform, identity }: LocalDeployment,
+  openGroups: readonly Group[],
+  issuer: () => string,
+): readonly LocalRoute[] {
+  const store = platform.controls(names.controls);
+  return openGroups.includes('orders')
+    ? createTradingRoutes({ store, massCancels: store.massCancels, identity, issuer })
+    : [];
 }
 
 const issuerPath = '/issuer';

@@ -2,7 +2,26 @@
 
 import { isRequest, type LogEntry } from '../../functions/log/log.ts';
 import type { RateLimitReport } from '../../lib/gateway/index.ts';
+import type { SeenRequest } from './request-log.ts';
 import { plainText } from './trade-event-lines.ts';
+
+/** A line for a request; a refusal has its code, its sentence, and a link to all that is known of the request. */
+export function accessLine(
+  { requestId, method, path, status, milliseconds, refusal }: SeenRequest,
+  { url, canLink }: { readonly url: string; readonly canLink: boolean },
+): string {
+  const link = `${url}/#request=${requestId}`;
+  const line = `${method} ${path} ${status} ${milliseconds} ms`;
+  if (refusal)
+    return `${line}\n  ${refusal.code}: ${oneLine(refusal.detail)}\n  request ${requestId}: ${link}`;
+  return canLink ? linked(line, link) : line;
+}
+
+/** A terminal shows the text, and opens the address when it is clicked (OSC 8). */
+const linked = (text: string, address: string) => `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
+
+/** What a client sent may be in it: nothing of it moves the cursor. */
+const oneLine = (text: string) => text.replace(/\p{Cc}/gu, ' ').slice(0, 600);
 
 /** @returns undefined where all is well */
 export function lineOf(entry: LogEntry): string | undefined {

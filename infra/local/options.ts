@@ -17,6 +17,8 @@ export interface LocalRoute {
   readonly headers?: readonly string[] | undefined;
   /** Answered to the first key alone: what an operator of a deployment does with rights that no caller has. */
   readonly isOperators?: true;
+  /** What a page asks each second: it takes nothing of the key's plan, and is not logged. */
+  readonly isUnseen?: true;
 }
 
 /** Answered to GET with a key, by this process itself: API Gateway has no response without an end. */
@@ -27,7 +29,7 @@ export interface LocalStream {
   open(request: GatewayRequest): Promise<HttpResponse>;
 }
 
-/** One line for each answered request. No query and no key in it: both can hold what a log must not. */
+/** One line for each answered request. No key in it, and no query: both can hold what a log must not. */
 export interface AccessLogEntry {
   readonly requestId: string;
   readonly method: string;
@@ -36,6 +38,8 @@ export interface AccessLogEntry {
   readonly milliseconds: number;
   /** Null when the request was answered before its key was read, or had no known one. */
   readonly apiKeyId: string | null;
+  /** Of a refusal: its code, and its sentence for people. */
+  readonly refusal?: { readonly code: string; readonly detail: string };
 }
 
 export interface ApiGatewayOptions {
@@ -52,9 +56,12 @@ export interface ApiGatewayOptions {
   readonly refuse: Refuse;
   /** 0, the default, takes any free port. */
   readonly port?: number;
+  /** The address to listen on. Default: loopback alone. With another one, requests may name this machine's addresses. */
+  readonly host?: string | undefined;
   /** Unix time in milliseconds. */
   readonly clock?: () => number;
-  readonly log?: (entry: AccessLogEntry) => void;
+  /** @param query as it was sent; it may hold what a log must not */
+  readonly log?: (entry: AccessLogEntry, query: string) => void;
   /** Called with the reason of a `gateway_error`: what the handler threw, or what is wrong with its result. */
   readonly onHandlerError?: (error: unknown, requestId: string) => void;
   /** Whose scripts may read what is answered here; handlers say it of their own answers. Default: none. */
@@ -72,6 +79,7 @@ export interface ApiGatewayOptions {
 export type RefusalCode =
   | 'forbidden'
   | 'missing_api_key'
+  | 'unknown_api_key'
   | 'throttled'
   | 'unknown_operation'
   | 'method_not_allowed'
@@ -87,7 +95,7 @@ export interface RefusalDetail {
   readonly allow?: readonly string[];
   /** With `throttled`: whole seconds, at least 1. */
   readonly retryAfterSeconds?: number;
-  /** With `forbidden`: why. */
+  /** Why, where the code does not say it. */
   readonly detail?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What the local run serves without a key: the operations that a gateway answers with a constant, as a deployment
- * does; and, beside the API, its OpenAPI document and Swagger UI to read it and to try calls, which no deployment
- * has.
+ * does; and, beside the API, the page that shows it, its OpenAPI document and Swagger UI to read it and to try calls, which
+ * no deployment has.
  */
 
 import { readFileSync } from 'node:fs';
@@ -9,8 +9,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type Group, type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
 import { type Fault, faultsInWords } from '../../lib/problem.ts';
 import { askedOfDocument, type DocumentForm, documentForm } from '../open-api/document-form.ts';
+import { localDocument, localPolicy, type PageFiles, pageFiles } from '../page-bundle.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 export interface PageRequest {
@@ -21,7 +23,7 @@ export interface PageRequest {
 }
 
 /** Made when it is asked for. @returns undefined where there is nothing for this request */
-export type Page = (request: PageRequest) => HttpResponse | undefined;
+export type Page = (request: PageRequest) => HttpResponse | undefined | Promise<HttpResponse>;
 
 /** Answers a form that was sent. @param accept the header, as it is */
 export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;
@@ -41,8 +43,15 @@ export function createPages({ document, open }: PagesOptions): ReadonlyMap<strin
     made.set(name, text);
     return text;
   };
+  const files = onDemand(pageFiles);
+  const ofPage = async (name: keyof PageFiles): Promise<HttpResponse> => {
+    const all = await files();
+    return page(types[name], name === 'index.html' ? localDocument(all) : all[name], localPolicy);
+  };
   return new Map<string, Page>([
-    ['/', ({ accept }) => (accept?.includes('text/html') ? seeOther('/docs') : undefined)],
+    ['/', ({ accept }) => (accept?.includes('text/html') ? ofPage('index.html') : undefined)],
+    ['/page.js', () => ofPage('page.js')],
+    ['/page.css', () => ofPage('page.css')],
     ['/openapi.json', (request) => openApi(request, openApiText)],
     ['/docs', () => (hasSwaggerUi() ? page('text/html; charset=utf-8', htmlOf(open)) : withoutSwaggerUi)],
     ['/docs/start.js', () => page(script, readFileSync(join(import.meta.dirname, 'docs-start.js')))],
@@ -71,15 +80,6 @@ function openApi({ query, accept, requestId }: PageRequest, textOf: (form: Docum
   return { status, headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value]])), body };
 }
 
-const seeOther = (location: string): HttpResponse => ({
-  status: 303,
-  headers: new Map([
-    ['location', [location]],
-    ['cache-control', ['no-store']],
-  ]),
-  body: Buffer.from(''),
-});
-
 /** Those of the given operations that need no function: API Gateway's integration type `mock`. */
 export function constantPages(operations: readonly Operation[]): ReadonlyMap<string, Page> {
   return new Map(
@@ -101,8 +101,13 @@ const constant = (body: string): HttpResponse => ({
 });
 
 const script = 'text/javascript; charset=utf-8';
+const types: Readonly<Record<keyof PageFiles, string>> = {
+  'index.html': 'text/html; charset=utf-8',
+  'page.js': script,
+  'page.css': 'text/css; charset=utf-8',
+};
 
-function page(contentType: string, body: string | Uint8Array): HttpResponse {
+function page(contentType: string, body: string | Uint8Array, policy = policyOfReference): HttpResponse {
   return {
     status: 200,
     headers: new Map(
@@ -119,7 +124,7 @@ function page(contentType: string, body: string | Uint8Array): HttpResponse {
 }
 
 /** Nothing from elsewhere and nothing to elsewhere. Swagger UI sets styles by attribute, and its icons are data. */
-const policy = [
+const policyOfReference = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -171,11 +176,17 @@ const html = `<!doctype html>
 <style>
 .run { font: 14px sans-serif; max-width: 1460px; margin: 1em auto 0; padding: 0 20px; }
 .run p { margin: 0 0 .5em; }
+@media (prefers-color-scheme: dark) {
+  html { background: #14171c; color: #e6e9ee; color-scheme: dark; }
+  .run a { color: #7db2ff; }
+  /* Swagger UI has light colours alone. */
+  #reference { background: #fff; filter: invert(0.9) hue-rotate(180deg); }
+}
 .fold { font: 14px sans-serif; text-align: left; padding: 0; border: 0; background: none; cursor: pointer; }
 </style>
 </head>
 <body>
-<div class="run"><p id="groups"><!-- groups --></p><p id="key-note" role="status"></p></div>
+<div class="run"><p><a href="/">The page that shows it at work</a></p><p id="groups"><!-- groups --></p><p id="key-note" role="status"></p></div>
 <div id="reference"></div>
 <script src="/docs/swagger-ui.js"></script>
 <script type="module" src="/docs/start.js"></script>

@@ -1,10 +1,12 @@
 /** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
 
 import type { IncomingMessage } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { readBody } from '../../functions/node/received.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import { callerOf } from '../../lib/identity/caller.ts';
 import { healthBody } from '../api-gateway-answers.ts';
+import { loopback } from '../listen.ts';
 import { createLocalCors, type LocalCors } from './cors.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
 import type {
@@ -30,13 +32,15 @@ export interface Call {
   readonly receivedAt: number;
   /** Filled in as soon as the key is known. */
   apiKey?: ApiKey;
+  /** The route says so. */
+  isUnseen?: true;
 }
 
 /** Answered without a function and without a key: API Gateway's integration type `mock`; and forms, which it has not. */
 type Mock = { readonly mock: Page };
 type Form = { readonly form: FormPage };
 type WithKey =
-  | Pick<LocalRoute, 'handler' | 'headers' | 'isOperators'>
+  | Pick<LocalRoute, 'handler' | 'headers' | 'isOperators' | 'isUnseen'>
   | Pick<LocalStream, 'open' | 'headers'>;
 type Integration = WithKey | Mock | Form;
 
@@ -59,6 +63,7 @@ export function createRestApi({
   refuse,
   onHandlerError,
   corsOrigins = [],
+  host = loopback,
   clock = Date.now,
   stage = 'local',
   timeoutMs = 29_000,
@@ -68,6 +73,7 @@ export function createRestApi({
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
   const cors = createLocalCors(corsOrigins);
+  const isOwnHost = ownHosts(host);
   const refused = refusing(refuse, cors);
 
   async function withoutFunction(
@@ -79,7 +85,7 @@ export function createRestApi({
       const { accept, origin } = request.headers;
       if ('mock' in integration) {
         const query = new URLSearchParams(call.query);
-        const page = integration.mock({ query, accept, requestId: call.requestId });
+        const page = await integration.mock({ query, accept, requestId: call.requestId });
         return page ? cors.answer(page, origin) : refused('unknown_operation', call);
       }
       const body = await readBody(request, maxFormBytes);
@@ -136,9 +142,10 @@ export function createRestApi({
 
     // A header that came twice is joined by Node, and so matches no key.
     const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
-    if (!apiKey) return refused('missing_api_key', call);
+    if (!apiKey) return refused(...whatIsWrongWithKey(request, call, findApiKey));
     call.apiKey = apiKey;
-    const admission = meter.take(apiKey.id);
+    if ('isUnseen' in integration && integration.isUnseen) call.isUnseen = true;
+    const admission = call.isUnseen ? unmetered : meter.take(apiKey.id);
     if (!admission.allowed) {
       const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterMs / 1000));
       return refused('throttled', call, { retryAfterSeconds });
@@ -151,18 +158,70 @@ export function createRestApi({
   };
 }
 
+const unmetered = { allowed: true } as const;
+
+/** Where people put a key that API Gateway reads in one header alone. */
+const otherHeaders = ['authorization', 'api-key', 'apikey', 'x-apikey', 'x-api-token', 'x-auth-token'];
+
+/** API Gateway has one sentence for all of it; a person at the console is told which it is. */
+function whatIsWrongWithKey(
+  { headers }: IncomingMessage,
+  call: Call,
+  findApiKey: (sent: string) => ApiKey | undefined,
+): [RefusalCode, Call, Pick<RefusalDetail, 'detail'>] {
+  if (headers['x-api-key'])
+    return [
+      'unknown_api_key',
+      call,
+      { detail: 'The key in x-api-key is not one of this run: npm start prints the key when it begins.' },
+    ];
+  const inHeader = otherHeaders.find((name) =>
+    findApiKey(String(headers[name] ?? '').replace(/^(Bearer|Basic|ApiKey)\s+/i, '')),
+  );
+  const inQuery = [...new URLSearchParams(call.query)].find(([, value]) => findApiKey(value))?.[0];
+  if (inHeader !== undefined)
+    return [
+      'missing_api_key',
+      call,
+      { detail: `The key came in the header ${inHeader}: send it as x-api-key.` },
+    ];
+  if (inQuery !== undefined)
+    return [
+      'missing_api_key',
+      call,
+      {
+        detail: `The key came in the query, as ${inQuery}: send it in the header x-api-key, where no log keeps it.`,
+      },
+    ];
+  return ['missing_api_key', call, { detail: 'The header x-api-key is missing.' }];
+}
+
 const operatorsAlone = 'This path is the operator’s: it answers to the first key of the run alone.';
 const otherHost =
-  'The header Host names another server: call the run as 127.0.0.1, localhost or [::1], with its port.';
+  'The header Host names another server: call the run as 127.0.0.1, localhost or [::1], with its port. HOST opens it to a network.';
+
+/** As emulators of Android call the machine that they run on. */
+const emulators = ['10.0.2.2', '10.0.3.2'];
 
 /**
  * A page on the web can give its own name this machine's address (DNS rebinding). A browser then takes the run for a part
- * of that page, and only the header Host still shows the page's name.
+ * of that page, and only the header Host still shows the page's name. An address that the machine has is no such name.
+ *
+ * @param host what the run listens on
  */
-function isOwnHost({ headers, socket }: IncomingMessage): boolean {
-  const own = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?$/i.exec(headers.host ?? '');
-  return own !== null && Number(own[1] ?? 80) === socket.localPort;
+function ownHosts(host: string): (request: IncomingMessage) => boolean {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).map(({ address }) => address),
+  );
+  const open = host === loopback ? [] : [host, ...addresses];
+  const names = new Set(['127.0.0.1', 'localhost', '[::1]', ...emulators, ...open.map(inAddress)]);
+  return ({ headers, socket }) => {
+    const [, name = '', port = '80'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
+    return names.has(name.toLowerCase()) && Number(port) === socket.localPort;
+  };
 }
+
+const inAddress = (address: string) => (address.includes(':') ? `[${address}]` : address);
 
 const refusing =
   (refuse: Refuse, cors: LocalCors) =>

@@ -1,6 +1,7 @@
 /** The local run's settings, read from the environment once and refused in a line for each mistake. */
 
 import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/events/cors.ts';
 import {
@@ -36,6 +37,8 @@ import type { LocalUser } from './users.ts';
 
 export interface LocalSettings {
   readonly port: number;
+  /** Another address to listen on than loopback, for a phone in the same network. */
+  readonly host?: string;
   readonly apiKey: string;
   /** Further keys, each a caller with a bucket of its own in the same plan. */
   readonly otherApiKeys?: readonly string[];
@@ -124,6 +127,7 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
     credentials: credentials ?? inventAppCredentials(),
     upstream: baseUrl ? { baseUrl } : { simulatorPort, eventsPort },
     ...defined({
+      host: given('HOST', readHost),
       otherApiKeys: given('OTHER_API_KEYS', (text) => readOtherApiKeys(text, apiKey)),
       users: given('USERS', readUsers),
       accessToken: given('ACCESS_TOKEN', (text) => readAccessToken(text, credentials !== undefined)),
@@ -140,6 +144,9 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
     }),
   };
 }
+
+/** Some shells set HOST to the machine's name for every program: a name asks for nothing. */
+const readHost = (text: string): string | undefined => (isIP(text) ? text : undefined);
 
 function choiceIn<const C extends string>(name: string, text: string, choices: readonly C[]): C {
   const choice = choices.find((one) => one === text);

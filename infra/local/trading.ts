@@ -109,7 +109,8 @@ function changeOf(action: keyof typeof bodies, given: Given, subject: ControlSub
   return { action: 'stop', subject, reason: reason ?? '', ...(cancelOpen && { cancelOpen }) };
 }
 
-function jsonIn({ body, isBase64Encoded }: APIGatewayProxyEvent): unknown {
+/** @returns undefined for what is no JSON */
+export function jsonIn({ body, isBase64Encoded }: APIGatewayProxyEvent): unknown {
   try {
     return JSON.parse(Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString());
   } catch {

@@ -1,15 +1,22 @@
 /** What the local run prints at its start: where it is, what is open to whom, calls to paste, and where to read on. */
 
+import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
 import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { placeOrder } from '../../lib/catalogue/orders.ts';
 import { eventNames } from '../../lib/events/names.ts';
+import type { TradingLimits } from '../../lib/guard-rails/index.ts';
+import { demoLimits } from './environment.ts';
 import { eventsPath, type LocalRun } from './local-run.ts';
 import type { LocalSettings } from './settings.ts';
 import { tradingPath } from './trading.ts';
 import type { LocalUser } from './users.ts';
 
-export function welcome({ apiKey, openGroups, misspelt = [] }: LocalSettings, run: LocalRun): string {
+export function welcome(
+  { apiKey, host, openGroups, tradingLimits = demoLimits, misspelt = [] }: LocalSettings,
+  run: LocalRun,
+): string {
   const { url, upstreamUrl, simulator, issuer, users } = run;
   // A group of which the catalogue has no operation has nothing to open.
   const open = openGroups.filter((group) => operations.some((operation) => operation.group === group));
@@ -30,6 +37,7 @@ export function welcome({ apiKey, openGroups, misspelt = [] }: LocalSettings, ru
   ];
   return [
     `Countersign on ${url}`,
+    ...reachedFrom(url, host),
     `API key of this run: ${apiKey}`,
     `Upstream: ${upstreamUrl}${simulator ? ' (simulated)' : ''}`,
     `Open groups: ${open.join(', ') || 'none'}`,
@@ -52,17 +60,38 @@ export function welcome({ apiKey, openGroups, misspelt = [] }: LocalSettings, ru
           byEvent(url, apiKey),
           '',
           'Quotes, as they come:',
-          `  curl -N -H 'x-api-key: ${apiKey}' '${url}${streamStockSnapshots.path}?symbols=AAPL,MSFT&category=US_STOCK'`,
+          `  curl -sN -H 'x-api-key: ${apiKey}' '${url}${streamStockSnapshots.path}?symbols=AAPL,MSFT&category=US_STOCK' | head -n 11`,
           '',
         ]
       : []),
-    ...(run.tradeEvents ? [...tradeEventCalls(run, apiKey), ''] : []),
+    ...(run.tradeEvents ? [...tradeEventCalls(run, apiKey, tradingLimits), ''] : []),
     `For generators of clients: ${url}/openapi.json?for=generators (OpenAPI 3.0; with &version=3.1 that)`,
     `All operations, to read and to try: ${url}/docs#key=${encodeURIComponent(apiKey)}`,
+    '',
+    `See all of it at work: ${url}/#key=${encodeURIComponent(apiKey)}`,
     '',
     ...(misspelt.length > 0 ? [...misspelt, ''] : []),
     'Ctrl-C ends it.',
   ].join('\n');
+}
+
+/** How others than programs of this machine call it. */
+function reachedFrom(url: string, host: string | undefined): readonly string[] {
+  const { port } = new URL(url);
+  const emulator = `From an emulator of Android: http://10.0.2.2:${port}; from the iOS simulator: ${url}`;
+  if (host === undefined) return [emulator];
+  const every = host === '0.0.0.0' || host === '::';
+  const addresses = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).flatMap(({ address, family, internal }) => (family === 'IPv4' && !internal ? [address] : [])),
+  );
+  const urls = (every ? addresses : [host]).map(
+    (address) => `http://${isIPv6(address) ? `[${address}]` : address}:${port}`,
+  );
+  return [
+    emulator,
+    `From the network: ${urls.join(', ') || 'no address is known'}`,
+    'Warning: HOST opens this run to the network. Whoever has the key can use it, and without TLS all on the way can read it.',
+  ];
 }
 
 /** The id is new in each second: one that was answered is not answered again. */
@@ -73,23 +102,28 @@ const byEvent = (url: string, apiKey: string): string => {
 };
 
 /** An order only where no money is in it. */
-function tradeEventCalls({ url, simulator, users }: LocalRun, apiKey: string): readonly string[] {
+function tradeEventCalls(
+  { url, simulator, users }: LocalRun,
+  apiKey: string,
+  limits: TradingLimits,
+): readonly string[] {
   const key = `-H 'x-api-key: ${apiKey}'`;
   const [granted] = users[0]?.accounts ?? [];
   const account = granted === '*' ? simulator?.accounts[0]?.account_id : granted;
-  const follow = `  curl -N ${key} '${url}${streamOrderEvents.path}'`;
+  const follow = `  curl -sN ${key} '${url}${streamOrderEvents.path}'`;
   if (!simulator || account === undefined) return ['Trade events, as they come:', follow];
   const body = JSON.stringify({
     account_id: account,
     new_orders: [{ client_order_id: "try-'$(date +%s)'", ...anyOrder }],
   });
   return [
-    'Trade events, as they come; and an order, which is filled in seconds:',
-    follow,
+    'Trade events, as they come, behind an order that is filled in seconds:',
+    `${follow} | head -n 20 &`,
     `  curl ${key} -H 'content-type: application/json' -d '${body}' '${url}${placeOrder.path}'`,
     '',
-    'Limits, which orders are checked against, and the kill switch; an order is refused then, a cancel is not:',
+    'Limits, which orders are checked against, and the kill switch, each with what undoes it; cancels always pass:',
     `  curl ${key} -d '{"set":{"max_order_notional":"100"}}' '${url}${tradingPath}/limits'`,
+    `  curl ${key} -d '{"set":{"max_order_notional":${JSON.stringify(limits.max_order_notional ?? null)}}}' '${url}${tradingPath}/limits'`,
     `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/stop'`,
     `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/resume'`,
   ];

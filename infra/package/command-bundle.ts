@@ -7,6 +7,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { writePage } from '../page-bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -47,5 +48,6 @@ export async function bundleCommand(folder: string): Promise<Metafile> {
   });
   // Read at run time, from beside the code.
   copyFileSync(join(root, 'infra/local/docs-start.js'), join(folder, 'docs-start.js'));
+  await writePage(join(folder, 'page-files'));
   return metafile;
 }

@@ -44,6 +44,16 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     writeSignerPackage(root, join(root, 'dist/countersign-signer'));
   },
 
+  /** For a deployed gateway, and the issuer at which its users sign in. */
+  async page() {
+    const { GATEWAY: gateway = '', ISSUER: issuer = '', CLIENT_ID: clientId = '' } = process.env;
+    const folder = 'dist/page';
+    if (!/^https?:\/\//.test(gateway)) throw new Error('Set GATEWAY to the address of the API.');
+    const { writePage } = await import('../page-bundle.ts');
+    await writePage(folder, { gateway, issuer, clientId });
+    console.log(`${folder} has the page for ${gateway}: its cors.origins must name where you host it.`);
+  },
+
   async command() {
     const { bundleCommand } = await import('./command-bundle.ts');
     await bundleCommand(join(root, 'dist/command'));

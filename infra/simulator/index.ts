@@ -92,6 +92,8 @@ export interface Simulator {
   readonly received: readonly Received[];
   /** How many requests had each outcome, since the start; see `Received.outcome`. */
   readonly counts: Readonly<Record<string, number>>;
+  /** When each request came that counts against the limit now, Unix time in milliseconds. */
+  counted(limit: LimitName): readonly number[];
   /** Every order that a request placed, oldest first. */
   readonly orders: readonly StoredOrder[];
   readonly accounts: readonly Account[];
@@ -160,6 +162,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     get counts() {
       return received.counts;
     },
+    counted: (limit) => upstream.counters.counted(limit, clock()),
     get orders() {
       return world.orders.all;
     },

@@ -38,6 +38,12 @@ export class SlidingLog {
   count(now: number): void {
     this.#admitted.push(now);
   }
+
+  /** When each request came that counts now. */
+  counted(now: number): readonly number[] {
+    this.hasRoom(now);
+    return [...this.#admitted];
+  }
 }
 
 export interface RequestCountersOptions {
@@ -63,6 +69,11 @@ export class RequestCounters {
     if (!logs.every((log) => log.hasRoom(now))) return false;
     for (const log of logs) log.count(now);
     return true;
+  }
+
+  /** When each request came that counts against the limit now, Unix milliseconds; none where it was never asked for. */
+  counted(limit: LimitName, now: number): readonly number[] {
+    return this.#logs.get(limit)?.counted(now) ?? [];
   }
 
   #logsOf(operation: Operation): readonly SlidingLog[] {

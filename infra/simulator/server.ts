@@ -1,7 +1,7 @@
 /** The simulated upstream's HTTP server: reads a request whole, has it handled, and sends the answer. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listenOnLoopback } from '../listen.ts';
+import { listenOn } from '../listen.ts';
 import {
   type Answer,
   type ChooseFault,
@@ -101,7 +101,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
       }
     });
   });
-  const port = await listenOnLoopback(server, options.port);
+  const port = await listenOn(server, options.port);
   let closing: Promise<void> | undefined;
   return {
     port,

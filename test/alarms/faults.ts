@@ -5,7 +5,7 @@ import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import { canary, start, tokenCheck } from '../../functions/compose/functions.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
-import { listenOnLoopback } from '../../infra/listen.ts';
+import { listenOn } from '../../infra/listen.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import type { AlarmName } from '../../infra/stack/alarm-table.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
@@ -326,7 +326,7 @@ export const faults: readonly AlarmFault[] = [
 /** The canary, each five minutes for three quarters of an hour. A server that answers everything stands for the API. */
 async function asksForQuotes(world: World, whom: 'nowhere' | 'server'): Promise<void> {
   const server = createServer((_, response) => response.end('[]'));
-  const port = whom === 'nowhere' ? await closedPort() : await listenOnLoopback(server, 0);
+  const port = whom === 'nowhere' ? await closedPort() : await listenOn(server, 0);
   const ask = start(
     canary,
     { CANARY_URL: `http://127.0.0.1:${port}/`, CANARY_KEY_SECRET_ID: 'key-of-the-canary' },

@@ -146,7 +146,7 @@ describe('a refusing answer', () => {
       { listAccounts: catalogue.listAccounts },
       viaGateway({ baseUrl: url, apiKey: 'unknown-key' }),
     );
-    assert.equal((await failure('refused', unknownKey.listAccounts())).code, 'missing_api_key');
+    assert.equal((await failure('refused', unknownKey.listAccounts())).code, 'unknown_api_key');
     // An entry that allows more than the gateway's.
     const { query } = catalogue.getStockSnapshots;
     const lax = { ...catalogue.getStockSnapshots, query: { ...query, category: query.symbols } };

@@ -294,6 +294,7 @@ const sources: Readonly<Record<RefusalCode, Readonly<Record<string, Source>>>> =
     'the local run': local(accountsPath, {}),
     'API Gateway': apiGateway('INVALID_API_KEY'),
   },
+  unknown_api_key: { 'the local run': local(accountsPath, { headers: { 'x-api-key': 'of-nobody' } }) },
   forbidden: {
     'a key without a user': withUsers({ change: { evidence: { apiKeyId: 'key-1' } } }),
     'API Gateway': apiGateway('WAF_FILTERED'),

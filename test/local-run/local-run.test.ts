@@ -302,14 +302,14 @@ describe('in front of the handlers', () => {
 
   test('everything else needs the key of this run', async (t) => {
     const { url, simulator } = await runFor(t);
-    for (const headers of [
-      {},
-      { 'x-api-key': '' },
-      { 'x-api-key': 'another' },
-      { 'x-api-key': `${settings.apiKey}x` },
-    ]) {
+    for (const [headers, code] of [
+      [{}, 'missing_api_key'],
+      [{ 'x-api-key': '' }, 'missing_api_key'],
+      [{ 'x-api-key': 'another' }, 'unknown_api_key'],
+      [{ 'x-api-key': `${settings.apiKey}x` }, 'unknown_api_key'],
+    ] as const) {
       const problem = await problemOf(await fetch(url + accountsPath, { headers }));
-      assert.deepEqual([problem.status, problem.code], [403, 'missing_api_key']);
+      assert.deepEqual([problem.status, problem.code], [403, code]);
     }
     assert.equal(simulator!.received.length, 0);
   });

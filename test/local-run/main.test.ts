@@ -90,7 +90,7 @@ describe('npm start', { concurrent: true }, () => {
       });
       const { replies } = (await reply.json()) as { replies: { detail: { quotes: object[] } }[] };
       assert.equal(replies[0]?.detail.quotes.length, 2);
-      const [, target] = shown(/^ {2}curl -N -H \S+ \S+ '(http:\S+\/trading\/events\/stream)'$/m);
+      const [, target] = shown(/^ {2}curl -sN -H \S+ \S+ '(http:\S+\/events\/stream)' \| head -n 20 &$/m);
       const follower = await fetch(target!, { headers: { 'x-api-key': key! } });
       assert.equal(follower.status, 200);
       const [, order, placing] = shown(/^ {2}curl .* application\/json' -d '(.*)' '(http:\S+)'$/m);
@@ -105,9 +105,8 @@ describe('npm start', { concurrent: true }, () => {
       );
       const [, forGenerators] = shown(/^For generators of clients: (http:\S+) \(/m);
       assert.equal((await fetch(forGenerators!)).status, 200);
-      const [, page, keyOfPage] = shown(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
-      assert.equal(page, `${url}/docs`);
-      assert.equal(keyOfPage, key);
+      shown(new RegExp(`^All operations, .*: ${url}/docs#key=${key}$`, 'm'));
+      shown(new RegExp(`^See all of it at work: ${url}/#key=${key}$`, 'm'));
       // Without the query: what a client asked for is not the log's business.
       await printed(/^GET \/openapi\/market-data\/stock\/snapshot 200 \d+ ms$/m);
       await printed(/^GET \/trading\/accounts\/list 200 \d+ ms$/m);
@@ -144,6 +143,18 @@ describe('npm start', { concurrent: true }, () => {
     });
   }
 
+  test('with all ports taken is one line that names them', async (t) => {
+    const [PORT = '', UPSTREAM_PORT = '', EVENTS_PORT = ''] = await Promise.all(
+      [1, 2, 3].map(() => blockedPort(t)),
+    );
+    const { output, ended } = runMain(t, { PORT, UPSTREAM_PORT, EVENTS_PORT });
+    assert.equal(await ended, 1);
+    assert.equal(
+      output.err,
+      `Ports ${PORT}, ${UPSTREAM_PORT} and ${EVENTS_PORT} are taken, perhaps by another run: end it, or set PORT, UPSTREAM_PORT and EVENTS_PORT to others.\n`,
+    );
+  });
+
   for (const variable of ['PORT', 'EVENTS_PORT'] as const) {
     test(`with a taken ${variable} is one line and exit code 1`, async (t) => {
       const port = await blockedPort(t);
@@ -179,6 +190,13 @@ describe('npm start', { concurrent: true }, () => {
     assert.equal(response.status, 502);
     assert.equal(((await response.json()) as { code: string }).code, 'upstream_unreachable');
     await printed(/^ {2}upstream_unreachable: upstream answered nothing$/m);
+    const id = response.headers.get('x-request-id');
+    await printed(
+      new RegExp(
+        `^ {2}upstream_unreachable: The upstream cannot be reached.*\n {2}request ${id}: ${url}/#request=${id}$`,
+        'm',
+      ),
+    );
     assert.ok(!(output.out + output.err).includes('CANARY'));
     child.kill('SIGINT');
     assert.equal(await ended, 0);

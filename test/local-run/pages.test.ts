@@ -90,18 +90,19 @@ test('/openapi.json in a form that there is not is refused, naming those that th
 test('docs/configuration.md has what the run has beside the API', async (t) => {
   const { url } = await runWith(t);
   const paths = firstColumn('docs/configuration.md', 'Beside the API');
-  const behindKeys = ['POST /_events', '/_trading', 'GET /_orders/audit'];
-  assert.deepEqual(paths, ['/docs', '/openapi.json', ...behindKeys, '/issuer']);
-  for (const path of ['/docs', '/openapi.json', '/issuer/jwks.json'])
+  const behindKeys = ['POST /_events', '/_trading', '/_run', 'GET /_orders/audit'];
+  assert.deepEqual(paths, ['/', '/docs', '/openapi.json', ...behindKeys, '/issuer']);
+  for (const path of ['/page.js', '/docs', '/openapi.json', '/issuer/jwks.json'])
     assert.equal((await fetch(url + path)).status, 200, path);
   assert.equal((await fetch(`${url}/_events`)).headers.get('allow'), 'POST');
 });
 
-test('/ leads a browser to the reference, and tells others where it is', async (t) => {
+test('/ is the page to a browser, and tells others where the reference is', async (t) => {
   const { url } = await runWith(t);
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-  const followed = await fetch(url, { headers: { accept } });
-  assert.deepEqual([followed.status, followed.url], [200, `${url}/docs`]);
+  const shown = await fetch(url, { headers: { accept } });
+  assert.equal(shown.status, 200);
+  assert.match(await shown.text(), /<script type="module" src="\.\/page\.js">/);
   for (const headers of [{}, { accept: 'application/json' }]) {
     const response = await fetch(url, { headers, redirect: 'manual' });
     assert.equal(response.status, 404);
@@ -111,27 +112,30 @@ test('/ leads a browser to the reference, and tells others where it is', async (
   }
 });
 
-test('/docs is a page of the installed package, under a policy that lets nothing in or out', async (t) => {
-  const { url } = await runWith(t);
-  const page = await fetch(`${url}/docs`);
-  assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
-  const html = await page.text();
-  const linked = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target = '']) => target);
-  assert.ok(linked.length >= 3);
-  for (const target of linked.filter((one) => one !== 'data:,')) {
-    const response = await fetch(url + target);
-    assert.equal(response.status, 200, target);
-    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
-    const policy = response.headers.get('content-security-policy') ?? '';
-    assert.match(policy, /^default-src 'none'; script-src 'self';/);
-    assert.doesNotMatch(policy, /https?:|unsafe-eval|\*/);
-  }
-  assert.doesNotMatch(html, /https?:\/\//, 'no CDN');
-});
+test.for(['/', '/docs'])(
+  '%s has its parts here, under a policy that lets nothing in or out',
+  async (path, t) => {
+    const { url } = await runWith(t);
+    const page = await fetch(url + path, { headers: { accept: 'text/html' } });
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    const html = await page.text();
+    const linked = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, target = '']) => target);
+    assert.ok(linked.length >= 3);
+    for (const target of linked.filter((one) => one !== 'data:,' && one !== '/')) {
+      const response = await fetch(new URL(target, url));
+      assert.equal(response.status, 200, target);
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+      const policy = response.headers.get('content-security-policy') ?? '';
+      assert.match(policy, /^default-src 'none'; script-src 'self';/);
+      assert.doesNotMatch(policy, /https?:|unsafe-eval|\*/);
+    }
+    assert.doesNotMatch(html, /https?:\/\//, 'no CDN');
+  },
+);
 
 test('nothing there holds the key: it comes behind the # of the address, which is not sent', async (t) => {
   const { url } = await runWith(t);
-  for (const path of ['/openapi.json', '/docs', '/docs/start.js'])
+  for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/page.js', '/page.css', '/'])
     assert.ok(!(await (await fetch(url + path)).text()).includes(key), path);
 });
 

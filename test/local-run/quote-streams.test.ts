@@ -81,7 +81,7 @@ test('a wrong query and a wrong key are refused before anything is followed', as
   const other = viaGateway({ baseUrl: url, apiKey: 'of-nobody' });
   await assert.rejects(
     first(query, other),
-    (error) => error instanceof RefusedError && error.code === 'missing_api_key',
+    (error) => error instanceof RefusedError && error.code === 'unknown_api_key',
   );
   const response = await fetch(`${url}${streamStockSnapshots.path}?symbols=AAPL`, {
     headers: { 'x-api-key': apiKey },

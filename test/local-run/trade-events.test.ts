@@ -80,7 +80,7 @@ test('the lines that npm start prints: one follows, one places an order whose fi
   const { simulator, account, settings, ...run } = await scene();
   const lines = welcome(settings, { ...run, simulator }).split('\n');
   const [, followed = ''] =
-    /^ {2}curl -N -H 'x-api-key: key-of-this-test' '(.*\/trading\/events\/stream)'$/m.exec(
+    /^ {2}curl -sN -H 'x-api-key: key-of-this-test' '(.*\/trading\/events\/stream)' \| head -n 20 &$/m.exec(
       lines.join('\n'),
     ) ?? [];
   const follower = await follow(followed, { 'x-api-key': key });
@@ -106,7 +106,7 @@ test('the lines that npm start prints: one follows, one places an order whose fi
     ['try-1795370000', 'FILLED', 'FINAL_FILLED', account],
   );
   const [again] = lines.filter((line) => line.includes('/snapshots/stream?'));
-  assert.match(again ?? '', /^ {2}curl -N /);
+  assert.match(again ?? '', /^ {2}curl -sN /);
 });
 
 describe('a follower that comes back', () => {
@@ -259,7 +259,7 @@ describe('who may follow', () => {
     const { url } = await runFor({ OTHER_API_KEYS: 'another-key' });
     for (const [headers, status, code] of [
       [{}, 403, 'missing_api_key'],
-      [{ 'x-api-key': 'no-key' }, 403, 'missing_api_key'],
+      [{ 'x-api-key': 'no-key' }, 403, 'unknown_api_key'],
       [{ 'x-api-key': 'another-key' }, 403, 'forbidden'],
       [{ 'x-api-key': key, authorization: 'Bearer of-no-user' }, 401, 'invalid_token'],
     ] as const) {

@@ -57,7 +57,7 @@ describe('the host that a request names', () => {
 
   test('is an address of this machine with the port, in whatever case', async (t) => {
     const { port } = await gatewayFor(t, async () => fine);
-    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])
+    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '10.0.2.2'])
       assert.match(await ask(port, `Host: ${host}:${port}\r\n`), /^HTTP\/1\.1 200 /, host);
   });
 
@@ -80,17 +80,29 @@ describe('the host that a request names', () => {
 });
 
 describe('keys and plans', () => {
-  for (const [what, headers] of [
-    ['no key', {}],
-    ['an unknown key', { 'x-api-key': 'unknown' }],
-    ['an empty key', { 'x-api-key': '' }],
-    ['the beginning of a key', { 'x-api-key': key.slice(0, -1) }],
-    ['a key with more after it', { 'x-api-key': `${key}x` }],
+  for (const [what, headers, query, expected] of [
+    ['no key', {}, '', 'missing_api_key: The header x-api-key is missing.'],
+    ['an empty key', { 'x-api-key': '' }, '', 'missing_api_key: The header x-api-key is missing.'],
+    [
+      'a key as a token',
+      { authorization: `Bearer ${key}` },
+      '',
+      /^missing_api_key: .* the header authorization:/,
+    ],
+    ['a key in a header of another name', { 'api-key': key }, '', /^missing_api_key: .* the header api-key:/],
+    ['a key in the query', {}, `?api_key=${key}`, /^missing_api_key: .* the query, as api_key:/],
+    ['an unknown key', { 'x-api-key': 'unknown' }, '', /^unknown_api_key: /],
+    ['the beginning of a key', { 'x-api-key': key.slice(0, -1) }, '', /^unknown_api_key: /],
+    ['a key with more after it', { 'x-api-key': `${key}x` }, '', /^unknown_api_key: /],
   ] as const) {
-    test(`${what} is 403, and no handler is called`, async (t) => {
+    test(`${what} is 403, says what is wrong, and no handler is called`, async (t) => {
       const { url } = await gatewayFor(t, async () => assert.fail('called'));
-      const { status, code } = await refusalOf(await fetch(`${url}/thing`, { headers }));
-      assert.deepEqual([status, code], [403, 'missing_api_key']);
+      const { status, code, detail } = await refusalOf(await fetch(`${url}/thing${query}`, { headers }));
+      assert.equal(status, 403);
+      const said = `${code}: ${(detail as { readonly detail?: string }).detail}`;
+      if (typeof expected === 'string') assert.equal(said, expected);
+      else assert.match(said, expected);
+      assert.ok(!said.includes(key));
     });
   }
 
@@ -102,7 +114,7 @@ describe('keys and plans', () => {
         port,
         `GET /thing HTTP/1.1\r\nHost: localhost:${port}\r\n${line}${line}Connection: close\r\n\r\n`,
       ),
-      /^HTTP\/1\.1 403 .*"missing_api_key"/s,
+      /^HTTP\/1\.1 403 .*"unknown_api_key"/s,
     );
   });
 

@@ -18,6 +18,7 @@ export const withKey = { 'x-api-key': key };
 const statuses = {
   forbidden: 403,
   missing_api_key: 403,
+  unknown_api_key: 403,
   throttled: 429,
   unknown_operation: 404,
   method_not_allowed: 405,

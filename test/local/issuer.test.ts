@@ -1,7 +1,7 @@
 /** The issuer of a local run: what a library for OpenID Connect finds there, and whom it gives tokens. */
 
 import assert from 'node:assert/strict';
-import { createPublicKey, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import { describe, type TestContext, test } from 'vitest';
 import { createIssuer } from '../../infra/local/issuer.ts';
 import { each } from '../support/each.ts';
@@ -112,5 +112,82 @@ describe('forms beside the API', () => {
     const response = await fetch(`${url}/form`, { method: 'POST' });
     assert.equal((await refusalOf(response)).code, 'gateway_error');
     assert.deepEqual(errors, [broken]);
+  });
+});
+
+describe('a sign-in by authorization code', () => {
+  const verifier = 'a-verifier-that-is-forty-three-letters-long';
+  const asked = {
+    response_type: 'code',
+    client_id: 'phone',
+    redirect_uri: 'com.example.app:/back',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    scope: 'openid read',
+    state: 'of-the-app',
+    login_hint: 'ben',
+  };
+  const form = {
+    grant_type: 'authorization_code',
+    code_verifier: verifier,
+    client_id: 'phone',
+    redirect_uri: asked.redirect_uri,
+  };
+
+  async function signIn(url: string, change: Readonly<Record<string, string>> = {}) {
+    const response = await fetch(`${url}/authorize?${new URLSearchParams({ ...asked, ...change })}`, {
+      redirect: 'manual',
+    });
+    const location = response.headers.get('location');
+    return { response, answer: location === null ? undefined : new URL(location).searchParams };
+  }
+
+  test('leads back to the app with a code, which is worth one token to who asked for it', async (t) => {
+    const { url, token } = await issuerFor(t);
+    const { response, answer } = await signIn(url);
+    assert.equal(response.status, 303);
+    assert.equal(answer?.get('state'), 'of-the-app');
+    const code = answer?.get('code') ?? '';
+    const given = await token({ ...form, code });
+    const { access_token, scope } = (await given.json()) as Record<string, string>;
+    assert.equal(scope, 'read');
+    const { sub, client_id } = part(access_token ?? '', 1);
+    assert.deepEqual([sub, client_id], ['ben', 'phone']);
+    assert.equal((await token({ ...form, code })).status, 400, 'a code is taken once');
+  });
+
+  for (const change of [
+    { code_verifier: 'another' },
+    { client_id: 'another' },
+    { redirect_uri: 'com.example.other:/' },
+  ])
+    test(`gives no token with another ${Object.keys(change)[0]}`, async (t) => {
+      const { url, token } = await issuerFor(t);
+      const { answer } = await signIn(url);
+      const refused = await token({ ...form, code: answer?.get('code') ?? '', ...change });
+      assert.equal(refused.status, 400);
+      assert.equal(((await refused.json()) as { error: string }).error, 'invalid_grant');
+    });
+
+  test('asks who signs in, where no user is named', async (t) => {
+    const { url } = await issuerFor(t);
+    const { response } = await signIn(url, { login_hint: '' });
+    const html = await response.text();
+    for (const name of ['ada', 'ben'])
+      assert.match(html, new RegExp(`login_hint=${name}">Sign in as ${name}`));
+  });
+
+  test('sends a browser to no other server, and answers a wrong request with its error', async (t) => {
+    const { url } = await issuerFor(t);
+    for (const redirect_uri of [
+      'https://elsewhere.example/',
+      'http://localhost.elsewhere.example/',
+      'javascript:alert(1)',
+    ])
+      assert.equal((await signIn(url, { redirect_uri })).response.status, 400, redirect_uri);
+    const plain = await signIn(url, { code_challenge_method: 'plain' });
+    assert.equal(plain.answer?.get('error'), 'invalid_request');
+    const wide = await signIn(url, { scope: 'everything' });
+    assert.equal(wide.answer?.get('error'), 'invalid_scope');
   });
 });

@@ -36,6 +36,16 @@ export interface BrowserPage {
   evaluate<T>(expression: string): Promise<T>;
   /** Waits until the expression is true, also in a document that comes meanwhile. */
   until(expression: string): Promise<void>;
+  /** A press of the mouse in the middle of the element that the expression gives, scrolled to where it is seen. */
+  click(expression: string): Promise<void>;
+  /** Keys, as a person types them where the focus is. */
+  type(text: string): Promise<void>;
+  /** As on a screen of another size, or with other colours. */
+  look(as: {
+    readonly width: number;
+    readonly height: number;
+    readonly scheme: 'light' | 'dark';
+  }): Promise<void>;
   /** A PNG of what is seen. */
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
@@ -95,6 +105,32 @@ export async function openBrowser(binary = chromium ?? ''): Promise<BrowserPage>
     open: (url) => loaded('Page.navigate', { url }),
     reload: () => loaded('Page.reload', {}),
     until,
+    async click(expression) {
+      // What comes above it, or a dialog that opens, moves it: then the press hits nothing of it, and is made again.
+      for (let isHit = false; !isHit; ) {
+        const [x, y] = await evaluate<[number, number]>(`(() => {
+          const one = ${expression};
+          one.scrollIntoView({ block: 'center' });
+          globalThis.isHit = false;
+          one.addEventListener('click', () => { globalThis.isHit = true; }, { once: true, capture: true });
+          const { left, top, width, height } = one.getBoundingClientRect();
+          return [left + width / 2, top + height / 2];
+        })()`);
+        const at = { x, y, button: 'left', clickCount: 1 };
+        for (const type of ['mousePressed', 'mouseReleased'])
+          await call('Input.dispatchMouseEvent', { type, ...at });
+        // A press that leads to another document is one that hit.
+        isHit = await evaluate<boolean>('globalThis.isHit !== false').catch(unlessLeft).then(Boolean);
+      }
+    },
+    type: (text) => call('Input.insertText', { text }),
+    async look({ width, height, scheme }) {
+      const mobile = width < 600;
+      await call('Emulation.setDeviceMetricsOverride', { width, height, mobile, deviceScaleFactor: 1 });
+      await call('Emulation.setEmulatedMedia', {
+        features: [{ name: 'prefers-color-scheme', value: scheme }],
+      });
+    },
     async screenshot() {
       const { data } = await call<{ data: string }>('Page.captureScreenshot');
       return Buffer.from(data, 'base64');

@@ -12,7 +12,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { createServer } from 'node:net';
-import { listenOnLoopback } from '../../listen.ts';
+import { listenOn } from '../../listen.ts';
 import { Wire } from './wire.ts';
 
 /** The status codes of gRPC that this server answers. */
@@ -86,7 +86,7 @@ export async function serveGrpc({ port, path, onCall }: GrpcServerOptions): Prom
     http2.once('session', (session) => wireOf.set(session, wire));
     http2.emit('connection', wire);
   });
-  const actualPort = await listenOnLoopback(listener, port);
+  const actualPort = await listenOn(listener, port);
   let closing: Promise<void> | undefined;
   return {
     port: actualPort,

@@ -1,0 +1,181 @@
+/**
+ * The last requests of the run, for the person at its console: how each was answered, and what was sent upstream for it.
+ * The secret, tokens and the ids of accounts are in none of it.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isRequest, type LogEntry } from '../../functions/log/log.ts';
+import type { RequestReport, Send } from '../../lib/gateway/index.ts';
+import { explain } from '../../lib/signer/index.ts';
+import type { AccessLogEntry } from './options.ts';
+
+/** One request that was sent upstream, and how its signature came about. */
+export interface SentUpstream {
+  readonly at: number;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The names are those of the interface's section on signatures. */
+  readonly steps: readonly (readonly [name: string, value: string])[];
+  /** The status, or what came in place of an answer. */
+  readonly answered: string;
+  readonly milliseconds: number;
+}
+
+export interface SeenRequest extends AccessLogEntry {
+  readonly at: number;
+  readonly query: string;
+  readonly report?: Partial<Omit<RequestReport, 'defect' | 'app' | 'user' | 'account'>>;
+}
+
+/** A request with what was sent for it, worked out when it is looked at. */
+export interface ExplainedRequest extends SeenRequest {
+  readonly sent: readonly SentUpstream[];
+}
+
+export interface RequestLog {
+  /** Notes what is sent while the request is being answered. */
+  during<T>(requestId: string, answer: () => Promise<T>): Promise<T>;
+  /** The same port, which notes. */
+  sending(send: Send): Send;
+  report(entry: LogEntry): void;
+  access(entry: AccessLogEntry, query: string): SeenRequest;
+  /** The newest first. */
+  list(): Promise<readonly ExplainedRequest[]>;
+}
+
+const kept = 200;
+/** A read that others share may go on for long. */
+const keptSends = 20;
+
+/**
+ * @param mask takes what must not be shown out of a text
+ * @example
+ * const log = createRequestLog({ mask: masking(accountIds, appKey) });
+ * const send = log.sending(createNodeSend());
+ */
+export function createRequestLog({
+  mask,
+  clock = Date.now,
+}: {
+  readonly mask: (text: string) => string;
+  readonly clock?: () => number;
+}): RequestLog {
+  const seen: { readonly request: SeenRequest; readonly sends: readonly Sending[] }[] = [];
+  const current = new AsyncLocalStorage<Sending[]>();
+  const sendsBy = new Map<string, Sending[]>();
+  const reports = new Map<string, SeenRequest['report']>();
+  const explained = new WeakMap<Sending, Promise<SentUpstream>>();
+  const explainedOf = (sending: Sending) => {
+    const one = explained.get(sending) ?? shown(sending, mask);
+    explained.set(sending, one);
+    return one;
+  };
+  return {
+    async during(requestId, answer) {
+      const sends: Sending[] = [];
+      sendsBy.set(requestId, sends);
+      return current.run(sends, answer);
+    },
+    sending: (send) => async (request, limits) => {
+      const sends = current.getStore();
+      const at = clock();
+      const result = await send(request, limits);
+      const answered = result.kind === 'answer' ? String(result.status) : result.kind;
+      if (sends && sends.length < keptSends)
+        sends.push({ request, at, answered, milliseconds: clock() - at });
+      return result;
+    },
+    report(entry) {
+      if (!isRequest(entry)) return;
+      const { level: _level, event: _event, defect: _defect, app: _app, user: _user, ...report } = entry;
+      const { account: _account, ...rest } = report;
+      reports.set(entry.requestId, rest);
+    },
+    access({ refusal, ...entry }, query) {
+      const { requestId } = entry;
+      const sends = sendsBy.get(requestId) ?? [];
+      const report = reports.get(requestId);
+      sendsBy.delete(requestId);
+      reports.delete(requestId);
+      const request = {
+        ...entry,
+        at: clock() - entry.milliseconds,
+        query: mask(query),
+        ...(refusal && { refusal: { ...refusal, detail: mask(refusal.detail) } }),
+        ...(report && { report }),
+      };
+      seen.unshift({ request, sends });
+      if (seen.length > kept) seen.pop();
+      return request;
+    },
+    list: () =>
+      Promise.all(
+        seen.map(async ({ request, sends }) => ({
+          ...request,
+          sent: await Promise.all(sends.map(explainedOf)),
+        })),
+      ),
+  };
+}
+
+/** As it was sent: with what nobody is shown. */
+interface Sending extends Pick<SentUpstream, 'at' | 'answered' | 'milliseconds'> {
+  readonly request: Parameters<Send>[0];
+}
+
+async function shown(
+  { request: { method, url, headers, body }, ...how }: Sending,
+  mask: (text: string) => string,
+): Promise<SentUpstream> {
+  const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const all = Object.fromEntries(names);
+  const { 'x-app-key': appKey = '', 'x-signature-nonce': nonce = '', 'x-timestamp': timestamp = '' } = all;
+  const signed = { method, url, appKey, nonce, timestamp, ...(body !== undefined && { body }) };
+  const { parameters, str1, str2, str3, encodedString } = await explain(signed);
+  const steps = [
+    ['parameters, sorted by name', parameters.map((pair) => pair.join(' = ')).join('\n')],
+    ['str1: joined with &', str1],
+    ['str2: SHA-256 of the body', str2 || 'no body, no hash'],
+    ['str3: path & str1 & str2', str3],
+    ['encoded string', encodedString],
+    ['signing key', 'the app secret and a &; it never leaves the gateway'],
+    ['signature', 'base64(HMAC-SHA256(signing key, encoded string))'],
+  ] as const;
+  return {
+    ...how,
+    method,
+    url: mask(url),
+    headers: Object.fromEntries(names.map(([name, value]) => [name, mask(shortened(name, value))])),
+    ...(body !== undefined && { body: mask(body) }),
+    steps: steps.map(([name, value]) => [name, mask(value)] as const),
+  };
+}
+
+/** Enough to compare two; of a token nothing. */
+function shortened(name: string, value: string): string {
+  if (name === 'x-access-token' || name === 'authorization') return '(not shown)';
+  return name === 'x-signature' ? `${value.slice(0, 8)}…` : value;
+}
+
+/** An id that is too short to be shortened is not worth hiding: it would change other words. */
+const shortestId = 8;
+
+/**
+ * Takes ids out of a text, but for their first four characters, and whatever stands where an account's id does.
+ *
+ * @param ids asked for each text: some are known only when the run listens
+ * @example
+ * masking(() => ['Q7H2ML0V4T9XKD1RBE5ZC8PA3S'])('account_id=Q7H2ML0V4T9XKD1RBE5ZC8PA3S'); // account_id=Q7H2…
+ */
+export const masking =
+  (ids: () => readonly string[]) =>
+  (text: string): string =>
+    ids()
+      .filter((id) => id.length >= shortestId)
+      .reduce((rest, id) => rest.replaceAll(id, `${id.slice(0, 4)}…`), text)
+      .replace(
+        /(account_id(?:"\s*:\s*"|=|%3D| = ))([^"&%\s…]{5,})/g,
+        (_, name: string, id: string) => `${name}${id.slice(0, 4)}…`,
+      );

@@ -1,0 +1,99 @@
+/**
+ * The page as files: one script, one style sheet, one document. The local run makes them when `/` is asked for first, the
+ * package brings them, and `npm run page` writes them for a gateway that is deployed.
+ */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface PageFiles {
+  readonly 'index.html': string;
+  readonly 'page.js': string;
+  readonly 'page.css': string;
+}
+
+/** Where the sources are, in a clone. */
+const sources = join(import.meta.dirname, 'page');
+/** Where the files are in the package, beside the bundle of the command. */
+const made = join(import.meta.dirname, 'page-files');
+
+/** Made once, or as the package has it. */
+export async function pageFiles(): Promise<PageFiles> {
+  return existsSync(made) ? readFiles(made, 'page.js') : buildPage();
+}
+
+export async function buildPage(): Promise<PageFiles> {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: [join(sources, 'main.tsx')],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['es2022', 'chrome120', 'firefox120', 'safari17'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    write: false,
+    logLevel: 'warning',
+  });
+  return { ...readFiles(sources), 'page.js': outputFiles[0]?.text ?? '' };
+}
+
+function readFiles(folder: string, ...more: 'page.js'[]): PageFiles {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  return {
+    'index.html': read('index.html'),
+    'page.css': read('page.css'),
+    'page.js': more.length > 0 ? read('page.js') : '',
+  };
+}
+
+export interface Hosted {
+  /** `https://api.example.com` */
+  readonly gateway: string;
+  /** Of the users' tokens; without it nobody signs in. */
+  readonly issuer?: string;
+  readonly clientId?: string;
+}
+
+/** Nothing from elsewhere, and calls to these origins alone. */
+const policyOf = (...connect: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    'img-src data:',
+    `connect-src ${["'self'", ...connect].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+
+/** For answers of the local run, whose header can say what a document cannot. */
+export const localPolicy = `${policyOf()}; frame-ancestors 'none'`;
+
+const reference = '<a href="/docs">Reference</a>';
+
+export const localDocument = ({ 'index.html': html }: PageFiles): string =>
+  html.replace('<!-- settings -->\n', '').replace('<!-- reference -->', reference);
+
+/** @throws TypeError for an address that is none */
+export function hostedDocument({ 'index.html': html }: PageFiles, hosted: Hosted): string {
+  const { gateway, issuer, clientId } = hosted;
+  const origins = [gateway, ...(issuer ? [issuer] : [])].map((address) => new URL(address).origin);
+  const named = { gateway: gateway.replace(/\/+$/, ''), issuer, 'client-id': clientId };
+  const metas = Object.entries(named).flatMap(([name, value]) =>
+    value ? [`<meta name="${name}" content="${escaped(value)}">`] : [],
+  );
+  const policy = `<meta http-equiv="content-security-policy" content="${policyOf(...origins)}">`;
+  return html.replace('<!-- settings -->', [policy, ...metas].join('\n')).replace('<!-- reference -->\n', '');
+}
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+
+/** @param hosted without it the document stays open for the local run */
+export async function writePage(folder: string, hosted?: Hosted): Promise<void> {
+  const files = await buildPage();
+  mkdirSync(folder, { recursive: true });
+  const all = hosted ? { ...files, 'index.html': hostedDocument(files, hosted) } : files;
+  for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text);
+}

@@ -1,0 +1,86 @@
+/** A call in the languages of those who will make it. The key and the token stay out: they come from the program's own place. */
+
+import { type Call, token, urlOf } from './gateway.ts';
+
+export const languages = ['curl', 'TypeScript', 'Swift', 'Kotlin'] as const;
+export type Language = (typeof languages)[number];
+
+type Writer = (call: Call, url: string, headers: readonly (readonly [string, string])[]) => string;
+
+const bearer = 'authorization';
+/** A template's place, in its language's own sign. */
+const bearerOf = (sign: string) => `\`Bearer ${sign}{token}\``;
+
+/** @example codeOf({ method: 'GET', path: '/trading/accounts/list' }, 'Swift'); */
+export function codeOf(call: Call, language: Language): string {
+  const headers = Object.entries({
+    'x-api-key': 'API_KEY',
+    ...(token.value && { [bearer]: 'TOKEN' }),
+    ...(call.body && { 'content-type': 'application/json' }),
+    ...call.headers,
+  });
+  return writers[language](call, urlOf(call), headers);
+}
+
+const isName = (value: string) => value === 'API_KEY' || value === 'TOKEN';
+
+/** Single quotes end and begin again around one that is meant. */
+const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const writers: Readonly<Record<Language, Writer>> = {
+  curl: ({ body }, url, headers) =>
+    [
+      `curl ${shell(url)}`,
+      ...headers.map(([name, value]) => {
+        if (!isName(value)) return `  -H ${shell(`${name}: ${value}`)}`;
+        return `  -H "${name}: ${name === bearer ? 'Bearer ' : ''}$${value}"`;
+      }),
+      ...(body ? [`  -d ${shell(JSON.stringify(body))}`] : []),
+    ].join(' \\\n'),
+
+  TypeScript: ({ method, body }, url, headers) => {
+    const codeFor = (value: string) =>
+      value === 'TOKEN' ? bearerOf('$') : isName(value) ? 'apiKey' : `'${value}'`;
+    const lines = headers.map(([name, value]) => `    '${name}': ${codeFor(value)},`);
+    const json = body && `  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),`;
+    return [
+      `const response = await fetch(${JSON.stringify(url)}, {`,
+      `  method: '${method}',`,
+      '  headers: {',
+      ...lines,
+      '  },',
+      ...(json ? [json] : []),
+      '});',
+      'const answer = await response.json();',
+      "if (!response.ok) throw new Error([answer.code, answer.detail].join(': '));",
+    ].join('\n');
+  },
+
+  Swift: ({ method, body }, url, headers) =>
+    `var request = URLRequest(url: URL(string: ${JSON.stringify(url)})!)
+request.httpMethod = "${method}"
+${headers.map(([name, value]) => `request.setValue(${value === 'TOKEN' ? '"Bearer \\(token)"' : isName(value) ? 'apiKey' : `"${value}"`}, forHTTPHeaderField: "${name}")`).join('\n')}
+${body ? `request.httpBody = Data(#"${JSON.stringify(body)}"#.utf8)\n` : ''}let (data, response) = try await URLSession.shared.data(for: request)
+guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+    throw URLError(.badServerResponse, userInfo: ["body": String(decoding: data, as: UTF8.self)])
+}`,
+
+  Kotlin: ({ body }, url, headers) =>
+    `val request = Request.Builder()
+    .url(${JSON.stringify(url).replaceAll('$', '\\$')})
+${headers
+  .filter(([name]) => name !== 'content-type')
+  .map(
+    ([name, value]) =>
+      `    .header("${name}", ${value === 'TOKEN' ? '"Bearer $token"' : isName(value) ? 'apiKey' : `"${value}"`})`,
+  )
+  .join(
+    '\n',
+  )}${body ? `\n    .post("""${JSON.stringify(body)}""".toRequestBody("application/json".toMediaType()))` : ''}
+    .build()
+OkHttpClient().newCall(request).execute().use { response ->
+    val body = response.body!!.string()
+    check(response.isSuccessful) { body }
+    println(body)
+}`,
+};

@@ -1,0 +1,79 @@
+/** A call that can be copied: a button beside what made it, and a dialog with the call in each language. */
+
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { codeOf, type Language, languages } from './code.ts';
+import type { Call } from './gateway.ts';
+
+const shown = signal<Call | undefined>(undefined);
+const language = signal<Language>('curl');
+const said = signal('');
+
+export const CopyCall = ({ call, what }: { readonly call: Call; readonly what: string }) => (
+  <button
+    type="button"
+    class="quiet"
+    aria-label={`Show ${what} as code`}
+    onClick={() => {
+      said.value = '';
+      shown.value = call;
+    }}
+  >
+    {'</>'}
+  </button>
+);
+
+export function CodeDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const call = shown.value;
+  useEffect(() => {
+    if (call) dialog.current?.showModal();
+  }, [call]);
+  const code = call ? codeOf(call, language.value) : '';
+  return (
+    <dialog ref={dialog} aria-labelledby="code-title" onClose={() => (shown.value = undefined)}>
+      <h2 id="code-title">
+        {call?.method} {call?.path}
+      </h2>
+      <fieldset class="choice">
+        <legend>Language</legend>
+        {languages.map((one) => (
+          <label key={one}>
+            <input
+              type="radio"
+              name="language"
+              checked={language.value === one}
+              onChange={() => (language.value = one)}
+            />
+            {one}
+          </label>
+        ))}
+      </fieldset>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre tabIndex={0}>
+        <code id="code">{code}</code>
+      </pre>
+      <p class="row">
+        <button type="button" onClick={() => void copy(code)}>
+          Copy
+        </button>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+        <span role="status">{said.value}</span>
+      </p>
+    </dialog>
+  );
+}
+
+/** Only a secure context has a clipboard; otherwise the text is marked, to be copied by hand. */
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    said.value = 'Copied.';
+  } catch {
+    const code = document.getElementById('code');
+    if (code) getSelection()?.selectAllChildren(code);
+    said.value = 'The text is marked: copy it with the keyboard.';
+  }
+}

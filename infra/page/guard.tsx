@@ -1,0 +1,108 @@
+/** Limits and the kill switch of a local run, each with what undoes it. */
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { CopyCall } from './copy.tsx';
+import { type Call, isLocal, key, send } from './gateway.ts';
+import { run } from './local.ts';
+
+interface Control {
+  readonly about?: {
+    readonly subject: { readonly kind: string };
+    readonly stopped?: { readonly reason: string };
+  };
+  /** Null takes a limit of the configuration away. */
+  readonly limits?: { readonly max_order_notional?: string | null };
+  readonly stopped?: unknown;
+}
+
+const controls = signal<readonly Control[] | undefined>(undefined);
+const said = signal('');
+
+const show: Call = { method: 'GET', path: '/_trading' };
+
+const ofAll = () => controls.value?.find(({ about }) => about?.subject.kind === 'gateway');
+
+async function change(call: Call, done: string): Promise<void> {
+  const { value, code, detail } = await send<{ controls: readonly Control[] }>(call);
+  if (value) controls.value = value.controls;
+  said.value = value ? done : `${code}: ${detail}`;
+}
+
+const limit = (value: string | null): Call => ({
+  method: 'POST',
+  path: '/_trading/limits',
+  body: { set: { max_order_notional: value } },
+});
+const stop: Call = { method: 'POST', path: '/_trading/stop', body: { reason: 'stopped at the page' } };
+const resume: Call = { method: 'POST', path: '/_trading/resume', body: { reason: 'resumed at the page' } };
+
+export function GuardRails() {
+  const isKnown = Boolean(isLocal.value && key.value);
+  useEffect(() => {
+    if (isKnown) void change(show, '');
+  }, [isKnown]);
+  if (!isKnown || !controls.value) return null;
+  const { limits = {}, stopped, about } = ofAll() ?? {};
+  const configured = run.value?.limits.max_order_notional ?? null;
+  const { max_order_notional: notional = configured } = limits;
+  return (
+    <section id="guard" aria-labelledby="guard-title">
+      <h2 id="guard-title">Limits and the kill switch</h2>
+      <p class={stopped ? 'state ill' : 'state well'} id="trading-state">
+        {stopped ? `Trading is stopped: ${about?.stopped?.reason ?? ''}` : 'Trading goes on.'}
+      </p>
+      <p class="row">
+        {stopped ? (
+          <button
+            type="button"
+            class="main"
+            onClick={() => void change(resume, 'Orders are placed again, within 5 s.')}
+          >
+            Resume trading
+          </button>
+        ) : (
+          <button
+            type="button"
+            class="danger"
+            onClick={() => void change(stop, 'Within 5 s no order is placed any more; cancels go on.')}
+          >
+            Stop trading
+          </button>
+        )}
+        <CopyCall call={stopped ? resume : stop} what={stopped ? 'resuming' : 'stopping'} />
+      </p>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const given = String(new FormData(event.currentTarget).get('notional')).trim();
+          void change(limit(given), `An order may come to ${given} at most.`);
+        }}
+      >
+        <label>
+          Most that one order may come to{' '}
+          <input name="notional" required defaultValue="100" inputMode="decimal" size={8} />
+        </label>
+        <button type="submit">Set</button>
+        <CopyCall call={limit('100')} what="setting a limit" />
+      </form>
+      <p class="row" id="limit-state">
+        {notional === null ? 'No limit is set.' : `One order may come to ${notional}.`}
+        {notional === configured ? (
+          ' That is the run’s configuration.'
+        ) : (
+          <button
+            type="button"
+            onClick={() => void change(limit(configured), 'The run’s configuration holds again.')}
+          >
+            Undo the limit
+          </button>
+        )}
+      </p>
+      <p role="status" class="quiet">
+        {said.value}
+      </p>
+    </section>
+  );
+}

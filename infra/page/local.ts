@@ -1,0 +1,93 @@
+/** What a local run tells of itself: its window, faults, and last requests. Asked each second while the page is seen. */
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { type Answer, isLocal, key, send } from './gateway.ts';
+
+export interface RunState {
+  readonly simulated: boolean;
+  readonly users: readonly { readonly name: string; readonly accounts: number }[];
+  readonly orders?: readonly { readonly clientOrderId: string }[];
+  readonly fault: string;
+  /** Of the run's configuration. */
+  readonly limits: { readonly max_order_notional?: string };
+  readonly window?: {
+    readonly requests: number;
+    readonly perSeconds: number;
+    readonly counted: readonly number[];
+  };
+  readonly asked: readonly number[];
+}
+
+export interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly steps: readonly (readonly [string, string])[];
+  readonly answered: string;
+  readonly milliseconds: number;
+}
+
+export interface Seen {
+  readonly requestId: string;
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly apiKeyId: string | null;
+  readonly refusal?: { readonly code: string; readonly detail: string };
+  readonly report?: {
+    readonly operation?: string;
+    readonly attempts?: number;
+    readonly waitedMs?: number;
+    readonly cache?: unknown;
+    readonly quotesAgeMs?: number;
+    readonly stale?: true;
+    readonly upstreamStatus?: number;
+    readonly upstreamCode?: string;
+  };
+  readonly sent: readonly Sent[];
+}
+
+export const run = signal<RunState | undefined>(undefined);
+export const requests = signal<readonly Seen[]>([]);
+
+const everyMs = 1000;
+
+async function ask(): Promise<void> {
+  const state = await send<RunState>({ method: 'GET', path: '/_run' });
+  isLocal.value = state.status === 200;
+  if (state.value) run.value = state.value;
+  if (!state.value) return;
+  const list = await send<{ requests: readonly Seen[] }>({ method: 'GET', path: '/_run/requests' });
+  if (list.value) requests.value = list.value.requests;
+}
+
+/** A deployment has no such path: it is asked once. */
+export function useRun(): void {
+  const given = key.value;
+  useEffect(() => {
+    if (!given) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const again = async () => {
+      if (!document.hidden) await ask();
+      if (!isOver && isLocal.value !== false) timer = setTimeout(() => void again(), everyMs);
+    };
+    isLocal.value = undefined;
+    void again();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [given]);
+}
+
+export async function bring(kind: string): Promise<Answer<RunState>> {
+  const answer = await send<RunState>({ method: 'POST', path: '/_run/faults', body: { kind } });
+  if (answer.value) run.value = answer.value;
+  return answer;
+}

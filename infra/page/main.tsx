@@ -1,0 +1,49 @@
+/** The page: quotes, orders, the limit, requests and people, over the public endpoints of a gateway. */
+
+import { render } from 'preact';
+import { CodeDialog } from './copy.tsx';
+import { shareKey, useKey } from './gateway.ts';
+import { GuardRails } from './guard.tsx';
+import { Limit } from './limit.tsx';
+import { useRun } from './local.ts';
+import { Orders } from './orders.tsx';
+import { finishSignIn, People } from './people.tsx';
+import { Quotes } from './quotes.tsx';
+import { Requests } from './requests.tsx';
+
+function Page() {
+  useRun();
+  return (
+    <>
+      <div class="columns">
+        <div>
+          <People />
+          <Quotes />
+          <Limit />
+          <GuardRails />
+        </div>
+        <div>
+          <Orders />
+        </div>
+      </div>
+      <Requests />
+      <CodeDialog />
+    </>
+  );
+}
+
+/** Behind the #, which browsers send to no server; taken out of the address at once, so that no history has it. */
+function takeKey(): void {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (given === null) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  useKey(given);
+}
+
+takeKey();
+addEventListener('hashchange', takeKey);
+shareKey();
+await finishSignIn();
+const root = document.getElementById('page');
+root?.replaceChildren();
+if (root) render(<Page />, root);

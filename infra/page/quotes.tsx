@@ -1,0 +1,268 @@
+/** Quotes as they come over the stream: price, change, a small chart, and how old each record is and where it came from. */
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { streamStockSnapshots } from '../../lib/catalogue/live-quotes.ts';
+import { isClientError } from '../../lib/client/errors.ts';
+import { type FollowUpdate, follow } from '../../lib/client/follow.ts';
+import { CopyCall } from './copy.tsx';
+import { type Call, connection, key, send, token } from './gateway.ts';
+
+interface Quote {
+  readonly symbol: string;
+  readonly price?: string | null;
+  readonly change?: string | null;
+  readonly change_ratio?: string | null;
+}
+
+const category = 'US_STOCK';
+const kept = 'countersign-watchlist';
+const first = ['AAPL', 'MSFT', 'NVDA', 'AMZN', 'TSLA'];
+const snapshotPath = '/openapi/market-data/stock/snapshot';
+/** Of a chart. */
+const keptPrices = 120;
+
+const symbols = signal<readonly string[]>(
+  (localStorage.getItem(kept) ?? first.join()).split(',').filter(Boolean),
+);
+const news = signal<FollowUpdate<Quote> | undefined>(undefined);
+const fault = signal('');
+const now = signal(Date.now());
+const charts = new Map<string, number[]>();
+/** Where a record came from that was asked for by hand; the stream's own word replaces it. */
+const origins = signal<Readonly<Record<string, string>>>({});
+
+function watch(list: readonly string[]): void {
+  symbols.value = list;
+  localStorage.setItem(kept, list.join());
+}
+
+/** Follows until the signal aborts. */
+async function followQuotes(list: readonly string[], stop: AbortSignal): Promise<void> {
+  fault.value = '';
+  news.value = undefined;
+  try {
+    for await (const update of follow(
+      streamStockSnapshots,
+      connection,
+      { symbols: [...list], category },
+      { signal: stop },
+    )) {
+      for (const symbol of update.changed)
+        note(symbol, update.quotes.get(symbol)?.record as Quote | undefined);
+      news.value = update as FollowUpdate<Quote>;
+    }
+  } catch (error) {
+    if (stop.aborted) return;
+    fault.value = isClientError(error) ? error.message : String(error);
+    if (isClientError(error))
+      void send({ method: 'GET', path: snapshotPath, query: { symbols: list.join(), category } });
+  }
+}
+
+function note(symbol: string, record: Quote | undefined): void {
+  origins.value = { ...origins.value, [symbol]: 'stream' };
+  const price = Number(record?.price);
+  if (!record?.price || !Number.isFinite(price)) return;
+  const prices = charts.get(symbol) ?? [];
+  prices.push(price);
+  if (prices.length > keptPrices) prices.shift();
+  charts.set(symbol, prices);
+}
+
+export function Quotes() {
+  const list = symbols.value;
+  const who = key.value + token.value;
+  useEffect(() => {
+    if (!who || list.length === 0) return;
+    const stop = new AbortController();
+    void followQuotes(list, stop.signal);
+    return () => stop.abort();
+  }, [list, who]);
+  useEffect(() => {
+    const timer = setInterval(() => (now.value = Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const streamCall: Call = {
+    method: 'GET',
+    path: streamStockSnapshots.path,
+    query: { symbols: list.join(), category },
+  };
+  return (
+    <section id="quotes" aria-labelledby="quotes-title">
+      <h2 id="quotes-title">
+        Quotes <CopyCall call={streamCall} what="this stream" />
+      </h2>
+      <State />
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Symbol</th>
+              <th scope="col" class="number">
+                Price
+              </th>
+              <th scope="col" class="number">
+                Change
+              </th>
+              <th scope="col" class="wide">
+                Since you look
+              </th>
+              <th scope="col">Age</th>
+              <th scope="col">Origin</th>
+              <th scope="col">
+                <span class="unseen">What to do</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((symbol) => (
+              <Row key={symbol} symbol={symbol} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Add />
+    </section>
+  );
+}
+
+function State() {
+  const update = news.value;
+  const text = (() => {
+    if (!key.value && !token.value) return 'Without a key there are no quotes.';
+    if (fault.value) return fault.value;
+    if (!update) return 'Connecting …';
+    if (!update.isConnected) return 'The connection was lost; another one follows.';
+    if (update.cause)
+      return `The gateway cannot refresh what it has: ${update.cause}. Ages grow until it can.`;
+    return 'Connected: changes come by themselves.';
+  })();
+  const isWell = !fault.value && update?.isConnected && !update.cause;
+  return (
+    <p class={isWell ? 'state well' : 'state ill'} role="status" id="quotes-state">
+      {text}
+    </p>
+  );
+}
+
+function Row({ symbol }: { readonly symbol: string }) {
+  const { record, state = 'missing' } = news.value?.quotes.get(symbol) ?? {};
+  const ratio = Number(record?.change_ratio ?? 0);
+  const direction = ratio > 0 ? 'up' : ratio < 0 ? 'down' : '';
+  return (
+    <tr class={news.value ? state : ''} data-symbol={symbol}>
+      <th scope="row">{symbol}</th>
+      <td class="number price">{record?.price ?? '–'}</td>
+      <td class={`number ${direction}`}>
+        {record?.change == null
+          ? '–'
+          : `${ratio > 0 ? '▲ +' : ratio < 0 ? '▼ ' : ''}${(ratio * 100).toFixed(2)} %`}
+      </td>
+      <td class="wide">
+        <Chart symbol={symbol} prices={charts.get(symbol) ?? []} />
+      </td>
+      <td>
+        <Age symbol={symbol} state={state} />
+      </td>
+      <td class="origin">{record ? (origins.value[symbol] ?? '–') : '–'}</td>
+      <td class="row">
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void ask(symbol)}
+          aria-label={`Ask for ${symbol} now`}
+        >
+          ↻
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => watch(symbols.value.filter((one) => one !== symbol))}
+          aria-label={`Leave out ${symbol}`}
+        >
+          ×
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+const states = { unknown: 'unknown symbol', missing: 'no record', stale: 'stale', current: '' } as const;
+
+function Age({ symbol, state }: { readonly symbol: string; readonly state: keyof typeof states }) {
+  // Read, so that ages go on between two events.
+  void now.value;
+  const ageMs = news.value?.ageMs(symbol);
+  const seconds = ageMs === undefined ? '' : `${Math.round(ageMs / 1000)} s`;
+  return (
+    <span class={`age ${state}`}>
+      {news.value ? [seconds, states[state]].filter(Boolean).join(', ') : '…'}
+    </span>
+  );
+}
+
+const width = 120;
+const height = 28;
+
+function Chart({ symbol, prices }: { readonly symbol: string; readonly prices: readonly number[] }) {
+  if (prices.length < 2) return <span class="quiet">{prices.length === 0 ? '–' : 'one price yet'}</span>;
+  const low = Math.min(...prices);
+  const high = Math.max(...prices);
+  const points = prices.map((price, index) => {
+    const x = (index / (prices.length - 1)) * width;
+    const y = high === low ? height / 2 : height - 2 - ((price - low) / (high - low)) * (height - 4);
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  });
+  return (
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={`${symbol}: ${prices.length} prices from ${low} to ${high}`}
+    >
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+}
+
+/** Newer than what is kept, if the gateway gets it: it says where the answer came from. */
+async function ask(symbol: string): Promise<void> {
+  const headers = { 'cache-control': 'max-age=1' };
+  const { status, header, code } = await send({
+    method: 'GET',
+    path: snapshotPath,
+    query: { symbols: symbol, category },
+    headers,
+  });
+  origins.value = {
+    ...origins.value,
+    [symbol]: status === 200 ? originOf(header('cache-status') ?? '') : (code ?? ''),
+  };
+}
+
+/** RFC 9211, in words. A further source has a word of its own here. */
+function originOf(cacheStatus: string): string {
+  if (/;\s*hit/.test(cacheStatus)) return 'memory';
+  if (/collapsed/.test(cacheStatus)) return 'another’s fetch';
+  return /fwd=/.test(cacheStatus) ? 'own fetch' : 'upstream';
+}
+
+function Add() {
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const given = String(new FormData(form).get('symbol')).trim().toUpperCase();
+        if (given && !symbols.value.includes(given)) watch([...symbols.value, given]);
+        form.reset();
+      }}
+    >
+      <label>
+        Symbol <input name="symbol" required maxLength={32} autocomplete="off" size={8} />
+      </label>
+      <button type="submit">Follow</button>
+    </form>
+  );
+}

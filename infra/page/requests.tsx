@@ -1,0 +1,173 @@
+/** The last requests of a local run: how each was answered and why, how long it waited, and what was sent upstream for it. */
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { clock, isLocal } from './gateway.ts';
+import { requests, type Seen, type Sent } from './local.ts';
+
+const chosen = signal('');
+const onlyRefused = signal(false);
+
+/** As a line of the console links it. */
+const idIn = (hash: string) => new URLSearchParams(hash.slice(1)).get('request') ?? '';
+
+export function Requests() {
+  useEffect(() => {
+    const look = () => {
+      chosen.value = idIn(location.hash) || chosen.value;
+    };
+    look();
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, []);
+  if (!isLocal.value) return null;
+  const list = requests.value.filter(({ status }) => !onlyRefused.value || status >= 400);
+  const one = requests.value.find(({ requestId }) => requestId === chosen.value);
+  return (
+    <section id="requests" aria-labelledby="requests-title" class="full">
+      <h2 id="requests-title">Requests</h2>
+      <label>
+        <input
+          type="checkbox"
+          checked={onlyRefused.value}
+          onChange={(event) => (onlyRefused.value = event.currentTarget.checked)}
+        />
+        only those that were refused
+      </label>
+      <div class="beside">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        <section class="scroll tall bare" tabIndex={0} aria-label="The last 200 requests">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                <th scope="col">Request</th>
+                <th scope="col">Answer</th>
+                <th scope="col" class="number">
+                  ms
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map((seen) => (
+                <Line key={seen.requestId} seen={seen} />
+              ))}
+            </tbody>
+          </table>
+        </section>
+        {one ? <Details seen={one} /> : <p class="quiet">Choose a request to see why it was answered so.</p>}
+      </div>
+    </section>
+  );
+}
+
+function Line({
+  seen: { requestId, at, method, path, status, milliseconds, refusal },
+}: {
+  readonly seen: Seen;
+}) {
+  return (
+    <tr
+      class={status >= 500 ? 'failed' : status >= 400 ? 'refused' : ''}
+      aria-current={requestId === chosen.value}
+    >
+      <td>{clock(at)}</td>
+      <td>
+        <a
+          href={`#request=${requestId}`}
+          data-request={requestId}
+          onClick={(event) => {
+            event.preventDefault();
+            chosen.value = requestId;
+            history.replaceState(null, '', `#request=${requestId}`);
+          }}
+        >
+          {method} {path}
+        </a>
+      </td>
+      <td>
+        {status} {refusal?.code}
+      </td>
+      <td class="number">{milliseconds}</td>
+    </tr>
+  );
+}
+
+function Details({ seen }: { readonly seen: Seen }) {
+  const { requestId, method, path, query, status, refusal, report = {}, apiKeyId, sent } = seen;
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['request id', requestId],
+    ['query', query.replaceAll('&', '\n')],
+    ['key', apiKeyId ?? 'none that is known'],
+    ['operation', report.operation],
+    ['waited for a permit', report.waitedMs === undefined ? undefined : `${report.waitedMs} ms`],
+    ['cache', report.cache === undefined ? undefined : JSON.stringify(report.cache)],
+    [
+      'oldest quote',
+      report.quotesAgeMs === undefined
+        ? undefined
+        : `${report.quotesAgeMs} ms${report.stale ? ', stale' : ''}`,
+    ],
+    [
+      'the upstream answered',
+      report.upstreamStatus && `${report.upstreamStatus} ${report.upstreamCode ?? ''}`,
+    ],
+  ];
+  return (
+    <article aria-label={`Request ${requestId}`} id="details">
+      <h3>
+        {method} {path} → {status}
+      </h3>
+      {refusal && (
+        <p class="state ill">
+          <strong>{refusal.code}</strong>: {refusal.detail}
+        </p>
+      )}
+      <dl>
+        {facts
+          .filter(([, value]) => value !== undefined && value !== '')
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{String(value)}</dd>
+            </div>
+          ))}
+      </dl>
+      <h4>Sent upstream</h4>
+      {sent.length === 0 && (
+        <p class="quiet">Nothing: the gateway answered by itself, or others’ fetch was shared.</p>
+      )}
+      {sent.map((one, index) => (
+        <SentUpstream key={one.headers['x-signature-nonce'] ?? index} sent={one} />
+      ))}
+    </article>
+  );
+}
+
+function SentUpstream({
+  sent: { method, url, headers, body, steps, answered, milliseconds },
+}: {
+  readonly sent: Sent;
+}) {
+  return (
+    <details>
+      <summary>
+        {method} {url.split('?')[0]?.replace(/^https?:\/\/[^/]+/, '')}: {answered} after {milliseconds} ms
+      </summary>
+      <pre>
+        {`${method} ${url}\n${Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join('\n')}${body === undefined ? '' : `\n\n${body}`}`}
+      </pre>
+      <h5>How it was signed</h5>
+      <ol class="steps">
+        {steps.map(([name, value]) => (
+          <li key={name}>
+            {name}
+            <pre>{value}</pre>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
