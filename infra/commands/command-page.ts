@@ -52,7 +52,7 @@ or standard input by \`--credentials\`. AWS credentials and the Region come from
 **Stages** stand in \`infra/stack/stages.ts\` of a clone. A \`countersign.json\` in the folder where the command runs replaces
 them: \`{"prod": {"upstream": {"baseUrl": "https://…", "limits": "published"}}}\`, with the properties of
 [configuration.md](configuration.md). A stage that is not there is refused before AWS is asked. \`--stack\` names a stack of
-another CDK app in place of a stage. \`deploy\`, \`diff\` and \`destroy\` need the CDK beside the package: run
-\`npm install aws-cdk aws-cdk-lib constructs\` in that folder.
+another CDK app in place of a stage. Outside a clone, \`deploy\`, \`diff\` and \`destroy\` need
+\`aws-cdk\`, \`aws-cdk-lib\` and \`constructs\` installed beside the package.
 
 \`--json\` prints data as JSON. What goes wrong is a sentence on standard error all the same.`;
