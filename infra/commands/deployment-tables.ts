@@ -57,7 +57,7 @@ export function sizeLines(): readonly string[] {
     row('Tables', ({ tables }) => String(tables)),
     row('Secrets', ({ secrets }) => String(secrets)),
     row('Alarms', ({ alarms }) => String(alarms)),
-    row('Metrics that they look at', ({ alarmMetrics }) => String(alarmMetrics)),
+    row('Metrics that the alarms watch', ({ alarmMetrics }) => String(alarmMetrics)),
     row('Dollars a month for secrets and alarms', (one) => dollars(one.dollars)),
   ];
 }
