@@ -93,7 +93,7 @@ export function fateLines(): readonly string[] {
     );
   };
   return [
-    "| What | There with | `onRemoval: 'destroy'` | `onRemoval: 'retain'` |",
+    "| What | Exists with | `onRemoval: 'destroy'` | `onRemoval: 'retain'` |",
     '|---|---|---|---|',
     ...rowsFor('every stage', {}),
     ...Object.entries(options).flatMap(([where, config]) => rowsFor(where, config)),
