@@ -2,8 +2,6 @@
 
 import { type AlarmRow, type AlarmSubject, alarmRows, runbookAnchor } from '../stack/alarm-table.ts';
 
-const tableHead = ['| Alarm | Rings when | Why then | First |', '|---|---|---|---|'] as const;
-
 const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
   'journal-table': 'where orders or watchlists are open',
   'order-audit': 'where orders or watchlists are open',
@@ -23,7 +21,8 @@ const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
 
 /** @returns its lines, the first of which finds the table in the page */
 export const alarmTableLines = (): readonly string[] => [
-  ...tableHead,
+  '| Alarm | Rings when | Why this threshold | First command |',
+  '|---|---|---|---|',
   ...alarmRows.map(([name, row]) => {
     const place = places[row.of];
     const first = `\`${row.first.replace('STAGE', 'prod')}\``;
@@ -50,5 +49,5 @@ function ruleInWords({ metric, statistic, threshold, minutes, ...row }: AlarmRow
       : periods === 1
         ? 'over a minute'
         : `in ${breaching} of ${periods} minutes`;
-  return `(${value} ${often}${missing === 'breaching' ? '; no figures count as that' : ''})`;
+  return `(${value} ${often}${missing === 'breaching' ? '; missing figures count as a breach' : ''})`;
 }

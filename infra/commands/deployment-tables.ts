@@ -57,7 +57,7 @@ export function sizeLines(): readonly string[] {
     row('Tables', ({ tables }) => String(tables)),
     row('Secrets', ({ secrets }) => String(secrets)),
     row('Alarms', ({ alarms }) => String(alarms)),
-    row('Metrics that they look at', ({ alarmMetrics }) => String(alarmMetrics)),
+    row('Metrics that the alarms watch', ({ alarmMetrics }) => String(alarmMetrics)),
     row('Dollars a month for secrets and alarms', (one) => dollars(one.dollars)),
   ];
 }
@@ -93,7 +93,7 @@ export function fateLines(): readonly string[] {
     );
   };
   return [
-    "| What | There with | `onRemoval: 'destroy'` | `onRemoval: 'retain'` |",
+    "| What | Exists with | `onRemoval: 'destroy'` | `onRemoval: 'retain'` |",
     '|---|---|---|---|',
     ...rowsFor('every stage', {}),
     ...Object.entries(options).flatMap(([where, config]) => rowsFor(where, config)),
