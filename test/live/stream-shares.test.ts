@@ -64,6 +64,8 @@ test('a stream that is left has ended once its room is free', async () => {
     return isFree;
   };
   const reading = read();
+  // Time must not pass before the reader waits for it.
+  await new Promise(setImmediate);
   await time.runUntil(time.now() + 1000);
   assert.equal(await reading, true);
 });
