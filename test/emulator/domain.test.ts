@@ -146,6 +146,7 @@ describe('deployed with a domain', needsEmulator(), () => {
         const prepare: Prepare = async (target, body) =>
           JSON.parse((await call(target, JSON.stringify(body))).body);
         const { search, body } = await callOf(operation.id, prepare);
+        const before = stage.simulator.received.length;
         let answer = await call(path + search, body);
         // On a fast machine these calls are more than the upstream's limit in a minute.
         while (answer.status === 429) answer = await call(path + search, body);
@@ -155,9 +156,11 @@ describe('deployed with a domain', needsEmulator(), () => {
           continue;
         }
         if (operation.answeredBy) continue;
-        const received = stage.simulator.received.at(-1);
-        assert.deepEqual([received?.target, received?.outcome], [path + search, 'ok'], way);
-        assert.equal(received?.headers.host, new URL(stage.simulator.url).host, way);
+        // On a slow one a read may be sent again, and its first answer be counted late.
+        const since = stage.simulator.received.slice(before).filter(({ target }) => target === path + search);
+        const received = since.find(({ outcome }) => outcome === 'ok');
+        assert.ok(received, `${way}: ${JSON.stringify(since)}`);
+        assert.equal(received.headers.host, new URL(stage.simulator.url).host, way);
       }
     });
 });

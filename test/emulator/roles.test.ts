@@ -124,7 +124,8 @@ describe('with roles enforced', needsEmulator(), () => {
         ...(group === 'orders'
           ? ([
               ['ReadTradingControls', 'trading_limits_unavailable'],
-              ['KeepJournal', 'journal_unavailable'],
+              // The journal's checkpoint is read with the limits.
+              ['KeepJournal', 'trading_limits_unavailable'],
             ] as const)
           : []),
       ] as const;
