@@ -16,7 +16,7 @@ export const noChromium = chromium
   : 'Chromium is missing: apt-get install --no-install-recommends chromium-headless-shell';
 
 /** Far above what a page takes on a busy machine: it ends what hangs, and judges nothing. */
-const patienceMs = 60_000;
+const patienceMs = 300_000;
 
 interface Message {
   readonly id?: number;
