@@ -20,17 +20,11 @@ export async function batchGet(
   tableName: string,
   keys: readonly Item[],
 ): Promise<readonly Item[]> {
-  const parts = Array.from({ length: Math.ceil(keys.length / maxKeys) }, (_, index) =>
-    readSome(client, tableName, keys.slice(index * maxKeys, (index + 1) * maxKeys)),
-  );
-  return (await Promise.all(parts)).flat();
+  return (await batchGetOf(client, { [tableName]: keys }))[tableName] ?? [];
 }
 
-const readSome = async (client: DynamoSender, tableName: string, keys: readonly Item[]) =>
-  (await batchGetOf(client, { [tableName]: keys }))[tableName] ?? [];
-
 /**
- * The same of several tables, by their names, and of a hundred keys in all.
+ * The same of several tables, by their names.
  *
  * @example
  * const { users = [], orders = [] } = await batchGetOf(client, { users: keys, orders: others });
@@ -39,17 +33,27 @@ export async function batchGetOf(
   client: DynamoSender,
   keys: Readonly<Record<string, readonly Item[]>>,
 ): Promise<Readonly<Record<string, readonly Item[]>>> {
-  let left = Object.entries(keys).filter(([, wanted]) => wanted.length > 0);
-  const found: Record<string, readonly Item[]> = {};
-  for (let reads = 0; left.length > 0; reads++) {
-    if (reads === maxReads) throw new Error('DynamoDB left keys unread');
-    const RequestItems = Object.fromEntries(
-      left.map(([name, wanted]) => [name, { Keys: [...wanted], ConsistentRead: true }]),
-    );
-    const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', { RequestItems });
-    for (const [name, items] of Object.entries(Responses)) found[name] = [...(found[name] ?? []), ...items];
-    left = Object.entries(UnprocessedKeys).map(([name, { Keys = [] }]) => [name, Keys]);
-  }
+  const wanted = Object.entries(keys).flatMap(([name, own]) => own.map((key) => [name, key] as const));
+  const found: Record<string, Item[]> = {};
+  const readSome = async (some: typeof wanted) => {
+    for (let reads = 0, left = some; left.length > 0; reads++) {
+      if (reads === maxReads) throw new Error('DynamoDB left keys unread');
+      const RequestItems: Record<string, { Keys: Item[]; ConsistentRead: true }> = {};
+      for (const [name, key] of left) {
+        RequestItems[name] ??= { Keys: [], ConsistentRead: true };
+        RequestItems[name].Keys.push(key);
+      }
+      const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', { RequestItems });
+      for (const [name, items] of Object.entries(Responses)) found[name] = [...(found[name] ?? []), ...items];
+      left = Object.entries(UnprocessedKeys).flatMap(([name, { Keys = [] }]) =>
+        Keys.map((key) => [name, key] as const),
+      );
+    }
+  };
+  const parts: Promise<void>[] = [];
+  for (let from = 0; from < wanted.length; from += maxKeys)
+    parts.push(readSome(wanted.slice(from, from + maxKeys)));
+  await Promise.all(parts);
   return found;
 }
 

@@ -10,7 +10,7 @@ import { type ControlStore, restoredControl, restoredScope } from '../../lib/gua
 import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
 import { checkpointKeys, checkpointsIn } from './dynamo-checkpoints.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { batchGet, batchGetOf, type Item } from './dynamo-items.ts';
+import { batchGetOf, type Item } from './dynamo-items.ts';
 
 export interface DynamoControlsOptions {
   readonly client: DynamoSender;
@@ -42,13 +42,9 @@ export function createDynamoControls({
       const tables = others && keys.includes(restoredScope) ? { ...others, controls: tableName } : undefined;
       const own = [...new Set(keys)].filter((key) => key !== restoredScope).map(keyOf);
       const beside: Readonly<Record<string, readonly Item[]>> = tables ? checkpointKeys(tables) : {};
-      // Some of them come with the checkpoints, within the hundred keys of one read.
-      const first = [...own.slice(0, 90), ...(beside[tableName] ?? [])];
-      const [found, more] = await Promise.all([
-        batchGetOf(limited, { ...beside, [tableName]: first }),
-        batchGet(limited, tableName, own.slice(90)),
-      ]);
-      const items = [...(found[tableName] ?? []), ...more].filter(({ sk }) => sk?.S === controlKey);
+      const wanted = { ...beside, [tableName]: [...own, ...(beside[tableName] ?? [])] };
+      const found = await batchGetOf(limited, wanted);
+      const items = (found[tableName] ?? []).filter(({ sk }) => sk?.S === controlKey);
       const controls = new Map(items.map(toControlEntry).map((entry) => [entry.key, controlOf(entry)]));
       const isRestored = tables && restoredTables(tables, checkpointsIn(tables, found)).length > 0;
       return isRestored ? controls.set(restoredScope, restoredControl) : controls;
