@@ -1,30 +1,18 @@
 /** The upstream's limit: what it counts beside what clients asked, and a thousand phones with and without the gateway. */
 
 import { signal } from '@preact/signals';
+import type { PhonesReport, Way } from '../local/phones.ts';
 import { isLocal, send } from './gateway.ts';
 import { run } from './local.ts';
 
-interface Report {
-  readonly way: 'gateway' | 'straight';
-  readonly phones: number;
-  readonly seconds: number;
-  readonly asked: number;
-  readonly answered: number;
-  readonly refused: number;
-  readonly codes: Readonly<Record<string, number>>;
-  readonly upstream: number;
-  readonly upstreamRefused: number;
-  readonly age: { readonly p50: number; readonly p99: number } | null;
-}
-
-const reports = signal<Readonly<Partial<Record<Report['way'], Report>>>>({});
+const reports = signal<Readonly<Partial<Record<Way, PhonesReport>>>>({});
 const running = signal('');
 
 const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
 
-async function compare(way: Report['way']): Promise<void> {
+async function compare(way: Way): Promise<void> {
   running.value = `1,000 phones ask each 5 s for 20 symbols, for 10 s, ${way === 'gateway' ? 'through Countersign' : 'straight'} …`;
-  const { value, detail } = await send<Report>({
+  const { value, detail } = await send<PhonesReport>({
     method: 'POST',
     path: '/_run/phones',
     body: { way, phones: 1000, seconds: 10 },
@@ -114,7 +102,8 @@ const ways = [
 ] as const;
 
 function Comparison() {
-  const share = ({ answered, asked }: Report) => `${((100 * answered) / Math.max(1, asked)).toFixed(0)} %`;
+  const share = ({ answered, asked }: PhonesReport) =>
+    `${((100 * answered) / Math.max(1, asked)).toFixed(0)} %`;
   if (!reports.value.gateway && !reports.value.straight) return null;
   return (
     <div class="scroll">

@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { ExplainedRequest } from '../local/request-log.ts';
 import { type Answer, isLocal, key, send } from './gateway.ts';
 
 export interface RunState {
@@ -19,41 +20,8 @@ export interface RunState {
   readonly asked: readonly number[];
 }
 
-export interface Sent {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly steps: readonly (readonly [string, string])[];
-  readonly answered: string;
-  readonly milliseconds: number;
-}
-
-export interface Seen {
-  readonly requestId: string;
-  readonly at: number;
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly status: number;
-  readonly milliseconds: number;
-  readonly apiKeyId: string | null;
-  readonly refusal?: { readonly code: string; readonly detail: string };
-  readonly report?: {
-    readonly operation?: string;
-    readonly attempts?: number;
-    readonly waitedMs?: number;
-    readonly cache?: unknown;
-    readonly quotesAgeMs?: number;
-    readonly stale?: true;
-    readonly upstreamStatus?: number;
-    readonly upstreamCode?: string;
-  };
-  readonly sent: readonly Sent[];
-}
-
 export const run = signal<RunState | undefined>(undefined);
-export const requests = signal<readonly Seen[]>([]);
+export const requests = signal<readonly ExplainedRequest[]>([]);
 
 const everyMs = 1000;
 
@@ -62,7 +30,10 @@ async function ask(): Promise<void> {
   isLocal.value = state.status === 200;
   if (state.value) run.value = state.value;
   if (!state.value) return;
-  const list = await send<{ requests: readonly Seen[] }>({ method: 'GET', path: '/_run/requests' });
+  const list = await send<{ requests: readonly ExplainedRequest[] }>({
+    method: 'GET',
+    path: '/_run/requests',
+  });
   if (list.value) requests.value = list.value.requests;
 }
 

@@ -2,8 +2,9 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { ExplainedRequest, SentUpstream } from '../local/request-log.ts';
 import { clock, isLocal } from './gateway.ts';
-import { requests, type Seen, type Sent } from './local.ts';
+import { requests } from './local.ts';
 
 const chosen = signal('');
 const onlyRefused = signal(false);
@@ -64,7 +65,7 @@ export function Requests() {
 function Line({
   seen: { requestId, at, method, path, status, milliseconds, refusal },
 }: {
-  readonly seen: Seen;
+  readonly seen: ExplainedRequest;
 }) {
   return (
     <tr
@@ -93,7 +94,7 @@ function Line({
   );
 }
 
-function Details({ seen }: { readonly seen: Seen }) {
+function Details({ seen }: { readonly seen: ExplainedRequest }) {
   const { requestId, method, path, query, status, refusal, report = {}, apiKeyId, sent } = seen;
   const facts: readonly (readonly [string, unknown])[] = [
     ['request id', requestId],
@@ -138,16 +139,16 @@ function Details({ seen }: { readonly seen: Seen }) {
         <p class="quiet">Nothing: the gateway answered by itself, or others’ fetch was shared.</p>
       )}
       {sent.map((one, index) => (
-        <SentUpstream key={one.headers['x-signature-nonce'] ?? index} sent={one} />
+        <SentDetails key={one.headers['x-signature-nonce'] ?? index} sent={one} />
       ))}
     </article>
   );
 }
 
-function SentUpstream({
+function SentDetails({
   sent: { method, url, headers, body, steps, answered, milliseconds },
 }: {
-  readonly sent: Sent;
+  readonly sent: SentUpstream;
 }) {
   return (
     <details>
