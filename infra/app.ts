@@ -7,7 +7,9 @@ import { configOf, stackNameOf, stageOf } from './stack/stages.ts';
 
 try {
   const app = new App();
-  const nag = await import('cdk-nag').catch(() => undefined);
+  const nag = await import('cdk-nag').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  });
   if (nag) Validations.of(app).addPlugins(new nag.AwsSolutionsChecks(app));
   const stage = stageOf(app.node.tryGetContext('stage'));
   new CountersignStack(app, stackNameOf(stage), configOf(stage));
