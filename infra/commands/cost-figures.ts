@@ -239,7 +239,7 @@ export const user = { daysPerMonth: 21, everySeconds: 5 } as const;
 /** How long a user is active on each of them; the second is the exchange's whole session, from 9:30 to 16:00. */
 export const hoursPerDay = { usual: 1, tradingHours: 6.5 } as const;
 
-/** How production options are used: by nobody, or by all clients for an hour of each trading day. */
+/** How production options are used: at rest, or by all clients for an hour of each trading day. */
 export const optionSituations = [
   { name: 'at rest', readsPerSecond: 0 },
   { name: '10,000 clients, 1 hour a day', readsPerSecond: 2000 },

@@ -160,7 +160,7 @@ const atOnce = 5;
  * Sends more than the stage's part of a limit, and never more than the upstream allows: also a gateway that kept no limit
  * could not exceed it.
  *
- * @param already what was sent of market data before, by anybody of this run
+ * @param already how many requests for market data the steps of this run have sent before
  * @param share of the limits, below 1
  */
 export async function tryLimit(

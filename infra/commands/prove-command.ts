@@ -93,7 +93,7 @@ async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
 async function ask(question: string): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new StartError(
-      'Nobody can be asked here: --yes says that it may be deployed. Nothing was deployed.',
+      'The command cannot ask you here: --yes says that it may deploy. Nothing was deployed.',
     );
   const line = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -151,7 +151,7 @@ async function users(day: Day, through: Through): Promise<void> {
     const ids = (data as readonly { readonly account_id: string }[]).map((one) => one.account_id);
     day.confidential.push(...ids);
     day.account = ids[0];
-    return `Whoever runs this may read and trade; the app key has ${ids.length} accounts.`;
+    return `The operator who runs this may read and trade; the app key has ${ids.length} accounts.`;
   });
 }
 
