@@ -19,6 +19,8 @@ import { canary, type Stage, snapshots } from './stage.ts';
 /** A full window and a bit; `SECONDS` for longer. */
 const seconds = Number(process.env.SECONDS ?? 75);
 const callers = 12;
+const share = 0.3;
+const permits = share * 300;
 const paths = [
   snapshots,
   '/market-data/screeners/top-actives/list?category=US_STOCK',
@@ -26,14 +28,14 @@ const paths = [
 ];
 
 describe('through the stack', needsEmulator(), () => {
-  // The plan lets everything through: what holds is the limiter alone.
+  // The plan lets everything through: what holds is the limiter alone. A slow machine uses up a part of the limit, too.
   const stage = deployedStage({
-    props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off' },
+    props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off', limiter: { share } },
   });
 
-  const answers = new Map<string, number>();
   test(`${callers} callers of three functions share one limiter`, async () => {
     const until = Date.now() + seconds * 1000;
+    const answers = new Map<string, number>();
     const caller = async (index: number) => {
       while (Date.now() < until) {
         const response = await stage.call(paths[index % paths.length]!);
@@ -53,17 +55,16 @@ describe('through the stack', needsEmulator(), () => {
     for (const { time } of stage.simulator.received) upstream.arrive(time);
     const { arrivals } = upstream;
     const [first = 0, last = 0] = [arrivals[0], arrivals.at(-1)];
-    const lastMinute = upstream.between(last - 60_000, last) / 300;
+    const lastMinute = upstream.between(last - 60_000, last) / permits;
     console.log(
       `  limiter, ${callers} callers of ${paths.length} functions for ${seconds} s: ` +
         `${JSON.stringify(Object.fromEntries(answers))}, upstream ${JSON.stringify(stage.simulator.counts)}, ` +
-        `worst window ${upstream.worstWindow()}, ${percent(arrivals.length / ((last - first) / 200))} used, ` +
+        `worst window ${upstream.worstWindow()}, ${percent(arrivals.length / ((share * (last - first)) / 200))} used, ` +
         `${percent(lastMinute)} in the last minute`,
     );
     assert.deepEqual(stage.simulator.counts, { ok: answers.get('ok') });
-    assert.ok(upstream.worstWindow() <= 300);
-    // A machine that is too slow to use the limit up shows no more than that.
-    if (isUsedUp(answers)) assert.ok(arrivals.length >= 295, 'what was unused is there at once');
+    assert.ok(upstream.worstWindow() <= permits);
+    assert.ok(arrivals.length >= 0.98 * permits, 'what was unused is there at once');
   });
 
   test('each function has told of it, in figures that CloudWatch understands', async () => {
@@ -73,12 +74,10 @@ describe('through the stack', needsEmulator(), () => {
       .map((line) => JSON.parse(line) as { readonly Function: string; readonly BudgetRefused: number });
     const names = new Set(told.map((line) => line.Function));
     assert.equal(names.size, paths.length, [...names].join());
-    if (isUsedUp(answers)) assert.ok(told.some(({ BudgetRefused }) => BudgetRefused > 0));
+    assert.ok(told.some(({ BudgetRefused }) => BudgetRefused > 0));
     for (const secret of Object.values(canary)) assert.ok(!log.join('\n').includes(secret));
   });
 });
-
-const isUsedUp = (answers: ReadonlyMap<string, number>) => answers.has('budget_used_up');
 
 /** What all functions have logged, line by line. */
 async function logOf({ emulator }: Stage): Promise<readonly string[]> {
