@@ -5,8 +5,21 @@
  */
 
 import { LeaseWatch } from './lease-watch.ts';
+import type { TradeEventTuning } from './listener-options.ts';
 import type { Parts } from './parts.ts';
-import type { LeaseState } from './ports.ts';
+import type { LeaseState, TradeEventStore } from './ports.ts';
+
+/** What a lease is kept with. */
+export interface LeaseParts extends Pick<Parts, 'clock' | 'monotonic' | 'pause'> {
+  readonly store: Pick<TradeEventStore, 'acquire' | 'renew' | 'release'>;
+  readonly tuning: Pick<TradeEventTuning, 'leaseMs' | 'renewEveryMs' | 'pollMs' | 'waitMs' | 'marginMs'>;
+  /** Never throws. */
+  readonly report: (failure: {
+    readonly kind: 'failed';
+    readonly step: 'store';
+    readonly cause: unknown;
+  }) => void;
+}
 
 export interface LeaseCall {
   readonly name: string;
@@ -22,7 +35,7 @@ export interface LeaseCall {
  * Waits for the lease as long as that makes sense: until just beyond the next start of the schedule. A lease whose owner
  * renews it and goes on after that is left to it.
  */
-export async function acquireLease(parts: Parts, call: LeaseCall): Promise<Lease | undefined> {
+export async function acquireLease(parts: LeaseParts, call: LeaseCall): Promise<Lease | undefined> {
   const { store, clock, monotonic, tuning, report } = parts;
   const { name: lease, owner, endsAt, signal, prepare } = call;
   const watch = new LeaseWatch(tuning);
@@ -56,7 +69,7 @@ export class Lease {
   readonly name: string;
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
-  readonly #parts: Parts;
+  readonly #parts: LeaseParts;
   readonly #call: LeaseCall;
   readonly #losing = new AbortController();
   #state: LeaseState;
@@ -66,7 +79,7 @@ export class Lease {
   #writing: Promise<unknown> = Promise.resolve();
 
   /** @param askedAt when the store was asked for it, by the monotonic clock */
-  constructor(parts: Parts, call: LeaseCall, state: LeaseState, askedAt: number) {
+  constructor(parts: LeaseParts, call: LeaseCall, state: LeaseState, askedAt: number) {
     this.#parts = parts;
     this.#call = call;
     this.name = call.name;

@@ -17,6 +17,7 @@ export {
 } from './directory-store.ts';
 export { FollowedSnapshots, type Look } from './followed.ts';
 export { createMemorySnapshotStore } from './memory-store.ts';
+export { createMemoryStreamedLog } from './memory-streamed-log.ts';
 export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
 export type {
   AskUpstream,
@@ -47,5 +48,14 @@ export {
   type SnapshotStore,
   snapshotPartition,
 } from './store.ts';
+export {
+  beginMs,
+  type CarriedSymbols,
+  type StreamedBatch,
+  type StreamedChange,
+  type StreamedLog,
+  wholeEveryMs,
+} from './streamed.ts';
 export type { UpstreamError } from './upstream-error.ts';
 export { type View, viewOf } from './view.ts';
+export { WatchedSnapshots, type WatchedSymbol } from './watched.ts';

@@ -10,11 +10,15 @@ import { Refresher } from './refresh.ts';
 import { RefreshLog } from './refresh-log.ts';
 import { RefreshSchedule } from './refresh-schedule.ts';
 import type { SnapshotStore } from './store.ts';
+import type { StreamedLog } from './streamed.ts';
+import { StreamedReader } from './streamed-reader.ts';
 
 export interface SnapshotCacheOptions extends Partial<Runtime> {
   readonly store: SnapshotStore;
   readonly permits: RefreshPermits;
   readonly upstream: AskUpstream;
+  /** What the listener of the market stream tells. Default: there is none. */
+  readonly streamed?: StreamedLog | undefined;
   /** Says which symbols exist. Default: none, and every symbol is probed. */
   readonly directory?: Omit<DirectoryPorts, 'clock'>;
   readonly options?: Partial<SnapshotOptions>;
@@ -33,7 +37,7 @@ export interface Instance {
 }
 
 export function createInstance(ports: SnapshotCacheOptions): Instance {
-  const { store } = ports;
+  const { store, streamed } = ports;
   const options: SnapshotOptions = { ...defaultSnapshotOptions, ...ports.options };
   const runtime: Runtime = {
     clock: ports.clock ?? Date.now,
@@ -42,8 +46,9 @@ export function createInstance(ports: SnapshotCacheOptions): Instance {
   };
   const { clock, random } = runtime;
   const directory = ports.directory && new SymbolDirectory({ ...ports.directory, clock });
-  const memory = new SnapshotMemory(options, directory);
-  const log = new RefreshLog(store, runtime, options, memory);
+  const memory = new SnapshotMemory(options, directory, streamed !== undefined);
+  const reader = streamed && new StreamedReader(streamed, memory.views);
+  const log = new RefreshLog(store, runtime, options, memory, reader);
   const schedule = new RefreshSchedule(log, memory.upstream, options, clock);
   const refresher = new Refresher({ ...ports, runtime, directory }, log, memory, options);
   const contention = new Contention(random);

@@ -26,6 +26,7 @@ export class SnapshotMemory {
   readonly upstream = new UpstreamStatus();
   readonly #options: SnapshotOptions;
   readonly #directory: Directory | undefined;
+  readonly #hasStream: boolean;
   readonly #categories = new Map<string, SymbolStatus>();
   /** When the cool-down of a view ends. */
   readonly #coolDowns = new Map<string, number>();
@@ -33,10 +34,14 @@ export class SnapshotMemory {
   /** When the upstream last refused a call with a symbol of which only the directory says that it exists. */
   #directoryRefusedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param directory default none: then every symbol is probed */
-  constructor(options: SnapshotOptions, directory?: Directory) {
+  /**
+   * @param directory default none: then every symbol is probed
+   * @param hasStream whether a stream may tell of trades before a fetch does
+   */
+  constructor(options: SnapshotOptions, directory?: Directory, hasStream = false) {
     this.#options = options;
     this.#directory = directory;
+    this.#hasStream = hasStream;
     this.quota = new InvalidSymbolQuota(options);
     this.#negativeHits = new NegativeHits(options.maxNegative);
   }
@@ -71,7 +76,7 @@ export class SnapshotMemory {
     const isExempt = symbols.some((symbol) => status.exists(symbol));
     if (outcome.kind === 'answer')
       for (const [symbol, bytes] of outcome.records) {
-        entries.put(symbol, bytes, sentAt);
+        entries.put(symbol, bytes, sentAt, this.#hasStream);
         this.#directory?.observe(symbol, entries.view.category);
       }
     const isListedOnly = symbols.some((symbol) => status.exists(symbol) && !status.isValid(symbol));
@@ -183,7 +188,7 @@ export class SnapshotMemory {
     const status = this.statusOf(view);
     // What this instance learnt of a symbol after its record was made is newer than the record.
     const current = [...all].filter(([symbol]) => status.negativeSince(symbol, view) < sentAt);
-    for (const [symbol, record] of current) entries.put(symbol, record, sentAt);
+    for (const [symbol, record] of current) entries.put(symbol, record, sentAt, this.#hasStream);
     if (isSuspect) return;
     const records = new Map(current.filter(([symbol]) => status.suspectSince(symbol, view) < sentAt));
     const outcome = { kind: 'answer', records, unknown: [] } as const;

@@ -147,8 +147,9 @@ function scoredView(entries: ViewEntries, { memory, options, flights, now }: Pla
   const minDemand = Math.max(1e-9, (demandFloor * totalDemand(used)) / Math.max(1, used.length));
   const batchable: Scored[] = [];
   const groups = new Map<string, { readonly plan: RefreshPlan; readonly symbols: Scored[] }>();
-  for (const { symbol, fingerprint, sentAt, demand } of used) {
-    if (inFlight?.has(fingerprint)) continue;
+  for (const entry of used) {
+    const { symbol, fingerprint, sentAt, demand } = entry;
+    if (inFlight?.has(fingerprint) || isKeptFresh(entry, now)) continue;
     const score = (now - sentAt) * Math.max(demand, minDemand) ** demandExponent;
     const scored = { symbol, score };
     if (status.isBatchable(symbol, id)) {
@@ -164,6 +165,15 @@ function scoredView(entries: ViewEntries, { memory, options, flights, now }: Pla
   batchable.sort((a, b) => b.score - a.score);
   return { entries, floor: minDemand ** demandExponent, batchable, groups: [...groups.values()] };
 }
+
+/**
+ * Whether the stream keeps a record fresh. What it does not carry, such as ratios to the price, is fetched in this time; and a
+ * fetch shows whether the stream tells the truth.
+ */
+const isKeptFresh = ({ isStreamed, sentAt, fetchedAt }: SnapshotEntry, now: number): boolean =>
+  isStreamed && now - sentAt < streamedFreshMs && now - fetchedAt < uncarriedMs;
+const streamedFreshMs = 2000;
+const uncarriedMs = 30_000;
 
 function filledUp(first: readonly string[], others: readonly Scored[], max: number): readonly string[] {
   const symbols = new Set(first.slice(0, max));

@@ -15,6 +15,7 @@ import {
   type SnapshotStore,
 } from './store.ts';
 import { StoreHealth } from './store-health.ts';
+import type { StreamedReader } from './streamed-reader.ts';
 
 /** In a storm a missing record is asked for later than at once. */
 const firstLateMs = { calm: 0, storm: 100 } as const;
@@ -35,6 +36,7 @@ export class RefreshLog {
   readonly #runtime: Runtime;
   readonly #options: SnapshotOptions;
   readonly #listener: RefreshLogListener;
+  readonly #streamed: Pick<StreamedReader, 'poll'> | undefined;
   readonly #health: StoreHealth;
   readonly #position: LogPosition;
   readonly #checkpoints: CheckpointReader;
@@ -59,12 +61,14 @@ export class RefreshLog {
     runtime: Runtime,
     options: SnapshotOptions,
     listener: RefreshLogListener,
+    streamed?: Pick<StreamedReader, 'poll'>,
   ) {
     const { staleAfterMs, paceMs, upstreamTimeoutMs, instances } = options;
     this.#store = store;
     this.#runtime = runtime;
     this.#options = options;
     this.#listener = listener;
+    this.#streamed = streamed;
     this.#lookBack = Math.ceil(staleAfterMs / paceMs);
     this.#calmStarts = Math.max(1, instances * calmPart);
     this.#health = new StoreHealth(runtime.random);
@@ -148,7 +152,7 @@ export class RefreshLog {
     const { clock } = this.#runtime;
     const now = clock();
     if (!this.#health.mayAsk(now)) return Promise.resolve();
-    this.#polling ??= this.#readNew(now)
+    this.#polling ??= Promise.all([this.#readNew(now), this.#readStreamed(now)])
       .then(
         () => {
           // From its end on, or a store that takes longer than what counts as current would never be current.
@@ -219,6 +223,15 @@ export class RefreshLog {
    */
   reportOptionalFailure(cause: unknown, now: number): void {
     if (cause instanceof StoreThrottled) this.#health.fail(cause, now);
+  }
+
+  /** What a stream tells is something that an instance can do without. */
+  async #readStreamed(now: number): Promise<void> {
+    try {
+      await this.#streamed?.poll(now);
+    } catch (cause) {
+      this.reportOptionalFailure(cause, now);
+    }
   }
 
   async #readNew(now: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** The entries of one view that an instance has in memory, and how much each is in demand. */
 
 import { textHash } from './hash.ts';
+import { streamedMembers, withNewer } from './newer-members.ts';
 import type { SnapshotOptions } from './options.ts';
 import { type View, viewOfId } from './view.ts';
 
@@ -12,8 +13,12 @@ export interface SnapshotEntry {
   record: Uint8Array;
   /** Changes with the record; computed when it is first needed. */
   hash: number | undefined;
-  /** Just before the upstream was asked, in milliseconds since the epoch. */
+  /** When the record was the upstream's for certain: just before it was asked, or the last sign of the stream that carries it. */
   sentAt: number;
+  /** Just before the upstream was asked last. */
+  fetchedAt: number;
+  /** The market stream carries it, and told all that changed since the record was fetched. */
+  isStreamed: boolean;
   /** When a client last requested it of any instance, as far as is known here. */
   requestedAt: number;
   /** When the refresh log last counted a request for it. */
@@ -42,14 +47,21 @@ export class ViewEntries {
     this.#options = options;
   }
 
-  /** Stores a record unless there is a newer one. */
-  put(symbol: string, record: Uint8Array, sentAt: number): void {
+  /**
+   * Stores a record unless there is a newer one.
+   *
+   * @param mayBeBehind a stream may have told of newer trades: of each member the newer value stays
+   */
+  put(symbol: string, record: Uint8Array, sentAt: number, mayBeBehind = false): void {
     const entry = this.entries.get(symbol);
-    if (entry && entry.sentAt >= sentAt) return;
+    if (entry && entry.fetchedAt >= sentAt) return;
     if (entry) {
-      entry.record = record;
+      entry.record = mayBeBehind
+        ? withNewer(record, streamedMembers(entry.record), this.view, false)
+        : record;
       entry.hash = undefined;
-      entry.sentAt = sentAt;
+      entry.fetchedAt = sentAt;
+      entry.sentAt = Math.max(entry.sentAt, sentAt);
       return;
     }
     this.entries.set(symbol, {
@@ -58,12 +70,24 @@ export class ViewEntries {
       record,
       hash: undefined,
       sentAt,
+      fetchedAt: sentAt,
+      isStreamed: false,
       // A fetch counts as demand.
       requestedAt: sentAt,
       flushedAt: sentAt,
       demand: 0,
       unflushed: 0,
     });
+  }
+
+  /** Takes over what the market stream told of a symbol; it adds none, because it tells of no whole record. */
+  change(symbol: string, members: Readonly<Record<string, string>>): void {
+    const entry = this.entries.get(symbol);
+    if (!entry) return;
+    const record = withNewer(entry.record, members, this.view, true);
+    if (record === entry.record) return;
+    entry.record = record;
+    entry.hash = undefined;
   }
 
   remove(symbol: string): void {

@@ -1,0 +1,166 @@
+/**
+ * Where a streamed value and a fetched one meet in one record: the newer trade wins. Only members that change are written
+ * over; everything else of the record stays byte for byte as the upstream sent it.
+ */
+
+import { compareDecimals } from '../../kernel/decimals.ts';
+import { textOf } from '../../kernel/json-members.ts';
+import { closeBrace, membersOf, openBrace, quote, skipSpace, startOf } from '../../kernel/json-scan.ts';
+import type { View } from './view.ts';
+
+/** Members that change together, and how two states of them compare. */
+interface MemberGroup {
+  /** The member that says when: milliseconds since the epoch. */
+  readonly time: string;
+  /** The member that only grows, for several trades in one millisecond. */
+  readonly volume?: string;
+  readonly members: readonly string[];
+  /** The parameter without which a view lacks the group. */
+  readonly flag?: string;
+}
+
+const extended = ['last_price', 'high', 'low', 'change', 'change_ratio', 'volume'];
+const overnight = ['price', 'high', 'low', 'change', 'change_ratio', 'volume'];
+
+/** By `last_trade_time` and its like: what a stream carries of a snapshot record. */
+export const memberGroups: readonly MemberGroup[] = [
+  {
+    time: 'last_trade_time',
+    volume: 'volume',
+    members: ['price', 'open', 'high', 'low', 'volume', 'change', 'change_ratio', 'pre_close'],
+  },
+  {
+    time: 'extend_hour_last_trade_time',
+    volume: 'extend_hour_volume',
+    members: extended.map((name) => `extend_hour_${name}`),
+    flag: 'extend_hour_required',
+  },
+  {
+    time: 'ovn_last_trade_time',
+    volume: 'ovn_volume',
+    members: overnight.map((name) => `ovn_${name}`),
+    flag: 'overnight_required',
+  },
+  { time: 'quote_time', members: ['bid', 'bid_size', 'ask', 'ask_size'] },
+];
+
+const times = new Set(memberGroups.map(({ time }) => time));
+const streamedNames = [...memberGroups.flatMap(({ time, members }) => [time, ...members]), 'close'];
+
+type Members = Readonly<Record<string, string>>;
+
+/** The members of a record that a stream may carry, as texts; none for what is no object. */
+export const streamedMembers = (record: Uint8Array): Members => textsOf(membersOf(record, streamedNames));
+
+/**
+ * The record with those groups of members that are newer than its own.
+ *
+ * @param isLater they arrived after the record: of the same moment, they take the place of its own
+ * @returns the record itself when nothing is newer
+ */
+export function withNewer(record: Uint8Array, members: Members, view: View, isLater: boolean): Uint8Array {
+  const own = membersOf(record, streamedNames);
+  if (!own) return record;
+  const texts = textsOf(own);
+  const changed = new Map<string, string>();
+  for (const group of memberGroups) {
+    if (group.flag !== undefined && !hasFlag(view, group.flag)) continue;
+    if (!isNewer(members, texts, group, isLater)) continue;
+    for (const name of [group.time, ...group.members])
+      if (members[name] !== undefined && members[name] !== texts[name]) changed.set(name, members[name]);
+  }
+  const price = changed.get('price');
+  // The last trade's price under another name, as long as the market is open.
+  if (price !== undefined && texts.close !== undefined && texts.close === texts.price)
+    changed.set('close', price);
+  return changed.size === 0 ? record : spliced(record, own, changed);
+}
+
+const hasFlag = ({ query }: View, flag: string): boolean => query.some(([name]) => name === flag);
+
+function isNewer(a: Members, b: Members, { time, volume }: MemberGroup, isLater: boolean): boolean {
+  const [timeOfA, timeOfB] = [momentOf(a[time]), momentOf(b[time])];
+  if (timeOfA === undefined) return false;
+  if (timeOfB === undefined || timeOfA !== timeOfB) return timeOfA > (timeOfB ?? 0);
+  if (volume === undefined || a[volume] === undefined || b[volume] === undefined) return isLater;
+  const order = compared(a[volume], b[volume]);
+  return order > 0 || (order === 0 && isLater);
+}
+
+/** What is no decimal counts as nothing. */
+function compared(a: string, b: string): number {
+  try {
+    return compareDecimals(a, b);
+  } catch {
+    return 0;
+  }
+}
+
+const momentOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
+/** Text and number alike, without quotation marks; null counts as absent. */
+function textsOf(members: ReadonlyMap<string, Uint8Array> | undefined): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of members ?? []) {
+    const written = textOf(value);
+    if (written.startsWith('"')) texts[name] = JSON.parse(written) as string;
+    else if (/^[-\d]/.test(written)) texts[name] = written;
+  }
+  return texts;
+}
+
+/** The record with other values of some members, in the form that each had; those that it lacks are added at its end. */
+function spliced(
+  record: Uint8Array,
+  own: ReadonlyMap<string, Uint8Array>,
+  changed: ReadonlyMap<string, string>,
+): Uint8Array {
+  const parts: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  let added = '';
+  for (const [name, text] of changed) {
+    const value = own.get(name);
+    if (!value) added += `,"${name}":${written(name, text, undefined)}`;
+    else {
+      const start = value.byteOffset - record.byteOffset;
+      const { length } = new TextEncoder().encode(textOf(value));
+      parts.push({ start, end: start + length, text: written(name, text, value[0]) });
+    }
+  }
+  const end = record.lastIndexOf(closeBrace);
+  const start = startOf(record);
+  const isEmpty = record[start] === openBrace && skipSpace(record, start + 1) === end;
+  if (added) parts.push({ start: end, end, text: isEmpty ? added.slice(1) : added });
+  parts.sort((a, b) => a.start - b.start);
+  return joined(record, parts);
+}
+
+function joined(
+  record: Uint8Array,
+  parts: readonly { readonly start: number; readonly end: number; readonly text: string }[],
+): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let at = 0;
+  for (const { start, end, text } of parts) {
+    pieces.push(record.subarray(at, start), new TextEncoder().encode(text));
+    at = end;
+  }
+  pieces.push(record.subarray(at));
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let length = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, length);
+    length += piece.length;
+  }
+  return bytes;
+}
+
+/**
+ * As the record writes the member. Where it has none of it, as snapshots do: times as numbers, decimals as texts.
+ *
+ * @param first the first byte of the record's own value
+ */
+function written(name: string, text: string, first: number | undefined): string {
+  const isNumber = first === undefined || first === 0x6e ? times.has(name) : first !== quote;
+  return isNumber ? text : JSON.stringify(text);
+}

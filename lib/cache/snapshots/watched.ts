@@ -1,0 +1,59 @@
+/** What all instances ask for, and what they fetched, for one that neither serves nor refreshes: it reads, and writes nothing. */
+
+import { createInstance, type Instance } from './instance.ts';
+import type { Runtime } from './ports.ts';
+import type { SnapshotStore } from './store.ts';
+
+export interface WatchedSymbol {
+  readonly category: string;
+  readonly symbol: string;
+  /** How often clients requested it lately, of all instances together, older requests counting less. */
+  readonly demand: number;
+}
+
+export class WatchedSnapshots {
+  readonly #instance: Instance;
+
+  constructor(store: SnapshotStore, runtime: Partial<Runtime> = {}) {
+    this.#instance = createInstance({
+      ...runtime,
+      store,
+      permits: { acquire: async () => ({ ok: false, retryAfterMs: 1000 }) },
+      upstream: async () => ({ kind: 'failed', wasNotSent: true }),
+    });
+  }
+
+  /** Reads what is new. Never rejects. */
+  poll(): Promise<void> {
+    return this.#instance.log.poll();
+  }
+
+  /** Those in demand most first, of all views of a category together. */
+  wanted(max: number): readonly WatchedSymbol[] {
+    const { memory, runtime } = this.#instance;
+    const now = runtime.clock();
+    const symbols = new Map<string, WatchedSymbol>();
+    for (const entries of memory.views.values()) {
+      const { category } = entries.view;
+      for (const { symbol, demand } of entries.inUse(now)) {
+        const key = `${category} ${symbol}`;
+        symbols.set(key, { category, symbol, demand: demand + (symbols.get(key)?.demand ?? 0) });
+      }
+    }
+    return [...symbols.values()].sort((a, b) => b.demand - a.demand).slice(0, max);
+  }
+
+  /** The record that was fetched last, of any view of the category. */
+  fetched(
+    category: string,
+    symbol: string,
+  ): { readonly record: Uint8Array; readonly at: number } | undefined {
+    let latest: { readonly record: Uint8Array; readonly at: number } | undefined;
+    for (const { view, entries } of this.#instance.memory.views.values()) {
+      const entry = view.category === category ? entries.get(symbol) : undefined;
+      if (entry && entry.fetchedAt > (latest?.at ?? 0))
+        latest = { record: entry.record, at: entry.fetchedAt };
+    }
+    return latest;
+  }
+}

@@ -1,0 +1,48 @@
+/** Which symbols the sessions carry: those in demand most, without moving one in and out again. */
+
+import type { WantedSymbol } from './ports.ts';
+
+export interface AssignOptions {
+  /** Symbols that all sessions together may carry. */
+  readonly capacity: number;
+  /** Symbols that move in or out at once, at most: each move is paid for with requests of the shared limit. */
+  readonly maxMoves: number;
+}
+
+/** What is not carried moves in when its demand is so many times that of one that is carried. */
+const hysteresis = 1.5;
+
+/** A symbol with its category, as one text. */
+export const keyOf = ({ category, symbol }: Pick<WantedSymbol, 'category' | 'symbol'>): string =>
+  `${category} ${symbol}`;
+
+/**
+ * What is to be carried next.
+ *
+ * @param carried keys of the symbols that are carried now
+ * @param wanted those in demand most first
+ * @returns keys
+ */
+export function assign(
+  carried: ReadonlySet<string>,
+  wanted: readonly WantedSymbol[],
+  { capacity, maxMoves }: AssignOptions,
+): ReadonlySet<string> {
+  const demand = new Map(wanted.map((one) => [keyOf(one), one.demand]));
+  const next = new Set([...carried].slice(0, capacity));
+  const weakest = [...next].sort((a, b) => (demand.get(a) ?? 0) - (demand.get(b) ?? 0));
+  let moves = 0;
+  for (const one of wanted) {
+    const key = keyOf(one);
+    if (next.has(key)) continue;
+    if (moves >= maxMoves) break;
+    if (next.size >= capacity) {
+      const out = weakest.shift();
+      if (out === undefined || one.demand < hysteresis * (demand.get(out) ?? 0) || one.demand === 0) break;
+      next.delete(out);
+    }
+    next.add(key);
+    moves++;
+  }
+  return next;
+}

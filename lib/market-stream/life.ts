@@ -1,0 +1,56 @@
+/**
+ * Until when a session is known to have told every change. A message of values is a sign of life; an answer to a ping is
+ * one, too, because a quiet market sends nothing. But sessions were seen that answer pings and send no values any more. So
+ * answers count only while the silence is not much longer than others of the last minute were, and after a silence that is
+ * much longer the session counts as mute.
+ */
+
+/** How long a message is on its way at most, until a ping has told. */
+const firstTripMs = 500;
+/** What an earlier trip counts still, when the next was shorter. */
+const tripWeight = 0.9;
+/** How long answers to pings count after the last values: so long, and so many times the longest silence lately. */
+const quiet = { ms: 500, times: 2 } as const;
+/** After such a silence the session is mute. */
+const mute = { ms: 4000, times: 4 } as const;
+/** A silence that ended so long ago counts a third. */
+const forgetMs = 60_000;
+
+export class SessionLife {
+  #signAt = Number.NEGATIVE_INFINITY;
+  #tripMs = firstTripMs;
+  #valuesAt = Number.NEGATIVE_INFINITY;
+  /** The longest silence lately, in milliseconds. */
+  #longestMs = 0;
+
+  /** In milliseconds since the epoch: every change before it has been told. */
+  get signAt(): number {
+    return this.#signAt;
+  }
+
+  begin(now: number): void {
+    this.#valuesAt = now;
+  }
+
+  values(now: number): void {
+    const silenceMs = Math.max(0, now - this.#valuesAt);
+    this.#longestMs = Math.max(silenceMs, this.#longestMs * Math.exp(-silenceMs / forgetMs));
+    this.#valuesAt = now;
+    // What came was on its way, and what the upstream sent meanwhile is.
+    this.#signAt = Math.max(this.#signAt, now - this.#tripMs);
+  }
+
+  /** @param askedAt what the upstream sent before has come: it answers in order */
+  sign(now: number, askedAt: number): void {
+    this.#tripMs = Math.max(now - askedAt, tripWeight * this.#tripMs);
+    if (!this.#isLonger(quiet, now)) this.#signAt = Math.max(this.#signAt, askedAt);
+  }
+
+  isMute(now: number): boolean {
+    return this.#isLonger(mute, now);
+  }
+
+  #isLonger({ ms, times }: { readonly ms: number; readonly times: number }, now: number): boolean {
+    return now - this.#valuesAt > ms + times * this.#longestMs;
+  }
+}

@@ -1,0 +1,95 @@
+/** What a listener of the market stream is made of, and what it reports. */
+
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
+import type { AccountStream, LeaseStore, MarketStreamTransport } from './ports.ts';
+
+export interface MarketStreamListenerOptions {
+  readonly transport: MarketStreamTransport;
+  readonly store: LeaseStore;
+  /** What belongs to the account of the current secret. Rejects when there is no secret that can be used. */
+  readonly account: () => Promise<AccountStream>;
+  readonly report?: (report: MarketStreamReport) => void;
+  /** In milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** In milliseconds since any moment; never set back or forward. Measures the lease. */
+  readonly monotonic?: () => number;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly tuning?: Partial<MarketStreamTuning>;
+}
+
+export interface MarketStreamTuning {
+  /** Connections at once, at most: the upstream allows five, and counts one for a minute after its end. */
+  readonly sessions: number;
+  /** Symbols that one session may have. */
+  readonly symbolsEach: number;
+  /** How often what changed is written for all instances, in milliseconds. */
+  readonly batchMs: number;
+}
+
+export interface MarketStreamListener {
+  /**
+   * Waits for the lease, listens until `until`, releases it, and resolves. Resolves at once where another listener means to
+   * hold the lease beyond `until`.
+   */
+  run(call: { readonly until: number; readonly signal?: AbortSignal }): Promise<MarketStreamRun>;
+}
+
+export interface MarketStreamRun {
+  readonly result: 'listened' | 'not_needed' | 'lease_lost' | 'refused';
+}
+
+/** Told as it happens, for metrics and alarms. No secret, key or session id is in it. */
+export type MarketStreamReport =
+  /** About once a minute. `symbols` are told now, of those that are `wanted`; `lastSignAgeMs` is that of the oldest session. */
+  | {
+      readonly kind: 'state';
+      readonly sessions: number;
+      readonly symbols: number;
+      readonly wanted: number;
+      readonly lastSignAgeMs?: number;
+    }
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'ended' }
+  /** A session answers, and does not tell what it should. */
+  | { readonly kind: 'mute' }
+  | { readonly kind: 'notice'; readonly type: string; readonly content: string }
+  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'invalid'; readonly topic: string; readonly reason: string }
+  | {
+      readonly kind: 'failed';
+      readonly step: 'account' | 'store' | 'connection' | 'log' | 'task';
+      readonly cause: unknown;
+    };
+
+export interface Parts extends Omit<Required<MarketStreamListenerOptions>, 'tuning' | 'sleep'> {
+  readonly tuning: MarketStreamTuning;
+  /** Resolves after so many milliseconds, or when the signal aborts. */
+  readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+const defaults: MarketStreamTuning = { sessions: 4, symbolsEach: 100, batchMs: 150 };
+
+export function partsOf(options: MarketStreamListenerOptions): Parts {
+  const { report, sleep = sleepWithTimer, clock = Date.now, random = Math.random } = options;
+  const { monotonic = () => performance.now() } = options;
+  return {
+    ...options,
+    clock,
+    monotonic,
+    random,
+    tuning: { ...defaults, ...options.tuning },
+    report(one) {
+      try {
+        report?.(one);
+      } catch {
+        // A log that fails must not end a session.
+      }
+    },
+    async pause(ms, signal) {
+      if (!signal?.aborted) await sleep(Math.max(0, ms), signal).catch(() => {});
+    },
+  };
+}

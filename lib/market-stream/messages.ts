@@ -1,0 +1,126 @@
+/**
+ * A message of the market stream as the members of a snapshot record that it carries. Whatever the upstream sends, reading
+ * it throws nothing: a message that is none is told apart, and dropped.
+ */
+
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+
+export type StreamMessage =
+  | {
+      readonly kind: 'values';
+      readonly symbol: string;
+      /** By the names that a snapshot record has, with the text that the upstream wrote. */
+      readonly members: Readonly<Record<string, string>>;
+      /** When the upstream sent it, in milliseconds since the epoch. */
+      readonly sentAt: number;
+    }
+  | { readonly kind: 'notice'; readonly type: string; readonly content: string }
+  /** A sign of life, and nothing else; also of topics that are not used or not known. */
+  | { readonly kind: 'sign' }
+  | { readonly kind: 'invalid'; readonly topic: string; readonly reason: string };
+
+/** The fields of a snapshot after the first, by number. */
+const snapshotMembers: Readonly<Record<number, string>> = Object.fromEntries(
+  [
+    ['last_trade_time', 'price', 'open', 'high', 'low', 'pre_close', 'volume', 'change', 'change_ratio'],
+    ['last_trade_time', 'last_price', 'high', 'low', 'volume', 'change', 'change_ratio'].map(
+      (name) => `extend_hour_${name}`,
+    ),
+    ['last_trade_time', 'price', 'high', 'low', 'volume', 'change', 'change_ratio'].map(
+      (name) => `ovn_${name}`,
+    ),
+  ]
+    .flat()
+    .map((name, index) => [index + 2, name]),
+);
+
+/** Far above any message, and a tenth of what one could be. */
+const maxBytes = 64 * 1024;
+const symbolForm = /^[\x21-\x7e]{1,32}$/;
+const momentForm = /^\d{1,15}$/;
+const decimalForm = /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,2})?$/;
+/** A moment further ahead would stay the newest for ever. */
+const maxAheadMs = 60_000;
+
+/**
+ * @param now in milliseconds since the epoch: what claims to be of later is no message
+ *
+ * @example
+ * const message = readMessage('snapshot', payload, Date.now());
+ * if (message.kind === 'values') console.log(message.symbol, message.members.price);
+ */
+export function readMessage(topic: string, payload: Uint8Array, now: number): StreamMessage {
+  if (topic !== 'snapshot' && topic !== 'quote' && topic !== 'notice') return { kind: 'sign' };
+  try {
+    if (payload.length > maxBytes) throw new RangeError('too large');
+    return topic === 'notice' ? readNotice(payload) : readValues(topic, payload, now);
+  } catch (error) {
+    return { kind: 'invalid', topic, reason: error instanceof Error ? error.message : 'not readable' };
+  }
+}
+
+function readNotice(payload: Uint8Array): StreamMessage {
+  const { type, content } = JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
+  return { kind: 'notice', type: String(type), content: String(content ?? '').slice(0, 200) };
+}
+
+function readValues(topic: 'snapshot' | 'quote', payload: Uint8Array, now: number): StreamMessage {
+  const fields = fieldsOf(payload);
+  const basic = fieldsOf(last(fields, 1) ?? new Uint8Array());
+  const symbol = text(last(basic, 1));
+  const timestamp = text(last(basic, 3));
+  if (!symbolForm.test(symbol)) throw new RangeError('no symbol');
+  if (timestamp !== '') checked('timestamp', timestamp, momentForm);
+  const members: Record<string, string> = {};
+  if (topic === 'quote') Object.assign(members, bookOf(fields, timestamp));
+  else
+    for (const [number, name] of Object.entries(snapshotMembers)) {
+      const value = text(last(fields, Number(number)));
+      if (value !== '')
+        members[name] = checked(name, value, name.endsWith('_time') ? momentForm : decimalForm);
+    }
+  for (const [name, value] of Object.entries(members))
+    if (name.endsWith('_time') && Number(value) > now + maxAheadMs) throw new RangeError(`${name} is ahead`);
+  return { kind: 'values', symbol, members, sentAt: Number(timestamp) };
+}
+
+/** The best of either side, which is the first. */
+function bookOf(fields: Fields, timestamp: string): Record<string, string> {
+  const members: Record<string, string> = {};
+  for (const [field, name] of [
+    [2, 'ask'],
+    [3, 'bid'],
+  ] as const) {
+    const best = fields.get(field)?.[0];
+    if (!best) continue;
+    const side = fieldsOf(best);
+    members[name] = checked(name, text(last(side, 1)), decimalForm);
+    members[`${name}_size`] = checked(name, text(last(side, 2)), decimalForm);
+  }
+  // Without a time it could not be told from an older one.
+  return timestamp === '' ? {} : { ...members, quote_time: timestamp };
+}
+
+function checked(name: string, value: string, form: RegExp): string {
+  if (!form.test(value)) throw new RangeError(`${name} has no valid value`);
+  return value;
+}
+
+type Fields = ReadonlyMap<number, readonly Uint8Array[]>;
+
+/** All fields of a message that have a length, which is each one that is known; others are skipped. */
+function fieldsOf(bytes: Uint8Array): Fields {
+  const fields = new Map<number, Uint8Array[]>();
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (wireType !== WireType.LengthDelimited) reader.skip(wireType, field);
+    else fields.set(field, [...(fields.get(field) ?? []), reader.bytes()]);
+  }
+  return fields;
+}
+
+const last = (fields: Fields, field: number): Uint8Array | undefined => fields.get(field)?.at(-1);
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+const text = (bytes: Uint8Array | undefined): string => (bytes ? decoder.decode(bytes) : '');

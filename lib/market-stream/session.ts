@@ -1,0 +1,260 @@
+/**
+ * One session of the market stream: a connection that is opened again when it ends, the symbols that are subscribed on it,
+ * and what it told of each.
+ */
+
+import { memberGroups, streamedMembers } from '../cache/snapshots/newer-members.ts';
+import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
+import { keyOf } from './assign.ts';
+import { SessionLife } from './life.ts';
+import type { Parts } from './listener-options.ts';
+import { readMessage } from './messages.ts';
+import {
+  type AccountStream,
+  MarketStreamError,
+  type SubscriptionAnswer,
+  type WantedSymbol,
+} from './ports.ts';
+
+/** A symbol that is subscribed, and all that is known of the members that the stream carries. */
+export interface SymbolState {
+  readonly category: string;
+  readonly symbol: string;
+  readonly members: Record<string, string>;
+  /** A message came since it was subscribed: from then on the session tells of it. */
+  hasCome: boolean;
+}
+
+const reconnecting: BackOff = { firstMs: 500, maxMs: 30_000 };
+/** The upstream counts a connection for a minute after its end. */
+const tooManyMs = 65_000;
+/** The upstream refuses the app key: it may be replaced soon. */
+const keyRefusedMs = 30_000;
+/** CONNACK codes that no further attempt changes soon. */
+const refusals: Readonly<Record<number, number>> = {
+  4: keyRefusedMs,
+  5: keyRefusedMs,
+  103: keyRefusedMs,
+  104: keyRefusedMs,
+  105: tooManyMs,
+};
+/** The upstream was seen not to know a session for a second or so after it accepted the connection. */
+const settleMs = 1000;
+/** Pauses after `INVALID_SESSION`; after the last the session begins anew under another id. */
+const unknownMs = [1000, 2000, 4000] as const;
+/** After any other refusal. */
+const refusedMs = 10_000;
+/** One that is mute again so soon after it was subscribed again gets another id. */
+const muteAgainMs = 30_000;
+/** A value that was fetched, and that the stream has not told so long after the fetch was sent, will not be told. */
+const behindMs = 3000;
+const pingMs = 2000;
+
+export type Refused = Extract<SubscriptionAnswer, { ok: false }>;
+type Refuse = (refused: Refused, symbols: readonly WantedSymbol[]) => void;
+
+export class StreamSession {
+  readonly #parts: Parts;
+  readonly #account: AccountStream;
+  readonly #refuse: Refuse;
+  readonly #life = new SessionLife();
+  /** By symbol: messages name no category. */
+  readonly #states = new Map<string, SymbolState>();
+  readonly #changed = new Set<SymbolState>();
+  #desired: readonly WantedSymbol[] = [];
+  #id: string = crypto.randomUUID();
+  #connection: AbortController | undefined;
+  #isConnected = false;
+  /** No subscription is asked for before. */
+  #notBefore = 0;
+  #unknown = 0;
+  #mutedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param refuse told of symbols, or a category, that the upstream refuses */
+  constructor(parts: Parts, account: AccountStream, refuse: Refuse) {
+    this.#parts = parts;
+    this.#account = account;
+    this.#refuse = refuse;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  get signAt(): number {
+    return this.#life.signAt;
+  }
+
+  /** The symbols that it tells of. */
+  get carried(): readonly SymbolState[] {
+    return [...this.#states.values()].filter(({ hasCome }) => hasCome);
+  }
+
+  /** Those that changed since this was called last. */
+  takeChanged(): readonly SymbolState[] {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return changed;
+  }
+
+  /** The symbols that it was asked to carry last. */
+  get desired(): readonly WantedSymbol[] {
+    return this.#desired;
+  }
+
+  want(symbols: readonly WantedSymbol[]): void {
+    this.#desired = symbols;
+  }
+
+  /** Connects, and connects again, until the signal aborts. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { clock, pause, random, report } = this.#parts;
+    for (let failures = 0; !signal.aborted; ) {
+      const openedAt = clock();
+      const pauseMs = await this.#listen(signal).catch((error: unknown) => {
+        report({ kind: 'failed', step: 'connection', cause: error });
+        return error instanceof MarketStreamError ? refusals[error.refusal ?? 0] : undefined;
+      });
+      this.#forget();
+      if (signal.aborted) return;
+      report({ kind: 'ended' });
+      failures = clock() - openedAt > reconnecting.maxMs ? 0 : failures + 1;
+      await pause(pauseMs ?? jitteredMs(reconnecting, failures, random), signal);
+    }
+  }
+
+  async #listen(signal: AbortSignal): Promise<undefined> {
+    const { transport, clock, report } = this.#parts;
+    const connection = new AbortController();
+    this.#connection = connection;
+    const either = AbortSignal.any([signal, connection.signal]);
+    const call = { sessionId: this.#id, appKey: this.#account.appKey, pingMs, signal: either };
+    for await (const incoming of transport.open(call)) {
+      const now = clock();
+      if (incoming.kind === 'message') this.#receive(incoming.topic, incoming.payload, now);
+      else if (incoming.kind === 'sign') this.#life.sign(now, incoming.askedAt);
+      else {
+        this.#isConnected = true;
+        this.#life.begin(now);
+        this.#notBefore = now + settleMs;
+        report({ kind: 'connected' });
+      }
+    }
+    return undefined;
+  }
+
+  /** A connection that ends takes its subscriptions with it. */
+  #forget(): void {
+    this.#isConnected = false;
+    this.#states.clear();
+    this.#changed.clear();
+  }
+
+  #receive(topic: string, payload: Uint8Array, now: number): void {
+    const message = readMessage(topic, payload, now);
+    if (message.kind === 'invalid' || message.kind === 'notice') this.#parts.report(message);
+    else if (message.kind === 'values') {
+      this.#life.values(now);
+      const state = this.#states.get(message.symbol);
+      if (state) this.#take(state, message.members);
+    }
+  }
+
+  /** What is empty in a message stays as it was; what is older than what is known is left out. */
+  #take(state: SymbolState, members: Readonly<Record<string, string>>): void {
+    state.hasCome = true;
+    for (const group of memberGroups) {
+      const isOlder = Number(members[group.time] ?? Infinity) < Number(state.members[group.time] ?? 0);
+      if (isOlder) continue;
+      for (const name of [group.time, ...group.members])
+        if (members[name] !== undefined) state.members[name] = members[name];
+    }
+    this.#changed.add(state);
+  }
+
+  /** Notices when the session does not tell what it should, and begins anew what it does not tell. */
+  watch(now: number): void {
+    if (!this.#isConnected || this.#states.size === 0) return;
+    if (!this.#life.isMute(now) && !this.#isBehind(now)) return;
+    this.#parts.report({ kind: 'mute' });
+    if (now - this.#mutedAt < muteAgainMs) this.#renew();
+    this.#mutedAt = now;
+    this.#life.begin(now);
+    // None of them is carried until it is told again; all are subscribed again at the next turn.
+    this.#states.clear();
+    this.#changed.clear();
+  }
+
+  #isBehind(now: number): boolean {
+    return this.carried.some(({ category, symbol, members }) => {
+      const fetched = this.#account.demand.fetched(category, symbol);
+      if (!fetched || now - fetched.at < behindMs) return false;
+      const { last_trade_time: tradedAt } = streamedMembers(fetched.record);
+      return Number(tradedAt ?? 0) > Number(members.last_trade_time ?? 0);
+    });
+  }
+
+  /** Another id: of this one the upstream knows nothing any more. */
+  #renew(): void {
+    this.#id = crypto.randomUUID();
+    this.#unknown = 0;
+    this.#connection?.abort();
+  }
+
+  /** Makes one subscription request, if there is anything to subscribe or to give up. */
+  async sync(): Promise<boolean> {
+    const { clock } = this.#parts;
+    if (!this.#isConnected || clock() < this.#notBefore) return false;
+    const desired = new Set(this.#desired.map(keyOf));
+    const out = [...this.#states.values()].filter((state) => !desired.has(keyOf(state)));
+    const added = this.#desired.filter(({ symbol }) => !this.#states.has(symbol));
+    const [first] = out.length > 0 ? out : added;
+    if (!first) return false;
+    const ofCategory = ({ category }: { readonly category: string }) => category === first.category;
+    if (out.length > 0) await this.#giveUp(out.filter(ofCategory));
+    else await this.#subscribe(added.filter(ofCategory));
+    return true;
+  }
+
+  async #giveUp(states: readonly SymbolState[]): Promise<void> {
+    for (const state of states) {
+      this.#states.delete(state.symbol);
+      this.#changed.delete(state);
+    }
+    // One that stays subscribed is told in vain, and counts among the session's symbols.
+    const answer = await this.#account.calls.unsubscribe(this.#call(states));
+    if (!answer.ok) this.#wait(answer);
+  }
+
+  async #subscribe(symbols: readonly WantedSymbol[]): Promise<void> {
+    const { demand, calls } = this.#account;
+    const before = this.#id;
+    // Before the request: the first values may come before its answer does.
+    for (const { category, symbol } of symbols) {
+      const record = demand.fetched(category, symbol)?.record;
+      const members = record ? { ...streamedMembers(record) } : {};
+      this.#states.set(symbol, { category, symbol, members, hasCome: false });
+    }
+    const answer = await calls.subscribe(this.#call(symbols));
+    if (answer.ok) {
+      this.#unknown = 0;
+      return;
+    }
+    if (before === this.#id) for (const { symbol } of symbols) this.#states.delete(symbol);
+    this.#wait(answer);
+    this.#refuse(answer, symbols);
+  }
+
+  #call(symbols: readonly { readonly category: string; readonly symbol: string }[]) {
+    const category = symbols[0]?.category ?? '';
+    return { sessionId: this.#id, category, symbols: symbols.map(({ symbol }) => symbol) };
+  }
+
+  #wait({ code }: Refused): void {
+    const { clock } = this.#parts;
+    this.#parts.report({ kind: 'refused', code });
+    if (code !== 'INVALID_SESSION') this.#notBefore = clock() + (code === 'INVALID_SYMBOL' ? 0 : refusedMs);
+    else if (this.#unknown < unknownMs.length) this.#notBefore = clock() + unknownMs[this.#unknown++]!;
+    else this.#renew();
+  }
+}

@@ -1,0 +1,179 @@
+/** The listener of the market stream: whatever happens to it, no value is told younger than it is, and none goes back. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { VirtualTime } from '../support/virtual-time.ts';
+import { followAll, type InstanceOptions, oldest } from './instances.ts';
+import { createListening, Market, ModelBroker, snapshotMessage } from './world.ts';
+
+const symbols = Array.from({ length: 110 }, (_, index) => `S${index}`);
+
+function createScene({ perSecond = 1, ...more }: { perSecond?: number } & Partial<InstanceOptions> = {}) {
+  const time = new VirtualTime();
+  const market = new Market(time, symbols, perSecond);
+  const broker = new ModelBroker(time, market);
+  const listening = createListening(time, broker);
+  const seen = followAll(time, market, { ...listening, symbols, ...more });
+  const run = (seconds: number) => time.runUntil(time.now() + 1000 * seconds);
+  const told = () => listening.reports.filter(({ kind }) => kind !== 'state').map(({ kind }) => kind);
+  return { time, market, broker, listening, seen, run, told };
+}
+
+type Scene = ReturnType<typeof createScene>;
+
+test('what the stream carries is fresh without requests, and what it does not carry is fetched', async () => {
+  const { time, broker, listening, seen, run } = createScene();
+  listening.begin();
+  await run(20);
+  const from = time.now();
+  await run(30);
+  assert.equal(broker.connections, 2);
+  assert.ok(oldest(seen, from) < 1000, `${oldest(seen, from)} ms`);
+  // Each record is fetched whole twice a minute: a hundred at once, by either instance.
+  assert.ok(seen.fetches.filter(({ at }) => at >= from).length <= 6);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+  assert.equal(broker.requests.length, 2);
+});
+
+/** What goes wrong, and how long pings hid it. */
+const faults: Readonly<
+  Record<string, readonly [hiddenMs: number, (scene: Scene) => unknown, backWithinSeconds?: number]>
+> = {
+  'all connections are cut': [0, ({ broker }) => broker.dropAll()],
+  'the connections go mute': [1500, ({ broker }) => broker.mute()],
+  'nothing comes any more': [0, ({ broker }) => Object.assign(broker.faults, { dead: true })],
+  'the upstream forgets the sessions': [1500, ({ broker }) => broker.forgetAll()],
+  'the upstream refuses new connections': [
+    0,
+    ({ broker }) => {
+      broker.faults = { refuse: 105 };
+      broker.dropAll();
+    },
+    // The upstream counts a connection for a minute after its end.
+    70,
+  ],
+  'subscriptions are refused': [
+    0,
+    ({ broker }) => {
+      broker.faults = { code: 'SYSTEM_ERROR' };
+      broker.dropAll();
+    },
+  ],
+};
+
+for (const [name, [hiddenMs, bring, backWithinSeconds = 30]] of Object.entries(faults))
+  test(`${name}: fetches take the symbols back, and the stream carries them again`, async () => {
+    const scene = createScene();
+    const { time, broker, listening, seen, run } = scene;
+    listening.begin();
+    await run(20);
+    const at = time.now();
+    bring(scene);
+    await run(12);
+    assert.ok(oldest(seen, at) < 5000, `${oldest(seen, at)} ms`);
+    broker.faults = {};
+    await run(backWithinSeconds);
+    const from = time.now();
+    await run(5);
+    assert.ok(oldest(seen, from) < 1000, `${oldest(seen, from)} ms afterwards`);
+    assert.deepEqual(seen.wentBack, []);
+    assert.deepEqual(
+      seen.tooOld.filter(({ as }) => as < at || as > at + hiddenMs),
+      [],
+    );
+  });
+
+test('a listener that dies is followed by another, and meanwhile symbols are fetched', async () => {
+  const { time, broker, listening, seen, run } = createScene();
+  const first = listening.begin();
+  await run(20);
+  // As a process that is killed: it renews and writes nothing, and its connections end.
+  first.end();
+  broker.dropAll();
+  const at = time.now();
+  await run(1);
+  const second = listening.begin();
+  await run(30);
+  assert.ok(oldest(seen, at) < 5000, `${oldest(seen, at)} ms`);
+  assert.ok(oldest(seen, at + 25_000) < 1000);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+  second.end();
+  assert.deepEqual(await second.done, { result: 'listened' });
+});
+
+test('a second listener does not listen beside the first', async () => {
+  const { broker, listening, run } = createScene();
+  listening.begin();
+  await run(10);
+  const second = listening.begin();
+  await run(20);
+  assert.deepEqual(await second.done, { result: 'not_needed' });
+  assert.equal(broker.connections, 2);
+});
+
+test('a fetch that is behind the stream does not set a value back', async () => {
+  const { listening, seen, run } = createScene({ lagMs: 1500 });
+  listening.begin();
+  await run(40);
+  assert.deepEqual(seen.wentBack, []);
+});
+
+test('symbols that the upstream names as unknown are left out, and all others are carried', async () => {
+  const { time, broker, listening, seen, run } = createScene();
+  broker.faults = { unknown: ['S3', 'S77'] };
+  listening.begin();
+  await run(30);
+  const [batch] = await listening.log.read();
+  const carried = batch?.carried?.flatMap((one) => one.symbols) ?? [];
+  assert.deepEqual(
+    [...carried].sort(),
+    symbols.filter((symbol) => symbol !== 'S3' && symbol !== 'S77').sort(),
+  );
+  await run(20);
+  assert.ok(oldest(seen, time.now() - 15_000) < 3000);
+});
+
+test('no message of any kind ends the listener, or shows a value that is none', async () => {
+  const { time, market, broker, listening, seen, run, told } = createScene({ perSecond: 0.1 });
+  listening.begin();
+  await run(20);
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const ahead = time.now() + 3_600_000;
+  const { price } = market.lastOf('S1');
+  const poison: readonly (readonly [string, Uint8Array])[] = [
+    ['snapshot', bytes('no protobuf')],
+    ['snapshot', new Uint8Array([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f])],
+    ['snapshot', snapshotMessage('S1', { at: time.now(), price: 'NaN' }, time.now())],
+    ['snapshot', snapshotMessage('S1', { at: ahead, price: '99999' }, time.now())],
+    ['snapshot', snapshotMessage('', { at: time.now(), price: '1' }, time.now())],
+    ['snapshot', snapshotMessage('S1"},{"', { at: time.now(), price: '1' }, time.now())],
+    ['snapshot', new Uint8Array(100_000)],
+    ['notice', bytes('{')],
+    ['quote', bytes('\x12\x02\x0a\x00')],
+    ['', new Uint8Array()],
+    ['event-snapshot', bytes('x')],
+  ];
+  for (const [topic, payload] of poison) broker.push(topic, payload);
+  await run(3);
+  assert.equal(market.lastOf('S1').price, price, 'the seed has no trade of S1 here');
+  const [batch] = await listening.log.read();
+  const told1 = batch?.changes.find(({ symbol }) => symbol === 'S1')?.members;
+  assert.equal(told1?.price, price);
+  // Each is told once for each of the two connections.
+  assert.equal(told().filter((kind) => kind === 'invalid').length, 2 * 8);
+  await run(20);
+  assert.equal(broker.connections, 2);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+});
+
+test('a sparse message changes what it has, and nothing else', async () => {
+  const { time, broker, listening, run } = createScene({ perSecond: 0.001 });
+  listening.begin();
+  await run(20);
+  broker.push('snapshot', snapshotMessage('S5', { price: '12.34' }, time.now()));
+  await run(3);
+  const [batch] = await listening.log.read();
+  const members = batch?.changes.find(({ symbol }) => symbol === 'S5')?.members;
+  assert.equal(members?.price, '12.34');
+  assert.equal(members?.volume, '1000');
+});
