@@ -20,7 +20,8 @@ import type {
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { batchGet, type Item, isMet, isUnmet, number, queryAll, seconds, textOf } from './dynamo-items.ts';
+import { batchGet, type Item, isMet, number, queryAll, seconds, textOf } from './dynamo-items.ts';
+import { DynamoLeases } from './dynamo-leases.ts';
 import { isOvertaken, reasonsOf, transact } from './dynamo-transaction.ts';
 import { openText, sealText } from './sealed-text.ts';
 
@@ -57,6 +58,7 @@ class DynamoTradeEventStore implements TradeEventStore {
   readonly #tableName: string;
   readonly #sealer: Sealer;
   readonly #clock: () => number;
+  readonly #leases: DynamoLeases;
   /** Orders events of one millisecond. */
   #added = 0;
 
@@ -65,54 +67,19 @@ class DynamoTradeEventStore implements TradeEventStore {
     this.#tableName = tableName;
     this.#sealer = sealer;
     this.#clock = clock;
+    this.#leases = new DynamoLeases(client, tableName);
   }
 
-  async acquire({ lease, owner, until, endsAt, expired }: AcquireCall): Promise<Acquired> {
-    const isExpired = ' OR (#owner = :expiredOwner AND #until = :expiredUntil)';
-    try {
-      const { Attributes = {} } = await this.#client.send('UpdateItem', {
-        TableName: this.#tableName,
-        Key: leaseKey(lease),
-        UpdateExpression: 'SET #owner = :owner, #until = :until, ends_at = :endsAt',
-        ConditionExpression: `attribute_not_exists(#owner) OR #owner = :owner${expired ? isExpired : ''}`,
-        ExpressionAttributeNames: { '#owner': 'owner', '#until': 'until' },
-        ExpressionAttributeValues: {
-          ':owner': { S: owner },
-          ':until': number(until),
-          ':endsAt': number(endsAt),
-          ...(expired && {
-            ':expiredOwner': { S: expired.owner },
-            ':expiredUntil': number(expired.until),
-          }),
-        },
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
-      return { kind: 'acquired', state: toLeaseState(Attributes) };
-    } catch (error) {
-      if (!(isUnmet(error) && error.Item)) throw error;
-      const state = toLeaseState(error.Item);
-      const record = { owner: textOf(error.Item, 'owner'), until: state.until, endsAt: state.endsAt };
-      return { kind: 'held', record };
-    }
+  acquire(call: AcquireCall): Promise<Acquired> {
+    return this.#leases.acquire(call);
   }
 
   renew(lease: string, owner: string, state: LeaseState): Promise<boolean> {
-    return this.#writeLease(lease, owner, { owner: { S: owner }, ...fromLeaseState(state) });
+    return this.#leases.renew(lease, owner, state);
   }
 
-  async release(lease: string, owner: string, state: LeaseState): Promise<void> {
-    await this.#writeLease(lease, owner, fromLeaseState(state));
-  }
-
-  #writeLease(lease: string, owner: string, attributes: Item): Promise<boolean> {
-    return this.#put({
-      TableName: this.#tableName,
-      Item: { ...leaseKey(lease), ...attributes },
-      ConditionExpression: '#owner = :owner',
-      ExpressionAttributeNames: { '#owner': 'owner' },
-      ExpressionAttributeValues: { ':owner': { S: owner } },
-    });
+  release(lease: string, owner: string, state: LeaseState): Promise<void> {
+    return this.#leases.release(lease, owner, state);
   }
 
   async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
@@ -271,23 +238,9 @@ class DynamoTradeEventStore implements TradeEventStore {
 const orderPrefix = 'order#';
 const eventPrefix = 'event#';
 
-const leaseKey = (lease: string) => ({ pk: { S: lease }, sk: { S: 'lease' } });
 const orderKey = (lease: string, order: string) => ({ pk: { S: lease }, sk: { S: orderPrefix + order } });
 const eventKey = (lease: string, id: string) => ({ pk: { S: lease }, sk: { S: eventPrefix + id } });
 
 /** Sealed contents open in their own place alone. */
 const aboutOrder = (lease: string, order: string) => `trade event order ${lease} ${order}`;
 const aboutEvent = (lease: string, id: string) => `trade event ${lease} ${id}`;
-
-/** Contenders look at the first two; the others are only handed on. */
-function fromLeaseState({ until, endsAt, ...said }: LeaseState): Item {
-  return { until: number(until), ends_at: number(endsAt), said: { S: JSON.stringify(said) } };
-}
-
-function toLeaseState({ until, ends_at, said }: Item): LeaseState {
-  return {
-    ...(JSON.parse(said?.S ?? '{}') as Partial<LeaseState>),
-    until: Number(until?.N ?? 0),
-    endsAt: Number(ends_at?.N ?? 0),
-  };
-}

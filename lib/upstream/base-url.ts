@@ -64,3 +64,18 @@ export function eventsUrlFault(text: string): string | undefined {
   if (url.protocol !== 'http:') return 'is neither https nor http';
   return isPrivate(url) ? undefined : 'is http, and not on a loopback address';
 }
+
+/** What is wrong with the URL of the market stream's broker, if anything is. */
+export function marketStreamUrlFault(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return 'is no URL';
+  const isWebSocket = url.protocol === 'wss:' || url.protocol === 'ws:';
+  if ((!isWebSocket && /[^/]/.test(url.pathname)) || url.search || url.hash || url.username || url.password)
+    return 'has more than a host and a port';
+  if (url.protocol === 'mqtts:' || url.protocol === 'wss:') return undefined;
+  if (url.protocol !== 'mqtt:' && url.protocol !== 'ws:') return 'is none of mqtts, wss, mqtt and ws';
+  // The parser knows the host of http alone for what it is: it writes the one loopback address in many ways.
+  return isPrivate(new URL(text.replace(/^\w+/, 'http')))
+    ? undefined
+    : 'is not encrypted, and not on a loopback address';
+}

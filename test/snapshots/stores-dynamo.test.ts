@@ -5,12 +5,14 @@ import { beforeAll, describe, test } from 'vitest';
 import { createDynamoDirectoryStore } from '../../functions/aws/dynamo-directory-store.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
+import { createDynamoStreamedLog } from '../../functions/aws/dynamo-streamed-log.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
 import { createTable } from '../support/dynamo.ts';
 import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
 import { snapshotStoreContract } from './snapshot-store.contract.ts';
+import { streamedLogContract } from './streamed-log.contract.ts';
 
 describe('the DynamoDB engine', needsEmulator(), () => {
   const tableName = 'shared';
@@ -38,6 +40,9 @@ describe('the DynamoDB engine', needsEmulator(), () => {
     assert.ok(Math.max(...counts) > 8, `${Math.max(...counts)}`);
     assert.ok(Math.max(...counts) <= 1600, `${Math.max(...counts)}`);
   });
+  streamedLogContract('log of the market stream on DynamoDB', (clock) =>
+    createDynamoStreamedLog({ client: engine.client, tableName, timeoutMs, partition: partition(), clock }),
+  );
   answerStoreContract('answers on DynamoDB', () =>
     createDynamoResponseStore({ client: engine.client, tableName, timeoutMs, partition: partition() }),
   );

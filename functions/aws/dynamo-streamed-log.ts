@@ -1,0 +1,138 @@
+/**
+ * The log of the market stream in DynamoDB, in the table of snapshots: a partition of its own, with an item for each batch.
+ * Instances read it as often as the refresh log, so that neither takes units of the other's key. The listener needs PutItem
+ * and Query, instances need Query.
+ */
+
+import type { StreamedBatch, StreamedLog } from '../../lib/cache/snapshots/index.ts';
+import { beginMs } from '../../lib/cache/snapshots/index.ts';
+import { compress, decompress } from './brotli.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type Item, isMet, queryAll, seconds } from './dynamo-items.ts';
+import { recordKey, shardKey } from './snapshot-keys.ts';
+
+export interface DynamoStreamedLogOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** As that of the snapshots: see `storePartition`. */
+  readonly partition: string;
+  /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
+  readonly timeoutMs?: number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+/** Another one when the meaning of the bytes changes; those of another version are not read. */
+const version = 1;
+/** Whole batches are never further apart: in a busy market two seconds are fourteen batches, in a quiet one ten are ten. */
+const maxSinceWhole = 40;
+const maxPages = 4;
+const maxBytes = 16 * 1024 * 1024;
+/** The sequence goes on from the last batch that is kept, and readers know it: longer than any pause of the listener. */
+const keptMs = 24 * 3_600_000;
+
+/** @example const log = createDynamoStreamedLog({ client, tableName, partition: storePartition(upstream, partition) }); */
+export function createDynamoStreamedLog({
+  client,
+  tableName,
+  partition,
+  timeoutMs = 300,
+  clock = Date.now,
+}: DynamoStreamedLogOptions): StreamedLog {
+  const sender = withStoreErrors(withLimit(client, { timeoutMs }));
+  const pk = shardKey(partition, 'stream', 0);
+  const query = { TableName: tableName, KeyConditionExpression: 'pk = :pk AND sk > :after' };
+
+  async function latest(count: number, isConsistent: boolean): Promise<readonly Item[]> {
+    const { Items = [] } = await sender.send('Query', {
+      TableName: tableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+      ScanIndexForward: false,
+      Limit: count,
+      ConsistentRead: isConsistent,
+    });
+    return Items;
+  }
+
+  return {
+    async read(after) {
+      if (after !== undefined) {
+        const values = { ':pk': pk, ':after': { S: recordKey(after) } };
+        const items = await queryAll(sender, { ...query, ExpressionAttributeValues: values }, maxPages);
+        return items.flatMap((item) => toBatch(item) ?? []);
+      }
+      const found = (await latest(maxSinceWhole, false)).flatMap((item) => toBatch(item) ?? []);
+      const whole = found.findIndex(({ carried }) => carried);
+      const isYoung = whole >= 0 && found[whole]!.at >= clock() - beginMs;
+      return isYoung ? found.slice(0, whole + 1).reverse() : [];
+    },
+    write: (batch) =>
+      isMet(
+        sender.send('PutItem', {
+          TableName: tableName,
+          Item: {
+            pk,
+            sk: { S: recordKey(batch.sequence) },
+            batch: { B: packBatch(batch) },
+            expires_at: seconds(clock() + keptMs),
+          },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        }),
+      ),
+    async last() {
+      const [item] = await latest(1, true);
+      return Number(item?.sk?.S ?? 0);
+    },
+  };
+}
+
+/** Changes by category and by the set of their members, each member of all symbols side by side: that compresses best. */
+interface Packed extends Omit<StreamedBatch, 'changes'> {
+  readonly v: number;
+  readonly changes: readonly (readonly [
+    category: string,
+    names: readonly string[],
+    symbols: readonly string[],
+    columns: readonly (readonly string[])[],
+  ])[];
+}
+
+export function packBatch({ changes, ...batch }: StreamedBatch): Uint8Array {
+  const blocks = new Map<string, StreamedBatch['changes'][number][]>();
+  for (const change of changes) {
+    const key = JSON.stringify([change.category, Object.keys(change.members)]);
+    blocks.set(key, [...(blocks.get(key) ?? []), change]);
+  }
+  const packed: Packed = {
+    v: version,
+    ...batch,
+    changes: [...blocks].map(([key, block]) => {
+      const [category, names] = JSON.parse(key) as [string, readonly string[]];
+      const columns = names.map((name) => block.map(({ members }) => members[name] ?? ''));
+      return [category, names, block.map(({ symbol }) => symbol), columns];
+    }),
+  };
+  return compress(Buffer.from(JSON.stringify(packed)));
+}
+
+/** Undefined for what another version wrote. */
+function toBatch({ batch }: Item): StreamedBatch | undefined {
+  try {
+    const text = decompress(batch?.B ?? new Uint8Array(), maxBytes).toString();
+    const { v, changes, ...rest } = JSON.parse(text) as Packed;
+    if (v !== version) return undefined;
+    return {
+      ...rest,
+      changes: changes.flatMap(([category, names, symbols, columns]) =>
+        symbols.map((symbol, row) => ({
+          category,
+          symbol,
+          members: Object.fromEntries(names.map((name, column) => [name, columns[column]?.[row] ?? ''])),
+        })),
+      ),
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+/** The upstream's broker of quotes over MQTT 3.1.1, with a library that keeps the protocol; pings are this file's. */
+
+import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+import {
+  type ConnectionCall,
+  type Incoming,
+  MarketStreamError,
+  type MarketStreamTransport,
+} from '../../lib/market-stream/ports.ts';
+import { marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
+
+export interface MqttTransportOptions {
+  /** `mqtts://HOST:PORT` or `wss://HOST:PORT/mqtt`; `mqtt://` and `ws://` on a loopback address only, for a simulator. */
+  readonly url: string;
+  /** For the connection with its handshakes. Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Certificates to trust in place of Node's own, in PEM. */
+  readonly ca?: string;
+}
+
+/** As the vendor's own clients say; pings come more often, so that a dead connection is noticed sooner. */
+const keepaliveSeconds = 60;
+
+/**
+ * @throws TypeError for a URL that is neither encrypted nor on a loopback address
+ *
+ * @example
+ * const transport = createMqttTransport({ url: 'mqtts://quotes.broker.example:1883' });
+ * for await (const incoming of transport.open({ sessionId, appKey, pingMs: 2000, signal })) receive(incoming);
+ */
+export function createMqttTransport({
+  url,
+  connectTimeoutMs = 10_000,
+  ca,
+}: MqttTransportOptions): MarketStreamTransport {
+  const fault = marketStreamUrlFault(url);
+  if (fault) throw new TypeError(`the market stream's URL ${fault}`);
+  return {
+    async *open(call) {
+      if (call.signal.aborted) return;
+      const client = connect(url, optionsOf(call, connectTimeoutMs, ca));
+      const incoming = new Inflow(client, call);
+      try {
+        yield* incoming.items();
+      } finally {
+        incoming.stop();
+        client.end(true);
+      }
+    },
+  };
+}
+
+const optionsOf = (
+  { sessionId, appKey }: ConnectionCall,
+  connectTimeout: number,
+  ca: string | undefined,
+): IClientOptions => ({
+  protocolVersion: 4,
+  clientId: sessionId,
+  username: appKey,
+  // The upstream takes any: a session proves who it is by the signed subscription.
+  password: crypto.randomUUID(),
+  clean: true,
+  keepalive: keepaliveSeconds,
+  connectTimeout,
+  // The session opens the next connection itself.
+  reconnectPeriod: 0,
+  resubscribe: false,
+  rejectUnauthorized: true,
+  ...(ca !== undefined && { ca }),
+});
+
+/** What the library calls back with, as items that wait until they are taken. */
+class Inflow {
+  readonly #client: MqttClient;
+  readonly #call: ConnectionCall;
+  readonly #queue: Incoming[] = [];
+  #end: { readonly error?: MarketStreamError } | undefined;
+  #wake: () => void = () => {};
+  #pinging: ReturnType<typeof setInterval> | undefined;
+  #askedAt: number | undefined;
+
+  constructor(client: MqttClient, call: ConnectionCall) {
+    this.#client = client;
+    this.#call = call;
+    client.on('connect', () => {
+      this.#pinging = setInterval(() => this.#ping(), call.pingMs);
+      this.#add({ kind: 'connected' });
+    });
+    client.on('message', (topic, payload) => this.#add({ kind: 'message', topic, payload }));
+    client.on('packetreceive', ({ cmd }) => {
+      if (cmd !== 'pingresp' || this.#askedAt === undefined) return;
+      this.#add({ kind: 'sign', askedAt: this.#askedAt });
+      this.#askedAt = undefined;
+    });
+    client.on('error', (cause) => {
+      const code = 'code' in cause && typeof cause.code === 'number' ? cause.code : undefined;
+      this.#finish(new MarketStreamError(code, { cause }));
+    });
+    client.on('close', () => this.#finish(new MarketStreamError()));
+    call.signal.addEventListener('abort', this.#aborted);
+  }
+
+  readonly #aborted = (): void => this.#finish();
+
+  #ping(): void {
+    // Of two pings under way, an answer would not say which it answers.
+    if (this.#askedAt !== undefined) return;
+    this.#askedAt = Date.now();
+    this.#client.sendPing();
+  }
+
+  #add(incoming: Incoming): void {
+    this.#queue.push(incoming);
+    this.#wake();
+  }
+
+  #finish(error?: MarketStreamError): void {
+    this.#end ??= error ? { error } : {};
+    this.#wake();
+  }
+
+  stop(): void {
+    clearInterval(this.#pinging);
+    this.#call.signal.removeEventListener('abort', this.#aborted);
+  }
+
+  async *items(): AsyncGenerator<Incoming, void> {
+    for (;;) {
+      yield* this.#queue.splice(0);
+      if (this.#queue.length > 0) continue;
+      if (this.#end?.error && !this.#call.signal.aborted) throw this.#end.error;
+      if (this.#end) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
