@@ -1,6 +1,7 @@
 /** The upstream's broker of quotes over MQTT 3.1.1, with a library that keeps the protocol; pings are this file's. */
 
-import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+import { createRequire } from 'node:module';
+import type { IClientOptions, MqttClient } from 'mqtt';
 import {
   type ConnectionCall,
   type Incoming,
@@ -16,6 +17,15 @@ export interface MqttTransportOptions {
   readonly connectTimeoutMs?: number;
   /** Certificates to trust in place of Node's own, in PEM. */
   readonly ca?: string;
+}
+
+/**
+ * Loaded when it is needed: of all functions one needs it. It is CommonJS, and in a bundle, which is an ES module, it asks for
+ * parts of Node by a `require` that such a module has not.
+ */
+async function library(): Promise<typeof import('mqtt')> {
+  globalThis.require ??= createRequire(import.meta.url);
+  return import('mqtt');
 }
 
 /** As the vendor's own clients say; pings come more often, so that a dead connection is noticed sooner. */
@@ -38,6 +48,7 @@ export function createMqttTransport({
   return {
     async *open(call) {
       if (call.signal.aborted) return;
+      const { connect } = await library();
       const client = connect(url, optionsOf(call, connectTimeoutMs, ca));
       const incoming = new Inflow(client, call);
       try {

@@ -23,6 +23,7 @@ import { createDynamoLookupStore } from './dynamo-lookup-store.ts';
 import { createDynamoResponseStore } from './dynamo-response-store.ts';
 import { createDynamoSnapshotStore } from './dynamo-snapshot-store.ts';
 import { createDynamoStreamStore } from './dynamo-stream-store.ts';
+import { createDynamoStreamedLog } from './dynamo-streamed-log.ts';
 import { createEventBus } from './event-bridge.ts';
 import { nodeDigests } from './node-digests.ts';
 import { createNodeSend } from './node-send.ts';
@@ -71,6 +72,12 @@ export const quotePorts = (host: Host, client = newClient(host)): QuotePorts => 
     }),
   directory: (tableName, upstream) =>
     createDynamoDirectoryStore({ client: client(), tableName, partition: upstream }),
+  streamed: (tableName, upstream) => (partition) =>
+    createDynamoStreamedLog({
+      client: client(),
+      tableName,
+      partition: storePartition(upstream, partition),
+    }),
 });
 
 export const streamPorts = (host: Host, client = newClient(host)): StreamPorts => ({

@@ -7,6 +7,7 @@ export { authorizer } from './authorizer.ts';
 export { canary } from './canary.ts';
 export { group } from './group.ts';
 export { lookups } from './lookups.ts';
+export { marketStream } from './market-stream.ts';
 export { massCancels } from './mass-cancels.ts';
 export { orderAudit } from './order-audit.ts';
 export { orderStreams } from './order-streams.ts';

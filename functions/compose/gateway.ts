@@ -112,14 +112,15 @@ export function composeQuotes(
 /** What all functions that serve quotes share. */
 export function sharedQuotes(
   listing: SymbolListing,
-  { tableName, tuning }: CacheSettings,
+  { tableName, tuning, hasMarketStream }: CacheSettings,
   upstreamBaseUrl: string,
   ports: QuotePorts,
-): Required<Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'>> {
+): Required<Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'>> {
   const shared = [tableName, upstreamName(upstreamBaseUrl)] as const;
   // The same symbols exist for all accounts.
   const directory = { store: ports.directory(...shared), listing };
-  return { snapshots: ports.snapshots(...shared), directory, tuning };
+  const streamed = hasMarketStream ? ports.streamed(...shared) : undefined;
+  return { snapshots: ports.snapshots(...shared), streamed, directory, tuning };
 }
 
 /** Part of every key of what is shared: no upstream's answer is ever returned as another's. */

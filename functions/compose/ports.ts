@@ -9,7 +9,7 @@
 import type { ReadText } from '../../lib/access/read-text.ts';
 import type { AccessStore } from '../../lib/access/store.ts';
 import type { ResponseStore, Versions } from '../../lib/cache/responses/index.ts';
-import type { DirectoryStore, SnapshotStore } from '../../lib/cache/snapshots/index.ts';
+import type { DirectoryStore, SnapshotStore, StreamedLog } from '../../lib/cache/snapshots/index.ts';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import type { SecretSource, SecretVersion, Send } from '../../lib/gateway/index.ts';
 import type { CheckpointStore, TableNames } from '../../lib/guard-rails/checkpoints.ts';
@@ -19,6 +19,7 @@ import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Limit, LimiterStore } from '../../lib/limiter/index.ts';
 import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
+import type { LeaseStore, MarketStreamTransport } from '../../lib/market-stream/index.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
 import type { RecoverableJournal } from '../../lib/orders/journal.ts';
@@ -72,6 +73,14 @@ export interface QuotePorts extends GatewayPorts {
   /** Of the same table and upstream as `responses`. */
   snapshots(tableName: string, upstream: string): (partition: string) => SnapshotStore;
   directory(tableName: string, upstream: string): DirectoryStore;
+  /** Of the same table and upstream as `snapshots`. */
+  streamed(tableName: string, upstream: string): (partition: string) => StreamedLog;
+}
+
+/** For the listener of the market stream. */
+export interface MarketStreamPorts extends QuotePorts {
+  marketStream(url: string): MarketStreamTransport;
+  leases(tableName: string): LeaseStore;
 }
 
 /** For a function whose answers are streams. */

@@ -238,7 +238,9 @@ function readCache(
   const tableName = env.CACHE_TABLE;
   if (!tableName || !operations.some(({ freshness, sideEffect }) => freshness || sideEffect))
     return undefined;
-  return { tableName, tuning, networkPrefix };
+  const { MARKET_STREAM: stream = '' } = env;
+  if (!['', 'on'].includes(stream)) faults.push('MARKET_STREAM: neither empty nor on');
+  return { tableName, tuning, networkPrefix, hasMarketStream: stream === 'on' };
 }
 
 const cacheNumbers: Readonly<

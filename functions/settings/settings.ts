@@ -55,6 +55,8 @@ export interface LimiterSettings {
 export interface CacheSettings {
   readonly tableName: string;
   readonly tuning: CacheTuning;
+  /** Whether a listener of the market stream writes to the table. */
+  readonly hasMarketStream: boolean;
   /** What of a client's address names its network: requests of one key and network are one caller's. */
   readonly networkPrefix: NetworkPrefix;
 }
@@ -102,6 +104,17 @@ export interface ReconcilingSettings extends SettlementSettings {
 
 export interface MassCancelSettings extends SettlementSettings {
   readonly controlsTable: string;
+}
+
+export interface MarketStreamSettings {
+  /** Of the upstream's broker. */
+  readonly url: string;
+  /** Connections at once. */
+  readonly sessions: number;
+  /** Where instances share quotes. */
+  readonly tableName: string;
+  /** Of the gateway that subscribes. */
+  readonly function: FunctionSettings;
 }
 
 export interface TradeEventsSettings {

@@ -3,10 +3,12 @@
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
-import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
+import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
+import { eventsUrlFault, marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
 import { type Environment, type Read, readFunctionSettings, requiredOf } from './environment.ts';
 import type {
   FunctionSettings,
+  MarketStreamSettings,
   MassCancelSettings,
   OrderAuditSettings,
   ReconcilingSettings,
@@ -80,6 +82,21 @@ export const readTradingStopSettings = (env: Environment): Read<TradingStopSetti
       tableName: required('TRADING_CONTROLS_TABLE'),
       identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
       cancelOpen: cancels === 'true',
+    };
+  });
+
+export const readMarketStreamSettings = (env: Environment): Read<MarketStreamSettings> =>
+  reading(env, (required, faults) => {
+    const url = required('MARKET_STREAM_URL');
+    const urlFault = url ? marketStreamUrlFault(url) : undefined;
+    if (urlFault) faults.push(`MARKET_STREAM_URL: ${urlFault}`);
+    const sessions = env.MARKET_STREAM_SESSIONS || '4';
+    if (!/^[1-4]$/.test(sessions)) faults.push('MARKET_STREAM_SESSIONS: not a whole number from 1 to 4');
+    return {
+      url,
+      sessions: Number(sessions),
+      tableName: required('CACHE_TABLE'),
+      function: holderSettings(env, subscriptionOperations, faults),
     };
   });
 

@@ -15,6 +15,7 @@ const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
   'access-token': 'with `accessToken`',
   canary: 'with `canary`',
   'trade-events': 'with `tradeEvents`',
+  'market-stream': 'with `marketStream`',
   'market-data': 'where market data is open',
   quotes: 'where quotes are shared',
 };

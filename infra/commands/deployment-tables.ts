@@ -22,6 +22,7 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
   '`accessToken`': { accessToken: {} },
   '`canary`': { canary: {} },
   '`tradeEvents`': { tradeEvents: {} },
+  '`marketStream`': { marketStream: { url: 'mqtts://quotes.example:1883' } },
   '`live.maxOrderStreams`': {
     groups: { orders: 'iam' },
     tradeEvents: {},
@@ -42,6 +43,7 @@ export const everything: CountersignConfig = {
   accessToken: {},
   canary: {},
   tradeEvents: {},
+  marketStream: { url: 'mqtts://quotes.example:1883' },
   trading: { limits: 'none', stopOnAlarms: {} },
 };
 

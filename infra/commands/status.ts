@@ -63,6 +63,8 @@ const asked = {
   staleAnswers: ['QuotesStale', 'quotes-stale', 'Sum'],
   upstreamFailures: ['UpstreamFailed', 'upstream-failing', 'Sum'],
   tokenDaysLeft: ['TokenDaysLeft', 'token-ending', 'Minimum'],
+  streamedSymbols: ['MarketStreamSymbols', 'market-stream-away', 'Minimum'],
+  streamSilenceSeconds: ['MarketStreamSilenceSeconds', 'market-stream-away', 'Maximum'],
   tradeEventsConnected: ['TradeEventsConnected', 'trade-events-unconnected', 'Minimum'],
 } as const satisfies Readonly<Record<string, readonly [string, AlarmName, string]>>;
 
@@ -136,7 +138,7 @@ export function statusInWords(report: StatusReport, options: string): string {
   const { stack, version, alarms, limits, figures = {}, unknownOrders, massCancels, unread } = report;
   const { reads, hits = 0, oldestQuoteSeconds: age, staleAnswers, tokenDaysLeft, limitLeft } = figures;
   const raised = alarms?.filter(({ state }) => state === 'ALARM') ?? [];
-  const { limitRefused, tradeEventsConnected } = figures;
+  const { limitRefused, tradeEventsConnected, streamedSymbols, streamSilenceSeconds } = figures;
   const said = (value: unknown, words: string) => (value === undefined ? [] : [words]);
   return [
     `${stack}${version === undefined ? '' : `, version ${version}`}`,
@@ -153,6 +155,10 @@ export function statusInWords(report: StatusReport, options: string): string {
     ...said(reads, `Shared answers: ${reads} reads, ${Math.round((100 * hits) / (reads || 1))} % hits.`),
     ...said(age, `The oldest quote in an answer was ${age} s old; stale answers: ${staleAnswers ?? 0}.`),
     ...said(tokenDaysLeft, `The access token has ${tokenDaysLeft} days left.`),
+    ...said(
+      streamedSymbols,
+      `Market stream: ${streamedSymbols} symbols at least${streamSilenceSeconds === undefined ? '' : `, silent for ${streamSilenceSeconds.toFixed(1)} s at most`}.`,
+    ),
     ...said(
       tradeEventsConnected,
       `Trade events: ${tradeEventsConnected === 1 ? 'connected' : 'not connected all the time'}.`,

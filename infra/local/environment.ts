@@ -33,6 +33,8 @@ export interface EnvironmentParts {
   readonly upstreamBaseUrl: string;
   /** Of the event service; `undefined` where no listener runs. */
   readonly eventsUrl: string | undefined;
+  /** Of the broker of quotes; `undefined` where no listener runs. */
+  readonly marketStreamUrl: string | undefined;
   /** Of the run's tokens. */
   readonly issuer: string;
 }
@@ -46,7 +48,7 @@ export interface EnvironmentParts {
  */
 export function localEnvironment(
   settings: LocalSettings,
-  { upstreamBaseUrl, eventsUrl, issuer }: EnvironmentParts,
+  { upstreamBaseUrl, eventsUrl, marketStreamUrl, issuer }: EnvironmentParts,
   operations: readonly Operation[],
   isClosed: boolean,
 ): Environment {
@@ -61,6 +63,8 @@ export function localEnvironment(
     LIMITER_TABLE: names.limiter,
     LIMITER_BUCKET: 'local',
     CACHE_TABLE: shared,
+    MARKET_STREAM: marketStreamUrl && 'on',
+    MARKET_STREAM_URL: marketStreamUrl,
     CORS_ORIGINS: typeof corsOrigins === 'string' ? corsOrigins : corsOrigins?.join(','),
     LOOKUP_TABLE: names.lookups,
     LOOKUP_QUEUE: names.lookups,

@@ -50,6 +50,7 @@ import { createTradingRoutes } from './trading.ts';
 import { grantUsers, type LocalUser, usersOf } from './users.ts';
 import {
   sleepUnref,
+  startMarketStream,
   startMassCancels,
   startOrderAudit,
   startSettlement,
@@ -124,6 +125,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   const deployment = deploy(settings, heard, sending, {
     upstreamBaseUrl: upstreamUrl,
     eventsUrl: eventServiceOf(settings, simulator),
+    marketStreamUrl: settings.marketStreamUrl ?? simulator?.marketStream?.url,
     issuer: () => `${api.url}${issuerPath}`,
   });
   const { identity, platform, close } = deployment;
@@ -200,17 +202,23 @@ async function startUpstream({
   faults,
 }: LocalSettings): Promise<Simulator | undefined> {
   if (!('simulatorPort' in upstream)) return undefined;
-  const { simulatorPort, eventsPort = 0 } = upstream;
+  const { simulatorPort, eventsPort = 0, marketStreamPort } = upstream;
   return listening(
     startSimulator({
       ...credentials,
       port: simulatorPort,
       events: { port: eventsPort },
+      ...(marketStreamPort !== undefined && { marketStream: { port: marketStreamPort } }),
       limits: { 'market-data': marketDataLimit },
       ...(upstreamLimits && { upstreamLimits }),
       ...faults,
     }),
-    { PORT: port, UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort },
+    {
+      PORT: port,
+      UPSTREAM_PORT: simulatorPort,
+      EVENTS_PORT: eventsPort,
+      MARKET_STREAM_PORT: marketStreamPort ?? 0,
+    },
   );
 }
 
@@ -277,6 +285,7 @@ function deploy(
     startSettlement(workerParts, events, failed),
     startMassCancels(workerParts, failed),
     ...(hasEvents ? [startTradeEvents(workerParts, failed)] : []),
+    ...(urls.marketStreamUrl === undefined ? [] : [startMarketStream(workerParts, failed)]),
   ];
   if (hooks.tradeEvent) events.subscribe(hooks.tradeEvent);
   const hasAccounts = openGroups.some(isAccountData);

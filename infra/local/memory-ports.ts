@@ -4,6 +4,7 @@
  */
 
 import { createGrpcTransport } from '../../functions/aws/grpc-transport.ts';
+import { createMqttTransport } from '../../functions/aws/mqtt-transport.ts';
 import { nodeDigests } from '../../functions/aws/node-digests.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createNodeText } from '../../functions/aws/node-text.ts';
@@ -11,6 +12,7 @@ import type {
   GatewayPorts,
   Host,
   LookupPorts,
+  MarketStreamPorts,
   MassCancelPorts,
   OrderAuditPorts,
   OrderPorts,
@@ -22,7 +24,7 @@ import type {
 } from '../../functions/compose/ports.ts';
 import { type AccessStore, createMemoryAccessStore } from '../../lib/access/store.ts';
 import { createVersions } from '../../lib/cache/responses/index.ts';
-import { createMemoryDirectoryStore } from '../../lib/cache/snapshots/index.ts';
+import { createMemoryDirectoryStore, createMemoryStreamedLog } from '../../lib/cache/snapshots/index.ts';
 import { snapshotReadsOf } from '../../lib/cache/snapshots/one-symbol.ts';
 import { replySource } from '../../lib/events/names.ts';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
@@ -54,6 +56,7 @@ export type MemoryPorts = OrderPorts &
   OrderAuditPorts &
   TradingStopPorts &
   StreamPorts &
+  MarketStreamPorts &
   OrderStreamPorts &
   Omit<LookupPorts, 'queue'>;
 
@@ -115,15 +118,8 @@ export function createMemoryPlatform({
   const names = declared === 'any' ? anyNames : declared;
   const listeners = { order: listening<EntryChange>(), massCancel: listening<void>() };
   const limiters = byName([names.limiter], createMemoryLimiterStore);
-  const caches = byName([names.cache], () =>
-    byKey(() => {
-      const { snapshots, responses } = createMemoryCacheStores();
-      const directory = createMemoryDirectoryStore();
-      // Unlike a deployed instance, a function here serves several requests at a time, and equal reads share one.
-      const versions = createVersions({ store: responses, clock });
-      return { snapshots, responses, directory, versions, streams: createMemoryStreamStore() };
-    }),
-  );
+  const caches = byName([names.cache], () => byKey(() => createCaches(clock)));
+  const leases = byName([names.cache], () => createMemoryTradeEventStore(clock));
   const access = byName([names.access], createMemoryAccessStore);
   const audit = byName([names.audit], createMemoryOrderAudit);
   const lookups = byName([names.lookups], () => createMemoryLookupStore());
@@ -166,6 +162,9 @@ export function createMemoryPlatform({
       responses: (name, upstream) => caches(name)(upstream),
       snapshots: (name, upstream) => caches(name)(upstream).snapshots,
       directory: (name, upstream) => caches(name)(upstream).directory,
+      streamed: (name, upstream) => caches(name)(upstream).streamed,
+      marketStream: (url) => createMqttTransport({ url }),
+      leases,
       streams: (name, upstream) =>
         name === names.history ? histories(name).streams : caches(name)(upstream).streams,
       snapshotReads: (name, upstream, partition) =>
@@ -195,6 +194,16 @@ export function createMemoryPlatform({
       },
     },
   };
+}
+
+/** What one table of the cache holds of one upstream. */
+function createCaches(clock: () => number) {
+  const { snapshots, responses } = createMemoryCacheStores();
+  const streamed = byKey(() => createMemoryStreamedLog(clock));
+  const directory = createMemoryDirectoryStore();
+  // Unlike a deployed instance, a function here serves several requests at a time, and equal reads share one.
+  const versions = createVersions({ store: responses, clock });
+  return { snapshots, streamed, responses, directory, versions, streams: createMemoryStreamStore() };
 }
 
 /** The same controls, of which a restore of a table is one, as it is in a deployment. */

@@ -17,7 +17,7 @@ import {
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
-import { doubledPathFault, eventsUrlFault } from '../../lib/upstream/base-url.ts';
+import { doubledPathFault, eventsUrlFault, marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
 import { defined } from '../defined.ts';
 import {
   type AppCredentials,
@@ -52,9 +52,12 @@ export interface LocalSettings {
   readonly credentials: AppCredentials;
   /** What the upstream asks for where two-factor checking is on. */
   readonly accessToken?: string;
-  /** The simulator's ports (that of its event stream any free one when absent), or the base URL of another upstream. */
+  /**
+   * The simulator's ports (that of its event stream any free one when absent, that of its market stream none), or the base
+   * URL of another upstream.
+   */
   readonly upstream:
-    | { readonly simulatorPort: number; readonly eventsPort?: number }
+    | { readonly simulatorPort: number; readonly eventsPort?: number; readonly marketStreamPort?: number }
     | { readonly baseUrl: string };
   /** The usage plan of the key; by default the one that keeps within the upstream's limit. */
   readonly plan?: PlanTier;
@@ -83,6 +86,8 @@ export interface LocalSettings {
     /** On the console. */
     readonly isShown: boolean;
   };
+  /** The broker of another upstream's market stream. Default: the simulator's, where it has one, or no listener. */
+  readonly marketStreamUrl?: string;
   /** Whose scripts may call from a browser. Default: none. */
   readonly corsOrigins?: CorsOrigins;
 }
@@ -112,20 +117,30 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
   const port = mistakes.read(() => readPort(env, 'PORT', 8787), 0);
   const simulatorPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0);
   const eventsPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'EVENTS_PORT', 8789), 0);
-  const portFault = samePortFault({ PORT: port, UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort });
+  const isCacheOff = given('CACHE', (text) => choiceIn('CACHE', text, ['on', 'off'])) === 'off';
+  const streamMode = given('MARKET_STREAM', (text) => choiceIn('MARKET_STREAM', text, ['on', 'off']));
+  const hasStream = !baseUrl && !isCacheOff && streamMode !== 'off' && openGroups.includes('market-data');
+  const marketStreamPort = hasStream
+    ? mistakes.read(() => readPort(env, 'MARKET_STREAM_PORT', 8790), 0)
+    : undefined;
+  const portFault = samePortFault({
+    PORT: port,
+    UPSTREAM_PORT: simulatorPort,
+    EVENTS_PORT: eventsPort,
+    MARKET_STREAM_PORT: marketStreamPort ?? 0,
+  });
   if (portFault) mistakes.add(portFault);
   const faults = mistakes.read(() => readFaults(env), {});
   const hasOrders = openGroups.includes('orders');
   const eventsMode = given('TRADE_EVENTS', (text) => choiceIn('TRADE_EVENTS', text, ['on', 'quiet', 'off']));
   const url = given('TRADE_EVENTS_URL', (text) => readTradeEventsUrl(text, env, hasOrders));
   const hasEvents = eventsMode !== 'off' && hasOrders && (url !== undefined || !baseUrl);
-  const isCacheOff = given('CACHE', (text) => choiceIn('CACHE', text, ['on', 'off'])) === 'off';
   return {
     port,
     apiKey,
     openGroups,
     credentials: credentials ?? inventAppCredentials(),
-    upstream: baseUrl ? { baseUrl } : { simulatorPort, eventsPort },
+    upstream: baseUrl ? { baseUrl } : { simulatorPort, eventsPort, ...defined({ marketStreamPort }) },
     ...defined({
       host: given('HOST', readHost),
       otherApiKeys: given('OTHER_API_KEYS', (text) => readOtherApiKeys(text, apiKey)),
@@ -140,6 +155,7 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
       orderMembers: given('ORDER_MEMBERS', readOrderMembers),
       cache: isCacheOff ? ('off' as const) : undefined,
       tradeEvents: hasEvents ? { isShown: eventsMode !== 'quiet', ...defined({ url }) } : undefined,
+      marketStreamUrl: given('MARKET_STREAM_URL', (text) => readMarketStreamUrl(text, env, isCacheOff)),
       corsOrigins: given('CORS_ORIGINS', readCorsOrigins),
     }),
   };
@@ -208,6 +224,17 @@ function readTradeEventsUrl(
   if (fault) throw new StartError(`TRADE_EVENTS_URL ${fault}.`);
   if (!baseUrl) throw new StartError('TRADE_EVENTS_URL is set: it needs UPSTREAM_BASE_URL too.');
   if (!hasOrders) throw new StartError('TRADE_EVENTS_URL is set: OPEN_GROUPS has to name orders, too.');
+  return url;
+}
+
+function readMarketStreamUrl(url: string, { UPSTREAM_BASE_URL: baseUrl }: Environment, isCacheOff: boolean) {
+  const fault = marketStreamUrlFault(url);
+  if (fault) throw new StartError(`MARKET_STREAM_URL ${fault}.`);
+  if (!baseUrl) throw new StartError('MARKET_STREAM_URL is set: it needs UPSTREAM_BASE_URL too.');
+  if (isCacheOff)
+    throw new StartError(
+      'MARKET_STREAM_URL is set: what the stream tells goes into the cache, which is off.',
+    );
   return url;
 }
 

@@ -5,14 +5,18 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  marketStream,
   massCancels,
   orderAudit,
   settlement,
   start,
   tradeEvents,
 } from '../../functions/compose/functions.ts';
+import type { MarketStreamHandler } from '../../functions/compose/market-stream.ts';
+import type { TradeEventsHandler } from '../../functions/compose/trade-events.ts';
 import { toProxyResult } from '../../functions/events/rest-proxy.ts';
 import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
+import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { orderReadOperations, tradeEventNames } from '../../lib/trade-events/index.ts';
 import type { LocalBus } from './bus.ts';
@@ -126,15 +130,27 @@ export function startOrderAudit({ platform, env }: FunctionParts): LocalRoute {
   return { method: 'GET', path: orderAuditPath, handler, isOperators: true };
 }
 
-/** Listens to the upstream's stream; starts the listener again whenever it ends, as a schedule does. */
+/** Listens to the upstream's stream of trade events. */
 export function startTradeEvents({ platform, env }: FunctionParts, failed: WorkerFailed): Worker {
   const handler = start(tradeEvents, env(orderReadOperations, true), platform.ports);
+  return listener(handler, (error) => failed(error, 'trade events'));
+}
+
+/** Listens to the upstream's stream of quotes. */
+export function startMarketStream({ platform, env }: FunctionParts, failed: WorkerFailed): Worker {
+  const handler = start(marketStream, env(subscriptionOperations, false), platform.ports);
+  return listener(handler, (error) => failed(error, 'market stream'));
+}
+
+/** Starts a listener again whenever it ends, as a schedule does. */
+function listener(
+  handler: TradeEventsHandler | MarketStreamHandler,
+  failed: (error: unknown) => void,
+): Worker {
   const ending = new AbortController();
   const listening = (async () => {
     while (!ending.signal.aborted) {
-      const report = await handler({}, { ...within(listenMs), ending: ending.signal }).catch(
-        (error: unknown) => failed(error, 'trade events'),
-      );
+      const report = await handler({}, { ...within(listenMs), ending: ending.signal }).catch(failed);
       if (report?.result !== 'listened') await unref(everyMs, ending.signal);
     }
   })();

@@ -25,6 +25,7 @@ export type AlarmSubject =
   | 'access-token'
   | 'canary'
   | 'trade-events'
+  | 'market-stream'
   /** All functions behind the API, in one sum: CloudWatch adds up ten metrics in an alarm at most. */
   | 'api-functions'
   | 'api'
@@ -45,6 +46,7 @@ export type OwnMetric =
   | 'MassCancelSeconds'
   | 'MassCancelNotRequested'
   | 'TokenDaysLeft'
+  | 'MarketStreamAway'
   | 'TradeEventsConnected'
   | 'TradeEventsRefused'
   | 'TradeEventsUnpublished';
@@ -435,6 +437,19 @@ export const alarmTable = {
     first: status,
     runbook: 'Trade events are late',
     part: 'tradeEvents',
+  },
+  'market-stream-away': {
+    metric: 'MarketStreamAway',
+    of: 'market-stream',
+    statistic: 'Minimum',
+    minutes: 1,
+    periods: 5,
+    threshold: 1,
+    missing: 'breaching',
+    says: 'For five minutes the upstream’s channel of quotes has told nothing of what clients ask for: quotes are fetched, and older. The function’s log says why, in the events market_stream_failed, market_stream_refused and market_stream_mute.',
+    why: 'a hand-over takes seconds, and after too many connections the upstream refuses new ones for a minute',
+    first: status,
+    runbook: 'Quotes are stale',
   },
 } as const satisfies Readonly<Record<string, AlarmRow>>;
 

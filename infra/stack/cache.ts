@@ -39,7 +39,7 @@ const isSharedBySymbol = ({ freshness }: Operation) => freshness === 'by-symbol'
 /** @param operations those that are routed; without one whose responses are shared there is no table */
 export function sharedCache(
   scope: Construct,
-  config: ResolvedConfig['cache'],
+  { cache: config, marketStream }: Pick<ResolvedConfig, 'cache' | 'marketStream'>,
   operations: readonly Operation[],
 ): Cache {
   if (config === 'off' || !operations.some(isShared)) return { accessOf: () => undefined };
@@ -69,7 +69,11 @@ export function sharedCache(
         right.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': responsePartitions });
       return {
         right,
-        variables: { CACHE_TABLE: table.tableName, ...variablesOf(config, hasSnapshots) },
+        variables: {
+          CACHE_TABLE: table.tableName,
+          ...variablesOf(config, hasSnapshots),
+          ...(hasSnapshots && marketStream && { MARKET_STREAM: 'on' }),
+        },
       };
     },
   };

@@ -15,6 +15,7 @@ const examples = {
   trading: { limits: { max_order_notional: '10000', max_orders_per_minute: 30 } },
   cache: { snapshots: { staleAfterSeconds: 30 } },
   live: { maxStreams: 50 },
+  marketStream: { url: 'mqtts://quotes.example.com:1883' },
   cors: { origins: ['https://app.example.com'] },
   functions: { memoryMiB: 512 },
   logs: { retentionDays: 90 },

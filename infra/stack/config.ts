@@ -9,6 +9,7 @@ import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
 import type { LiveConfig, ResolvedLive } from './live-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
+import type { MarketStreamConfig, ResolvedMarketStream } from './market-stream-config.ts';
 import type { Rollout } from './rollout-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
@@ -136,6 +137,12 @@ export interface CountersignConfig {
    * every request goes to the upstream.
    */
   readonly cache?: 'off' | CacheConfig;
+  /**
+   * The upstream's real-time channel, experimental: what it tells is fresh below a second without a request. Default none: a
+   * listener runs all the time, and it is not known whether the upstream takes its data right from the account holder's own
+   * devices. Needs `market-data` and the cache.
+   */
+  readonly marketStream?: MarketStreamConfig;
   /** Streams of quotes. Default none: each takes an instance for as long as it is open. Needs `market-data` and the cache. */
   readonly live?: LiveConfig;
   /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
@@ -345,6 +352,7 @@ export interface ResolvedConfig {
   readonly events?: EventsConfig;
   readonly accessToken?: ResolvedAccessToken | undefined;
   readonly tradeEvents?: ResolvedTradeEvents;
+  readonly marketStream?: ResolvedMarketStream;
   /** Of the whole gateway, until an operator sets others. */
   readonly tradingLimits: TradingLimits;
   /** Members that an order may have besides those of the catalogue. */

@@ -36,6 +36,7 @@ import { groupFunctions } from './group-functions.ts';
 import { streamsInWords, withStreams } from './live-config.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
+import { MarketStream } from './market-stream.ts';
 import { MassCancels } from './mass-cancels.ts';
 import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
@@ -155,6 +156,8 @@ export class Countersign extends Construct {
   readonly massCancels?: MassCancels;
   /** Changes of orders and positions, on a bus of their own; none without `tradeEvents`. */
   readonly tradeEvents?: TradeEvents;
+  /** Listens to the upstream's channel of quotes; none without `marketStream`. */
+  readonly marketStream?: MarketStream;
 
   readonly #shared: Shared;
 
@@ -204,11 +207,12 @@ export class Countersign extends Construct {
       : undefined;
     this.functions = groupFunctions(this, { shared, journal, controls, history });
     for (const said of resolved.live ? streamsInWords(resolved.live) : []) Annotations.of(this).addInfo(said);
-    const { events, accessToken, tradeEvents } = resolved;
+    const { events, accessToken, tradeEvents, marketStream } = resolved;
     if (events) this.lookups = new Lookups(this, 'Lookups', { shared, config: events });
     if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });
     if (tradeEvents)
       this.tradeEvents = new TradeEvents(this, 'TradeEvents', { shared, config: tradeEvents, history });
+    if (marketStream) this.marketStream = new MarketStream(this, 'MarketStream', shared, marketStream);
     if (journal && this.orderAudit && haveLookUps(operations)) {
       this.orderSettlement = new OrderSettlement(this, 'OrderSettlement', {
         shared,
@@ -267,7 +271,7 @@ export class Countersign extends Construct {
   /** What alarms and the dashboard are of. */
   #watched(apiName: string): Watched {
     const { lookups, tokenCheck, orderJournal, orderSettlement, orderAudit, tradingControls } = this;
-    const { functions, massCancels, tradingStop, tradeEvents } = this;
+    const { functions, massCancels, tradingStop, tradeEvents, marketStream } = this;
     const { cache, config, limiter } = this.#shared;
     return defined({
       secret: this.secret.secretArn,
@@ -292,6 +296,7 @@ export class Countersign extends Construct {
       'access-token': tokenCheck?.function.functionName,
       canary: this.canary?.function.functionName,
       'trade-events': tradeEvents?.function.functionName,
+      'market-stream': marketStream?.function.functionName,
     });
   }
 

@@ -64,6 +64,11 @@ export const graphs: Readonly<Record<string, readonly Line[]>> = {
     ['MassCancelsOpen', 'mass-cancels', 'Maximum'],
   ],
   'Streams of quotes that are open': [['ConcurrentExecutions', 'quote-streams', 'Maximum']],
+  'Market stream: symbols, sessions, mute': [
+    ['MarketStreamSymbols', 'market-stream', 'Minimum'],
+    ['MarketStreamSessions', 'market-stream', 'Minimum'],
+    ['MarketStreamMute', 'market-stream', 'Sum'],
+  ],
   'Trade events: connected, published, reconnects': [
     ['TradeEventsConnected', 'trade-events', 'Maximum'],
     ['TradeEventsPublished', 'trade-events', 'Sum'],

@@ -25,6 +25,7 @@ import { sentencesOf } from './config-sentences.ts';
 import { liveSchema, resolveLive, withReservedStreams } from './live-config.ts';
 import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
 import { marketDataUseSchema } from './market-data-use.ts';
+import { marketStreamSchema, resolveMarketStream } from './market-stream-config.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
 import { domainSchema, resolveDomain } from './resolve-domain.ts';
 import {
@@ -130,6 +131,7 @@ export const config = v.strictObject({
   marketDataUse: v.optional(marketDataUseSchema),
   cache: v.optional(cacheSchema, {}),
   live: v.optional(liveSchema),
+  marketStream: v.optional(marketStreamSchema),
   functions: v.optional(functionsSchema, {}),
   logs: v.optional(
     v.strictObject({
@@ -258,16 +260,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         mistakes,
       ),
     );
-  const tradeEvents = resolve(
-    ['tradeEvents', 'upstream', 'functions'],
-    () =>
-      parts.tradeEvents &&
-      resolveTradeEvents(parts.tradeEvents, {
-        baseUrl: parts.upstream.baseUrl,
-        allowLoopback: parts.upstream.allowLoopback,
-        reservesNone: parts.functions.reservedConcurrency === 'none',
-      }),
-  );
+  const listeners = access && resolveListeners({ resolve, mistakes, parts }, access);
   const stopOnAlarms =
     functions &&
     resolve(
@@ -282,7 +275,8 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     access,
     ...auth,
     limiter: reserved,
-    ...defined({ events, tradeEvents, stopOnAlarms, domain, live }),
+    ...defined({ events, stopOnAlarms, domain, live }),
+    ...listeners,
     tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
     orderMembers: parts.trading?.orderMembers ?? [],
     cache: resolve(['cache'], () => resolveCache(parts.cache)),
@@ -290,6 +284,38 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     plans: resolve(['plans'], () => Object.entries({ default: {}, ...parts.plans }).map(resolvePlan)),
     origins: parts.cors?.origins,
   };
+}
+
+/** What listens to the upstream by itself. */
+function resolveListeners(
+  { resolve, mistakes, parts }: Pick<Resolver, 'resolve' | 'mistakes' | 'parts'>,
+  access: ResolvedConfig['access'],
+) {
+  const tradeEvents = resolve(
+    ['tradeEvents', 'upstream', 'functions'],
+    () =>
+      parts.tradeEvents &&
+      resolveTradeEvents(parts.tradeEvents, {
+        baseUrl: parts.upstream.baseUrl,
+        allowLoopback: parts.upstream.allowLoopback,
+        reservesNone: parts.functions.reservedConcurrency === 'none',
+      }),
+  );
+  const marketStream = resolve(
+    ['marketStream', 'upstream', 'cache'],
+    () =>
+      parts.marketStream &&
+      resolveMarketStream(
+        parts.marketStream,
+        {
+          cache: parts.cache,
+          allowLoopback: parts.upstream.allowLoopback,
+          hasMarketData: access['market-data'] !== undefined,
+        },
+        mistakes,
+      ),
+  );
+  return defined({ tradeEvents, marketStream });
 }
 
 /** What the schema has resolved already. */

@@ -10,6 +10,7 @@ import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
+import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
 import type { GroupFunctionProps, Network } from './group-function.ts';
@@ -62,9 +63,10 @@ export class Shared {
       ...operations,
       ...(readsOrders ? orderReadOperations : []),
       ...(operations.some(isGuarded) ? massCancelOperations : []),
+      ...(config.marketStream ? subscriptionOperations : []),
     ];
     if (this.#counts(asked)) this.limiter = limiterTable(scope, config.limiter.table);
-    this.cache = sharedCache(scope, config.cache, operations);
+    this.cache = sharedCache(scope, config, operations);
     if (groupsThatAsk(config).length > 0 || config.tradeEvents)
       this.users = new Users(scope, 'Users', { ...this.place, config, entry: entryOf('authorizer') });
   }

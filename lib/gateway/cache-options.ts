@@ -7,6 +7,7 @@ import {
   type DirectoryStore,
   type SnapshotOptions,
   type SnapshotStore,
+  type StreamedLog,
 } from '../cache/snapshots/index.ts';
 import type { Route } from '../catalogue/routes.ts';
 import { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
@@ -23,6 +24,8 @@ import type { ValidRequest } from './validate.ts';
 export interface CacheOptions {
   /** Of one operation of one account at the upstream, by a name that does not reveal the app key. */
   readonly snapshots: (partition: string) => SnapshotStore;
+  /** The log of the market stream, by the same names. Default none: every record is fetched. */
+  readonly streamed?: ((partition: string) => StreamedLog) | undefined;
   readonly responses: ResponseStore;
   /**
    * Which answers of accounts changes have ended. Default the gateway's own, over `responses`. Gateways of one process

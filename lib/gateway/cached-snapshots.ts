@@ -10,6 +10,7 @@ import {
   type SnapshotCacheOptions,
   type SnapshotOutcome,
   type SnapshotStore,
+  type StreamedLog,
   viewOf,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -25,6 +26,7 @@ import { createListings } from './symbol-listings.ts';
 export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'tuning'> {
   /** Of the credential's account alone. */
   readonly store: SnapshotStore;
+  readonly streamed?: StreamedLog;
   readonly credential: Credential;
   /** Called when the upstream refused the account's key and accepted another's in its place. */
   readonly onReplaced: () => void;
@@ -43,12 +45,13 @@ export class CachedSnapshots {
     parts: CacheParts,
     create: (options: SnapshotCacheOptions) => SnapshotCache = createSnapshotCache,
   ) {
-    const { store, credential, onReplaced, directory, tuning } = options;
+    const { store, streamed, credential, onReplaced, directory, tuning } = options;
     this.#clock = parts.clock;
     this.#staleAfterMs = tuning?.staleAfterMs;
     this.#upstream = new SnapshotUpstream(operation, parts, credential, onReplaced);
     this.#cache = create({
       store,
+      streamed,
       permits: this.#upstream,
       upstream: this.#upstream.fetch,
       clock: parts.clock,

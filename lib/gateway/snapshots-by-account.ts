@@ -37,7 +37,7 @@ const maxChanges = 3;
  */
 export function createSnapshotsByAccount(
   operation: Operation,
-  options: Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'>,
+  options: Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'>,
   parts: Pick<CacheParts, 'credentials'>,
   create: (own: CachedSnapshotsOptions) => AccountSnapshots,
 ): SnapshotsByAccount {
@@ -61,8 +61,16 @@ export function createSnapshotsByAccount(
         answer.then(resolve, reject).finally(() => waiting.delete(leave));
       });
     }
-    const { snapshots: storeOf, ...shared } = options;
-    const own = { ...shared, store: storeOf(snapshotPartition(name, operation)), credential, onReplaced };
+    const { snapshots: storeOf, streamed: logOf, ...shared } = options;
+    const partition = snapshotPartition(name, operation);
+    const streamed = logOf?.(partition);
+    const own = {
+      ...shared,
+      store: storeOf(partition),
+      ...(streamed && { streamed }),
+      credential,
+      onReplaced,
+    };
     const account: Account = { name, snapshots: create(own), unlessReplaced };
     return account;
   }

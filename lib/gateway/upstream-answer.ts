@@ -69,10 +69,13 @@ export interface Reader extends Pick<Credential, 'redact'> {
   readonly sentToken: boolean;
 }
 
+const isAnswer = ({ answersByStatus }: Operation, body: Uint8Array): boolean =>
+  isJson(body) || (answersByStatus === true && body.length === 0);
+
 export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Reader): UpstreamOutcome {
   const { sideEffect } = operation;
   const { redact } = reader;
-  if (sent.kind === 'answer' && sent.status === 200 && isJson(sent.body)) {
+  if (sent.kind === 'answer' && sent.status === 200 && isAnswer(operation, sent.body)) {
     if (sideEffect && !saysOutcome(operation, sent.body))
       return unknownOutcome(sideEffect, refusedBy(sent, reader).upstream, unclear);
     const requestId = requestIdOf(sent, redact);

@@ -16,7 +16,7 @@ import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
 import { streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 
-export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'> {
+export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'> {
   /** How long a stream is open at most; the platform's end of the request comes before it. Default 15 minutes. */
   readonly maxMs?: number;
   /** How many processes follow the same snapshots at most. Default 1. */

@@ -15,6 +15,7 @@ import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
+import { marketStreamPorts } from '../../functions/aws/market-stream-ports.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import {
   massCancelPorts,
@@ -123,6 +124,7 @@ export const enginePlatform =
         ...settlementPorts(host),
         ...tradeEventPorts(host),
         ...orderStreamPorts(host),
+        ...marketStreamPorts(host),
         ...orderAuditPorts(host),
         ...tradingStopPorts(host),
       },

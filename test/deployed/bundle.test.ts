@@ -1,9 +1,11 @@
 /** Each function's bundle, as it is deployed: what is in it, and that it works. */
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
@@ -11,6 +13,7 @@ import { type Operation, openable, operations } from '../../lib/catalogue/index.
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { bytesOf, holdCeilings } from '../ceilings.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
 import {
   awsEnvironment,
@@ -24,8 +27,8 @@ const offered = [...operations, ...liveOperations];
 const routable = new Set(offered.filter(({ group }) => openable.includes(group)).map(functionOf));
 
 /**
- * Nine are no group's: one asks the API as a client does, one reads by event what any open group offers, one looks after the access token, one is asked by
- * API Gateway whether a user's token is accepted, one listens to the upstream's events, one settles orders whose outcome
+ * Ten are no group's: one asks the API as a client does, one reads by event what any open group offers, one looks after the access token, one is asked by
+ * API Gateway whether a user's token is accepted, one listens to the upstream's events and one to its quotes, one settles orders whose outcome
  * is unknown, one audits them, one cancels what is open, one stops trading for an alarm.
  */
 const lookups = 'quote-lookup';
@@ -33,6 +36,7 @@ const canary = 'canary';
 const tokenCheck = 'access-token';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
+const marketStream = 'market-stream';
 const tradingStop = 'trading-stop';
 const ofOrders = ['order-settlement', 'order-audit', 'mass-cancels', tradingStop];
 
@@ -55,7 +59,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 test('every group that can be opened has its functions, and no other has', () => {
   assert.deepEqual(
     bundles.map(({ group }) => group).sort(),
-    [...routable, canary, lookups, tokenCheck, authorizer, tradeEvents, ...ofOrders].sort(),
+    [...routable, canary, lookups, tokenCheck, authorizer, tradeEvents, marketStream, ...ofOrders].sort(),
   );
 });
 
@@ -138,7 +142,7 @@ test('what reads or cancels orders has no guard rails, and quotes alone are refr
     bundles.filter(({ kept }) => kept.some((one) => room.test(one))).map(({ group }) => group);
   assert.deepEqual(having(/^lib\/guard-rails\/(guard|checks|notional)\.ts/), ['orders']);
   const refreshing = ['market-data', lookups, 'quote-streams'];
-  assert.deepEqual(having(/^lib\/cache\/snapshots\/refresh/).sort(), refreshing);
+  assert.deepEqual(having(/^lib\/cache\/snapshots\/refresh\.ts/).sort(), refreshing);
 });
 
 test('a function that places orders asks for mass cancels; it neither lists nor ends what was asked for', () => {
@@ -168,8 +172,12 @@ test('a bundle is made of the gateway and the AWS client, and says nothing of th
   const packages = /^node_modules\/(valibot|jose|tslib|bowser|@aws-sdk|@aws-crypto|@aws|@smithy)\//;
   // Of the stream's messages.
   const ofTradeEvents = /^node_modules\/@bufbuild\/protobuf\/|grpc/;
+  // The library of MQTT, and what it brings along.
+  const ofMqtt =
+    /^node_modules\/(@bufbuild\/protobuf|mqtt|mqtt-packet|ws|socks|ip-address|smart-buffer|readable-stream|bl|debug|ms|rfdc|lru-cache|worker-timers|worker-timers-broker|broker-factory|fast-unique-numbers|abort-controller|event-target-shim|process|process-nextick-args|safe-buffer|string_decoder|inherits|has-flag|supports-color)\//;
+  const others: Readonly<Record<string, RegExp>> = { [tradeEvents]: ofTradeEvents, [marketStream]: ofMqtt };
   for (const { group, file, kept } of bundles) {
-    for (const input of kept.filter((one) => group !== tradeEvents || !ofTradeEvents.test(one))) {
+    for (const input of kept.filter((one) => !others[group]?.test(one))) {
       assert(own.test(input) || packages.test(input), `${group} has ${input} in it`);
       // Stores have a client of their own, and of the SDK's its types alone.
       assert.doesNotMatch(input, /client-dynamodb|dynamodb-codec/, group);
@@ -178,7 +186,9 @@ test('a bundle is made of the gateway and the AWS client, and says nothing of th
     const text = await readFile(file, 'utf8');
     const map = await readFile(`${file}.map`, 'utf8');
     for (const words of [text, map]) assert(!words.includes(process.cwd()), group);
-    assert.doesNotMatch(text, /node:test|Dynamic require of|APP_SECRET|simulator/, group);
+    assert.doesNotMatch(text, /node:test|APP_SECRET|simulator/, group);
+    // Where a library requires parts of Node, the bundle makes itself a `require`.
+    if (group !== marketStream) assert.doesNotMatch(text, /Dynamic require of/, group);
     assert.equal(JSON.parse(map).sourcesContent, undefined);
   }
 });
@@ -189,6 +199,22 @@ test('a bundle does not import node:http when it starts, which would load all of
     assert.match(text, /from"node:https"/, group);
     assert.doesNotMatch(text, /from"node:http"|import"node:http"/, group);
   }
+});
+
+test('in the bundle, a library that requires parts of Node finds them', async () => {
+  const entry = join(directory, 'mqtt.ts');
+  const transport = fileURLToPath(new URL('../../functions/aws/mqtt-transport.ts', import.meta.url));
+  const port = await closedPort();
+  await writeFile(
+    entry,
+    `import { createMqttTransport } from ${JSON.stringify(transport)};
+     const call = { sessionId: 's', appKey: 'k', pingMs: 1000, signal: new AbortController().signal };
+     const transport = createMqttTransport({ url: 'mqtt://127.0.0.1:${port}' });
+     try { for await (const _ of transport.open(call)); } catch (error) { console.log(error.code, error.cause?.code); }`,
+  );
+  const { file } = await bundleFile(entry, join(directory, 'deployed-mqtt'));
+  const { stdout } = await promisify(execFile)(process.execPath, [file]);
+  assert.equal(stdout, 'stream_ended ECONNREFUSED\n');
 });
 
 test('a bundle answers one whom the directory knows, through Secrets Manager and a signed call', async (t) => {

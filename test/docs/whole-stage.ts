@@ -104,6 +104,7 @@ const folderOf: Readonly<Record<string, string>> = {
   AccessTokenaccesstoken: 'access-token',
   Canarycanary: 'canary',
   TradeEventsListener: 'trade-events',
+  MarketStreamListener: 'market-stream',
   OrderSettlement: 'order-settlement',
   MassCancelsCanceller: 'mass-cancels',
 };

@@ -86,7 +86,7 @@ async function runWith(t: TestContext, routesAs = (routes: readonly LocalRoute[]
   const users = usersOf(simulator.accounts.filter(({ account_id }) => account_id === accountId));
   const identity = createIdentity(async () => identityKey);
   await grantUsers(platform.access(names.access), { users, apiKeyId: 'first', issuer, identity });
-  const urls = { upstreamBaseUrl: simulator.url, eventsUrl: undefined, issuer };
+  const urls = { upstreamBaseUrl: simulator.url, eventsUrl: undefined, marketStreamUrl: undefined, issuer };
   const routes = groupRoutes(settings.openGroups, {
     platform,
     env: (asked, isClosed) => localEnvironment(settings, urls, asked, isClosed),

@@ -6,6 +6,7 @@ import type { Host, OrderPorts, QuotePorts, SettlementPorts } from '../../functi
 import type { SettlementHandler } from '../../functions/compose/settlement.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import type { Simulator } from '../../infra/simulator/index.ts';
+import { createMemoryStreamedLog } from '../../lib/cache/snapshots/index.ts';
 import { functionOf } from '../../lib/catalogue/functions.ts';
 import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
@@ -145,6 +146,7 @@ function portsOf(
       version.createDynamoSnapshotStore({ client, tableName, partition: partitionOf(upstream, partition) }),
     directory: (tableName, partition) =>
       version.createDynamoDirectoryStore({ client, tableName, partition, clock }),
+    streamed: () => () => createMemoryStreamedLog(clock),
     snapshotReads: (tableName, upstream, partition) =>
       version.createDynamoSnapshotReads({ client, tableName, partition: partitionOf(upstream, partition) }),
     accessStore: (tableName) => version.createDynamoAccessStore({ client, tableName }),

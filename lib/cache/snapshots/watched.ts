@@ -1,7 +1,10 @@
 /** What all instances ask for, and what they fetched, for one that neither serves nor refreshes: it reads, and writes nothing. */
 
-import { createInstance, type Instance } from './instance.ts';
+import { sleep } from '../../kernel/pauses.ts';
+import { SnapshotMemory } from './memory.ts';
+import { defaultSnapshotOptions } from './options.ts';
 import type { Runtime } from './ports.ts';
+import { RefreshLog } from './refresh-log.ts';
 import type { SnapshotStore } from './store.ts';
 
 export interface WatchedSymbol {
@@ -12,28 +15,26 @@ export interface WatchedSymbol {
 }
 
 export class WatchedSnapshots {
-  readonly #instance: Instance;
+  readonly #clock: () => number;
+  readonly #memory = new SnapshotMemory(defaultSnapshotOptions);
+  readonly #log: RefreshLog;
 
   constructor(store: SnapshotStore, runtime: Partial<Runtime> = {}) {
-    this.#instance = createInstance({
-      ...runtime,
-      store,
-      permits: { acquire: async () => ({ ok: false, retryAfterMs: 1000 }) },
-      upstream: async () => ({ kind: 'failed', wasNotSent: true }),
-    });
+    const all = { clock: Date.now, sleep, random: Math.random, ...runtime };
+    this.#clock = all.clock;
+    this.#log = new RefreshLog(store, all, defaultSnapshotOptions, this.#memory);
   }
 
   /** Reads what is new. Never rejects. */
   poll(): Promise<void> {
-    return this.#instance.log.poll();
+    return this.#log.poll();
   }
 
   /** Those in demand most first, of all views of a category together. */
   wanted(max: number): readonly WatchedSymbol[] {
-    const { memory, runtime } = this.#instance;
-    const now = runtime.clock();
+    const now = this.#clock();
     const symbols = new Map<string, WatchedSymbol>();
-    for (const entries of memory.views.values()) {
+    for (const entries of this.#memory.views.values()) {
       const { category } = entries.view;
       for (const { symbol, demand } of entries.inUse(now)) {
         const key = `${category} ${symbol}`;
@@ -49,7 +50,7 @@ export class WatchedSnapshots {
     symbol: string,
   ): { readonly record: Uint8Array; readonly at: number } | undefined {
     let latest: { readonly record: Uint8Array; readonly at: number } | undefined;
-    for (const { view, entries } of this.#instance.memory.views.values()) {
+    for (const { view, entries } of this.#memory.views.values()) {
       const entry = view.category === category ? entries.get(symbol) : undefined;
       if (entry && entry.fetchedAt > (latest?.at ?? 0))
         latest = { record: entry.record, at: entry.fetchedAt };

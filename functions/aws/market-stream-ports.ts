@@ -1,0 +1,20 @@
+/** Ports on AWS of the listener of the market stream: no other function loads an MQTT library. */
+
+import type { Host, MarketStreamPorts } from '../compose/ports.ts';
+import { withLimit, withStoreErrors } from './dynamo-client.ts';
+import { DynamoLeases } from './dynamo-leases.ts';
+import { createMqttTransport } from './mqtt-transport.ts';
+import { newClient, quotePorts } from './ports.ts';
+
+/** For one operation with all its attempts, in milliseconds: a lease lasts longer. */
+const timeoutMs = 3000;
+
+export function marketStreamPorts(host: Host): MarketStreamPorts {
+  const client = newClient(host);
+  return {
+    ...quotePorts(host, client),
+    marketStream: (url) => createMqttTransport({ url }),
+    leases: (tableName) =>
+      new DynamoLeases(withStoreErrors(withLimit(client(), { timeoutMs, attempts: 3 })), tableName),
+  };
+}

@@ -1,0 +1,98 @@
+/** The listener of the market stream: the upstream's broker around the core, and what instances share of quotes. */
+
+import type { Context } from 'aws-lambda';
+import { snapshotPartition, WatchedSnapshots } from '../../lib/cache/snapshots/index.ts';
+import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
+import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
+import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
+import { createSubscriptionCalls, subscriptionOperations } from '../../lib/market-stream/calls.ts';
+import {
+  type AccountStream,
+  createMarketStreamListener,
+  type MarketStreamListenerOptions,
+  type MarketStreamRun,
+} from '../../lib/market-stream/index.ts';
+import { createMarketStreamMetrics } from '../log/market-stream-metrics.ts';
+import type { MarketStreamSettings } from '../settings/settings.ts';
+import { readMarketStreamSettings } from '../settings/worker-environment.ts';
+import { composeAppSecret } from './credential.ts';
+import { every } from './every.ts';
+import { composeGateway, upstreamName } from './gateway.ts';
+import type { MarketStreamPorts } from './ports.ts';
+import { type Composition, fails } from './start.ts';
+
+export type MarketStreamHandler = (
+  event: unknown,
+  /** Not a third argument: a runtime may pass a callback there. */
+  context: Pick<Context, 'getRemainingTimeInMillis'> & {
+    /** Ends the run at once; Lambda has none. */
+    readonly ending?: AbortSignal;
+  },
+) => Promise<MarketStreamRun>;
+
+/** Of its time limit, what is left for the hand-over: a minute of fifteen. */
+const handOverPart = 1 / 15;
+/** While less than two permits of the limit are left, a subscription waits: clients that read come first. */
+const lowPriority = { reserve: 2, pauseMs: 2000 };
+
+export function composeMarketStream(
+  settings: MarketStreamSettings,
+  ports: MarketStreamPorts,
+): MarketStreamHandler {
+  const { clock, sleep, log, functionName } = ports;
+  const { upstreamBaseUrl, secretId } = settings.function;
+  const { tableName } = settings;
+  const metrics = createMarketStreamMetrics(log, { functionName, clock });
+  const secrets = composeAppSecret(secretId, ports);
+  const gateway = composeGateway(settings.function, ports, {
+    operations: subscriptionOperations,
+    lookUps: [],
+    lowPriority: createLowPriorityLimiter({ ...lowPriority, clock }),
+    secrets,
+    access: 'single-user',
+    cache: undefined,
+    orders: undefined,
+    canCarry: undefined,
+  });
+  const shared = [tableName, upstreamName(upstreamBaseUrl)] as const;
+
+  async function account(): Promise<AccountStream> {
+    const read = toCredential(await secrets.read(), { clock });
+    if (!read.ok) throw Object.assign(new Error(read.code), { code: read.code });
+    const partition = snapshotPartition(await accountOf(read.credential), getStockSnapshots);
+    return {
+      appKey: read.credential.appKey,
+      lease: `market-stream#${shared[1]}#${partition}`,
+      log: ports.streamed(...shared)(partition),
+      demand: new WatchedSnapshots(ports.snapshots(...shared)(partition), { clock, sleep }),
+      calls: createSubscriptionCalls({ gateway, clock }),
+    };
+  }
+
+  const listener = createMarketStreamListener(
+    every<MarketStreamListenerOptions>({
+      transport: ports.marketStream(settings.url),
+      store: ports.leases(tableName),
+      account,
+      report: metrics.report,
+      clock,
+      sleep,
+      monotonic: undefined,
+      random: undefined,
+      tuning: { sessions: settings.sessions },
+    }),
+  );
+  return async (_event, context) => {
+    const { ending } = context;
+    const until = clock() + context.getRemainingTimeInMillis() * (1 - handOverPart);
+    const run = await listener.run({ until, ...(ending && { signal: ending }) });
+    metrics.ran(run);
+    return run;
+  };
+}
+
+export const marketStream: Composition<MarketStreamSettings, MarketStreamPorts, MarketStreamHandler> = {
+  read: readMarketStreamSettings,
+  compose: composeMarketStream,
+  wrong: fails,
+};
