@@ -33,6 +33,19 @@ export const notImitated: readonly NotImitated[] = [
     reason: 'Another host and another protocol, which the interface text does not describe.',
   },
   {
+    fact: 'The market-data stream has US_OPTION and US_CRYPTO, too.',
+    reason:
+      'The catalogue takes both. Of their messages nothing is known; the simulator refuses them with UNSUPPORTED_CATEGORY.',
+  },
+  {
+    fact: 'Requests to subscribe pass with x-version v2, too.',
+    reason: 'The interface text wants v3 of every request, and the simulator refuses another.',
+  },
+  {
+    fact: 'The vendor’s first SDKs got a token for the stream over gRPC, and had topics of another form.',
+    reason: 'Its current ones do neither.',
+  },
+  {
     fact: 'What an event says of an option’s status, and of positions other than settled contracts on events.',
     reason: 'Neither is described; the simulator sends what a test gives it.',
   },

@@ -4,15 +4,16 @@ import { takesToken } from '../../lib/catalogue/groups.ts';
 import { findRoute, type Operation, type Route } from '../../lib/catalogue/index.ts';
 import type { Reply } from './behaviours/behaviour.ts';
 import { behaviourOf } from './behaviours/index.ts';
+import { asOnTheWire } from './behaviours/market-stream.ts';
 import { checkBodyRules } from './body-rules.ts';
 import type { Answer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
 import { inOtherForm } from './other-forms.ts';
 import { type Arguments, checkParameters } from './parameters.ts';
-import { codedBody, isMarketData, type Refusal, refuse, serverBody } from './refusal.ts';
+import { codedBody, namesStatus, type Refusal, refuse, serverBody } from './refusal.ts';
 import type { RequestCounters } from './request-counters.ts';
 import { type Verified, verifyRequest, type WireRequest } from './verify.ts';
-import type { World } from './world.ts';
+import { notSubscribed, type World } from './world.ts';
 
 export interface Upstream {
   readonly routes: readonly Route[];
@@ -20,8 +21,6 @@ export interface Upstream {
   readonly credentials: ReadonlyMap<string, string>;
   /** App keys of the other environment. */
   readonly foreignKeys: ReadonlySet<string>;
-  /** Market data that the user has not subscribed to. */
-  readonly unsubscribed: readonly Product[];
   /** When set, x-access-token must be this, or a token that was issued and approved. */
   readonly accessToken: string | undefined;
   readonly toleranceSeconds: number;
@@ -57,7 +56,7 @@ export function handle(request: WireRequest, upstream: Upstream, standIn?: Answe
 
   const reply = execute(operation, request, verified, upstream);
   // What comes before is the same for both families; only market data's own refusals name the status.
-  if (!reply.ok) return refused(reply, isMarketData(operation));
+  if (!reply.ok) return refused(reply, namesStatus(operation));
   const payload = upstream.hasOtherForms ? inOtherForm(operation, reply.payload) : reply.payload;
   return { status: 200, headers: {}, body: JSON.stringify(payload), outcome: 'ok' };
 }
@@ -65,16 +64,17 @@ export function handle(request: WireRequest, upstream: Upstream, standIn?: Answe
 function execute(
   operation: Operation,
   { body, now }: WireRequest,
-  { query }: Verified,
-  { unsubscribed, world }: Upstream,
+  { query, appKey }: Verified,
+  { world }: Upstream,
 ): Reply {
   const broken = checkBodyRules(body);
   if (broken) return broken;
-  const checked = checkParameters(operation, query, body);
+  const checked = checkParameters(asOnTheWire(operation), query, body);
   if (!checked.ok) return checked;
-  const forbidden = checkSubscription(operation, checked, unsubscribed);
+  const forbidden = checkSubscription(operation, checked, world);
   if (forbidden) return forbidden;
-  return behaviourOf(operation.id)({ operation, query: checked.query, body: checked.body, now }, world);
+  const call = { operation, query: checked.query, body: checked.body, now, appKey };
+  return behaviourOf(operation.id)(call, world);
 }
 
 /** What needs a memory or a token, for a request whose signature is right. */
@@ -94,7 +94,7 @@ function admit(
     if (token !== upstream.accessToken && !upstream.world.tokens.use(token, request.now))
       return refuse(401, 'INVALID_TOKEN', 'x-access-token is missing or not valid');
   }
-  if (!upstream.counters.admit(operation, request.now))
+  if (!upstream.counters.admit(operation, request.now, appKey))
     return refuse(429, 'TOO_MANY_REQUESTS', 'Too many requests, try again later');
   return undefined;
 }
@@ -104,9 +104,9 @@ function headerOf({ rawHeaders }: WireRequest, name: string): string | undefined
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-function refused(refusal: Refusal, ofMarketData = false): Answer {
+function refused(refusal: Refusal, withStatus = false): Answer {
   const { status, error_code: outcome } = refusal;
-  return { status, headers: {}, body: JSON.stringify(codedBody(refusal, ofMarketData)), outcome };
+  return { status, headers: {}, body: JSON.stringify(codedBody(refusal, withStatus)), outcome };
 }
 
 /** From the server in front of the upstream, which knows no error codes. */
@@ -125,19 +125,13 @@ export function serverRefusal(
   return { status, headers: {}, body: JSON.stringify(serverBody(status, message, path, now)), outcome };
 }
 
-/** What can be subscribed to: the data of one asset category. */
-export type Product = 'US_STOCK' | 'US_ETF' | 'US_OPTION';
-
-/** Which market data the user of the app key has subscribed to, and what is refused without it. */
+/** The stream checks it by itself, behind its session. */
 function checkSubscription(
   { group }: Operation,
   { query, body }: Arguments,
-  unsubscribed: readonly Product[],
+  world: World,
 ): Refusal | undefined {
   if (group !== 'market-data') return undefined;
   const { category } = { ...(body as { readonly category?: string } | undefined), ...query };
-  const product = unsubscribed.find((one) => one === category);
-  return product
-    ? refuse(403, 'MARKET_DATA_NOT_SUBSCRIBED', `No market data subscription, product ${product}`)
-    : undefined;
+  return notSubscribed(world, category);
 }

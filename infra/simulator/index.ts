@@ -7,15 +7,20 @@ import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/i
 import { operations, routesOf } from '../../lib/catalogue/index.ts';
 import { type EventOptions, type SimulatedEvents, startEvents } from './events/index.ts';
 import type { ChooseFault } from './faults.ts';
-import type { Product, Upstream } from './handle.ts';
+import type { Upstream } from './handle.ts';
 import type { Category } from './market/instrument.ts';
+import {
+  type MarketStreamOptions,
+  type SimulatedMarketStream,
+  startMarketStream,
+} from './market-stream/index.ts';
 import { NonceMemory } from './nonces.ts';
 import { type Received, ReceivedLog } from './received.ts';
 import { RequestCounters, type Window } from './request-counters.ts';
 import { serve } from './server.ts';
 import { createExchange, type Exchange } from './trading/exchange.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
-import { type Account, createWorld } from './world.ts';
+import { type Account, createWorld, type Product } from './world.ts';
 
 export { checkBodyRules } from './body-rules.ts';
 export { canonicalString, type Pair, parseTarget, signatureOf } from './canonical.ts';
@@ -28,6 +33,7 @@ export {
   verifySubscription,
 } from './events/index.ts';
 export type { ChooseFault, Fault, FaultRequest } from './faults.ts';
+export type { MarketStreamFault, OddMessage } from './market-stream/index.ts';
 export type { OrderChange } from './trading/change-log.ts';
 export { type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 
@@ -75,6 +81,8 @@ export interface SimulatorOptions extends Credentials {
   readonly showAfterMs?: number;
   /** The event stream: its port, pings and connection limit. */
   readonly events?: EventOptions;
+  /** The market-data stream: its port, certificate, limits and intervals. Absent: there is none, and no session either. */
+  readonly marketStream?: MarketStreamOptions;
   /**
    * `other`: where sources disagree on the form of a member of an answer, such as a time in milliseconds or as text, it
    * has the form that it does not have otherwise.
@@ -101,6 +109,8 @@ export interface Simulator {
   readonly trading: Exchange;
   /** The event stream, `127.0.0.1` and its port, in plaintext. */
   readonly events: SimulatedEvents;
+  /** The market-data stream, where the options ask for it. */
+  readonly marketStream: SimulatedMarketStream | undefined;
   /** From now on this chooses what goes wrong; without an argument nothing does. */
   bring(fault?: ChooseFault): void;
   /** All symbols of a category the most traded ones first. */
@@ -132,7 +142,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     ),
     credentials,
     foreignKeys: new Set(options.foreignKeys),
-    unsubscribed: options.unsubscribed ?? [],
     accessToken: options.accessToken,
     toleranceSeconds: options.toleranceSeconds ?? 300,
     nonces: new NonceMemory(),
@@ -142,17 +151,23 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
   const received = new ReceivedLog();
   let fault = options.fault;
-  const events = await startEvents(upstream, clock, options.events ?? {});
-  const server = await serve({
-    port: options.port ?? 0,
-    clock,
-    fault: (request) => fault?.(request),
-    upstream,
-    received,
-  }).catch(async (error: unknown) => {
-    await events.close();
-    throw error;
-  });
+  const opened: { close(): Promise<void> }[] = [];
+  const close = async () => {
+    await Promise.all(opened.map((one) => one.close()));
+  };
+  const open = async <T extends { close(): Promise<void> }>(start: Promise<T>): Promise<T> => {
+    const server = await start.catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
+    opened.push(server);
+    return server;
+  };
+  const events = await open(startEvents(upstream, clock, options.events ?? {}));
+  const marketStream =
+    options.marketStream && (await open(startMarketStream(upstream, clock, options.marketStream)));
+  const { port = 0 } = options;
+  const server = await open(serve({ port, clock, fault: (request) => fault?.(request), upstream, received }));
   const trading = createExchange(world.orders, events.changes, clock);
   trading.showAfter(options.showAfterMs ?? 0);
   return {
@@ -169,14 +184,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     accounts: world.accounts,
     trading,
     events,
+    marketStream,
     bring: (next) => {
       fault = next;
     },
     symbols: (category) =>
       [...world.universe.values()].filter((one) => one.category === category).map((one) => one.symbol),
     setCredentials,
-    close: async () => {
-      await Promise.all([server.close(), events.close()]);
-    },
+    close,
   };
 }

@@ -19,7 +19,11 @@ export function refuse(status: number, error_code: string, message: string): Ref
 
 /** Market data has codes and a shape of its own; everything else, instruments among it, is trading. */
 export const isMarketData = ({ group }: Pick<Operation, 'group'>): boolean =>
-  ['market-data', 'screeners', 'watchlists', 'fundamentals'].includes(group);
+  ['market-data', 'market-stream', 'screeners', 'watchlists', 'fundamentals'].includes(group);
+
+/** Whether the operation's own refusals name the status: those of the stream were seen with market data's codes and without it. */
+export const namesStatus = (operation: Pick<Operation, 'group'>): boolean =>
+  isMarketData(operation) && operation.group !== 'market-stream';
 
 /** Of trading: a parameter that is missing, unknown or not accepted; `name` says which. */
 export function parameterError(name: string): Refusal {
@@ -48,10 +52,10 @@ const valueCodes: Readonly<Record<string, string>> = {
 };
 
 /** The body of a refusal that has a code: the first shape, or market data's with the status. */
-export const codedBody = ({ status, error_code, message }: Refusal, ofMarketData: boolean): object => ({
+export const codedBody = ({ status, error_code, message }: Refusal, withStatus: boolean): object => ({
   error_code,
   message,
-  ...(ofMarketData && { status }),
+  ...(withStatus && { status }),
 });
 
 /**

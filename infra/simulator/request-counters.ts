@@ -5,6 +5,7 @@ import {
   endpointCounterOf,
   endpointLimitsOf,
   type LimitName,
+  limitPresets,
   limits,
   type UpstreamLimits,
 } from '../../lib/catalogue/limits.ts';
@@ -54,7 +55,8 @@ export interface RequestCountersOptions {
 }
 
 /**
- * For all app keys together: the interface does not show the scope of the counting, and this is the strictest reading.
+ * For all app keys together: the interface does not show the scope of the counting, and this is the strictest reading. The
+ * two operations of the market-data stream have the vendor's figures besides, for each app key and under every preset.
  */
 export class RequestCounters {
   readonly #options: RequestCountersOptions;
@@ -64,8 +66,8 @@ export class RequestCounters {
     this.#options = options;
   }
 
-  admit(operation: Operation, now: number): boolean {
-    const logs = this.#logsOf(operation);
+  admit(operation: Operation, now: number, appKey = ''): boolean {
+    const logs = this.#logsOf(operation, appKey);
     if (!logs.every((log) => log.hasRoom(now))) return false;
     for (const log of logs) log.count(now);
     return true;
@@ -76,15 +78,19 @@ export class RequestCounters {
     return this.#logs.get(limit)?.counted(now) ?? [];
   }
 
-  #logsOf(operation: Operation): readonly SlidingLog[] {
+  #logsOf(operation: Operation, appKey: string): readonly SlidingLog[] {
     const { limits: own, upstreamLimits } = this.#options;
-    const endpoints = endpointLimitsOf(upstreamLimits);
-    const { limit } = operation;
+    const { limit, group } = operation;
+    const isOfStream = group === 'market-stream';
+    const endpoints = {
+      ...(isOfStream && limitPresets.published),
+      ...endpointLimitsOf(upstreamLimits),
+    };
     const counter = endpointCounterOf(operation, endpoints);
     const instruments = limit === 'instruments' ? endpoints.instruments : undefined;
     return [
       ...(limit ? [this.#log(limit, own?.[limit] ?? instruments ?? limits[limit])] : []),
-      ...(counter ? [this.#log(counter.name, counter)] : []),
+      ...(counter ? [this.#log(isOfStream ? `${counter.name} ${appKey}` : counter.name, counter)] : []),
     ];
   }
 

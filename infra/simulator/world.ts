@@ -1,6 +1,8 @@
 /** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
 
 import { createUniverse, type Universe } from './market/universe.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import { type StreamLimits, StreamSessions } from './stream-sessions.ts';
 import { Tokens } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
 import { bringPast } from './trading/past.ts';
@@ -42,6 +44,9 @@ const deposits: Readonly<Record<Account['account_type'], bigint>> = {
   CASH: 250_000_00n,
 };
 
+/** What can be subscribed to: the data of one asset category. */
+export type Product = 'US_STOCK' | 'US_ETF' | 'US_OPTION';
+
 export interface World {
   readonly seed: number;
   readonly accounts: readonly Account[];
@@ -55,6 +60,10 @@ export interface World {
   readonly hasTokenCheck: boolean;
   /** Price levels on each side of the book that the user may ask for. */
   readonly depthLevels: number;
+  /** Market data that the user has not subscribed to. */
+  readonly unsubscribed: readonly Product[];
+  /** Who is connected to the market-data stream. */
+  readonly streamSessions: StreamSessions;
 }
 
 export interface WorldOptions {
@@ -66,12 +75,13 @@ export interface WorldOptions {
   readonly accessToken?: string;
   /** 50, level 2, when absent. */
   readonly depthLevels?: number;
+  /** None when absent. */
+  readonly unsubscribed?: readonly Product[];
+  readonly marketStream?: StreamLimits;
 }
 
-export function createWorld(
-  seed: number,
-  { tokenApprovalMs = 3000, tokenUseProlongs = true, accessToken, depthLevels = 50 }: WorldOptions = {},
-): World {
+export function createWorld(seed: number, options: WorldOptions = {}): World {
+  const { tokenApprovalMs = 3000, tokenUseProlongs = true, accessToken, depthLevels = 50 } = options;
   const universe = createUniverse(seed);
   const portfolios = new Map(
     accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(deposits[kind])]),
@@ -93,5 +103,15 @@ export function createWorld(
     tokens: new Tokens(seed, tokenApprovalMs, tokenUseProlongs),
     hasTokenCheck: accessToken !== undefined,
     depthLevels,
+    unsubscribed: options.unsubscribed ?? [],
+    streamSessions: new StreamSessions(options.marketStream),
   };
+}
+
+/** The refusal of market data that the user of the app key has not subscribed to. */
+export function notSubscribed({ unsubscribed }: World, category: string | undefined): Refusal | undefined {
+  const product = unsubscribed.find((one) => one === category);
+  return product
+    ? refuse(403, 'MARKET_DATA_NOT_SUBSCRIBED', `No market data subscription, product ${product}`)
+    : undefined;
 }

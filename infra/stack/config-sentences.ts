@@ -65,9 +65,9 @@ const wrongKind = (path: readonly string[], takes: string) => `${nameOf(path)} $
 
 function unknownMember(path: readonly string[], known: readonly string[]): string {
   const [name = ''] = path.slice(-1);
-  // Tokens have a group too; saying "unknown" of it would send the deployer looking for a typing error.
+  // Tokens and the stream have groups, too; saying "unknown" of them would send the deployer looking for a typing error.
   if (path[0] === 'groups' && path.length === 2 && isNeverOpen(name))
-    return `${path.join('.')} can never be opened: its operations issue credentials.`;
+    return `${path.join('.')} can never be opened: its operations are for the operator’s own client.`;
   return `${path.join('.')} is not a property that can be configured here.${didYouMean(name, known)}`;
 }
 

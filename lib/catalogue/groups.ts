@@ -7,7 +7,8 @@ import { type Note, onPage, seen } from './notes.ts';
  * - `open`: reachable with an API key; market facts that belong to no account.
  * - `closed`: belongs to one account at the upstream, so no caller reaches it until the deployer opens it
  *   with authentication.
- * - `never`: issues or reads credentials; for the operator's own client, never behind a gateway.
+ * - `never`: issues or reads credentials, or acts on a connection that the operator's own client holds; for that client,
+ *   never behind a gateway.
  */
 export type Exposure = 'public' | 'open' | 'closed' | 'never';
 
@@ -41,6 +42,16 @@ export const groups = {
       seen(
         'Wrong values are refused with 417 ILLEGAL_PARAMETER, UNSUPPORTED_CATEGORY or UNSUPPORTED_PERIOD, and wrong parameters with 417 OPENAPI_PARAM_ERR.',
       ),
+    ],
+  },
+  'market-stream': {
+    title: 'Market-data stream',
+    exposure: 'never',
+    notes: [
+      onPage(
+        'The stream is MQTT 3.1.1 in TLS or over WebSocket, on a host of its own for each region and environment. A client connects with a session id of its choice and the app key, and subscribes over HTTP.',
+      ),
+      onPage('An app key has five connections at most; a closed one counts for a minute.'),
     ],
   },
   screeners: { title: 'Screeners', exposure: 'open' },

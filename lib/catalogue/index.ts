@@ -8,6 +8,7 @@ import { fundamentals } from './fundamentals/index.ts';
 import * as instruments from './instruments.ts';
 import { legacy } from './legacy/index.ts';
 import { marketData } from './market-data/index.ts';
+import * as marketStream from './market-stream.ts';
 import type { Operation } from './operation.ts';
 import * as screeners from './screeners.ts';
 import * as watchlists from './watchlists.ts';
@@ -80,6 +81,7 @@ export {
   listStockNoiiBars,
   listStockTicks,
 } from './market-data/trades.ts';
+export { subscribeMarketData, unsubscribeMarketData } from './market-stream.ts';
 export type { Note, Source } from './notes.ts';
 export type { Example, Operation, Paging } from './operation.ts';
 export { cancelOrder } from './order-cancels.ts';
@@ -121,6 +123,7 @@ const groupsOfEntries = [
   auth,
   instruments,
   marketData,
+  marketStream,
   screeners,
   watchlists,
   fundamentals,

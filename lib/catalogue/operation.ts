@@ -26,6 +26,8 @@ export interface Operation {
   readonly headers?: readonly string[];
   /** Types and documents the answer; it never refuses one. */
   readonly response: GenericSchema;
+  /** Present where the status of a 200 says all: its body may be empty, or any JSON. */
+  readonly answersByStatus?: true;
   /** Where accounts stand in requests and answers; absent where none does. */
   readonly accounts?: AccountPlaces;
   /** The upstream limit that a request counts against. */

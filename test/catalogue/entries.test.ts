@@ -29,7 +29,7 @@ const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   ...(body !== undefined && { body: new TextEncoder().encode(body) }),
 });
 
-test('the operations in nine groups; no id and no path is that of two', () => {
+test('the operations in ten groups; no id and no path is that of two', () => {
   assert.equal(operations.length, catalogueSize.operations);
   assert.equal(new Set(operations.map(({ id }) => id)).size, catalogueSize.operations);
   assert.deepEqual(new Set(operations.map(({ group }) => group)), new Set(Object.keys(groups)));

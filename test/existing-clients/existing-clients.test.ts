@@ -111,6 +111,8 @@ const speakingV3 = (client: FieldClient): FieldClient => ({ ...client, version: 
 
 /** Existing clients know the interface's own. */
 const ofInterface = operations.filter(({ answeredBy }) => !answeredBy);
+/** A subscription needs an open connection, which the local run does not offer. */
+const withoutStream = ofInterface.filter(({ group }) => group !== 'market-stream');
 const behindGateway = ofInterface.filter(({ group }) => groups[group].exposure !== 'never');
 
 /** Seen live: the query form of stock bars is not routed. A client reads that, too. */
@@ -118,8 +120,8 @@ const isUnroutedLive = ({ id }: Operation) => id === 'getStockBars';
 
 describe('every entry on every path, read as existing clients read it', () => {
   for (const { client, server, offered } of [
-    { client: currentClient, server: 'simulator', offered: ofInterface },
-    { client: speakingV3(olderClient), server: 'simulator', offered: ofInterface },
+    { client: currentClient, server: 'simulator', offered: withoutStream },
+    { client: speakingV3(olderClient), server: 'simulator', offered: withoutStream },
     { client: currentClient, server: 'gateway', offered: behindGateway },
     { client: olderClient, server: 'gateway', offered: behindGateway },
   ] as const)

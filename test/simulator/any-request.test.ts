@@ -11,6 +11,8 @@ import { type Operation, operations } from '../../lib/catalogue/index.ts';
 import type { Parameter } from '../../lib/catalogue/parameters.ts';
 import { testTime } from './support.ts';
 
+const appKey = 'any-app-key';
+
 const words = fc.constantFrom(
   'AAPL',
   'QQQ',
@@ -143,6 +145,9 @@ describe('any request of', () => {
   for (const operation of operations)
     test(operation.id, () => {
       const world = operation.sideEffect ? createWorld(1) : readOnly;
+      const { session_id: session } = { ...(operation.example.body as { readonly session_id?: string }) };
+      if (session)
+        world.streamSessions.connect(session, appKey, { publish: () => {}, drop: () => {} }, testTime);
       let [answered, now] = [0, testTime];
       const asked = fc.record({
         query: queryOf(operation),
@@ -159,7 +164,7 @@ describe('any request of', () => {
           const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body));
           const checked = checkParameters(operation, Object.entries(query), bytes);
           if (!checked.ok) return;
-          const call = { operation, query: checked.query, body: checked.body, now };
+          const call = { operation, query: checked.query, body: checked.body, now, appKey };
           const reply = behaviourOf(operation.id)(call, world);
           if (!reply.ok) {
             assert.equal(reply.status, reply.error_code === 'ACCOUNT_ACCESS_DENIED' ? 403 : 417);

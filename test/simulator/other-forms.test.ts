@@ -5,12 +5,14 @@ import * as v from 'valibot';
 import { test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { type Operation, operations } from '../../lib/catalogue/index.ts';
+import { openExampleSession } from './stream-client.ts';
 import { codeOf, send, withSimulator } from './support.ts';
 
 /** Of the operations' examples, by operation id. */
 async function answersOf(options: Partial<SimulatorOptions>): Promise<ReadonlyMap<Operation, unknown>> {
   const answers = new Map<Operation, unknown>();
-  await withSimulator({ unrouted: [], ...options }, async (simulator) => {
+  await withSimulator({ unrouted: [], marketStream: {}, ...options }, async (simulator) => {
+    await openExampleSession(simulator);
     for (const operation of operations.filter(({ answeredBy }) => !answeredBy)) {
       const { query = {}, body } = operation.example;
       const reply = await send(simulator, {

@@ -14,7 +14,6 @@ export const upstreamOfTest = (given: Partial<Pick<Upstream, 'counters' | 'world
   credentials: new Map([[credentials.appKey, credentials.appSecret]]),
   accessToken: undefined,
   foreignKeys: new Set(),
-  unsubscribed: [],
   toleranceSeconds: 300,
   nonces: new NonceMemory(),
   counters: new RequestCounters({}),

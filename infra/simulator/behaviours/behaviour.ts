@@ -12,6 +12,8 @@ export interface Call {
   readonly body: unknown;
   /** The upstream's clock, Unix time in milliseconds. */
   readonly now: number;
+  /** The key that signed the request; absent where a behaviour is asked without one. */
+  readonly appKey?: string;
 }
 
 export type Reply = { readonly ok: true; readonly payload: unknown } | Refusal;

@@ -10,6 +10,7 @@ import { fundamentals } from './fundamentals.ts';
 import { instruments } from './instruments.ts';
 import { legacy } from './legacy.ts';
 import { market } from './market.ts';
+import { marketStream } from './market-stream.ts';
 import { optionContracts } from './option-contracts.ts';
 import { options } from './options.ts';
 import { orderChanges } from './order-changes.ts';
@@ -29,6 +30,7 @@ const behaviours: Behaviours = {
   ...instruments,
   ...legacy,
   ...market,
+  ...marketStream,
   ...optionContracts,
   ...options,
   ...orderChanges,

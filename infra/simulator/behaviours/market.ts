@@ -42,10 +42,10 @@ export function snapshot(instrument: Instrument, time: number) {
   };
 }
 
-const extended = (instrument: Instrument, time: number) =>
+export const extended = (instrument: Instrument, time: number) =>
   outside('extended', ['extend_hour_', 'last_price'], instrument, time);
 
-const overnight = (instrument: Instrument, time: number) => ({
+export const overnight = (instrument: Instrument, time: number) => ({
   ...outside('overnight', ['ovn_', 'price'], instrument, time),
   ...sides('ovn_', instrument, priceAt(instrument, time, 'overnight'), time),
 });

@@ -58,20 +58,26 @@ export const trades: Behaviours = {
   })),
 };
 
+export interface BookLevel {
+  readonly price: string;
+  readonly size: string;
+  readonly order: readonly { readonly mpid: string; readonly size: string }[];
+}
+
 /** The best price first, then each of the prices behind it. */
-function levels(
+export function levels(
   { noise }: Instrument,
   depth: number,
   time: number,
   best: number,
   bestSize: number,
   away: 1 | -1,
-): readonly object[] {
-  const all: object[] = [];
+): readonly BookLevel[] {
+  const all: BookLevel[] = [];
   for (let level = 0; level < depth && best + away * level > 0; level++) {
     const chance = mix(mix(noise, away * (level + 1)), Math.floor(time / 1000));
     const size = level === 0 ? bestSize : 100 * (1 + (chance % 20));
-    const mpid = participants[chance % participants.length];
+    const mpid = participants[chance % participants.length]!;
     all.push({
       price: money(best + away * level),
       size: String(size),
@@ -82,7 +88,7 @@ function levels(
 }
 
 /** One trade: what was traded since the one before it, but a trade is of one share at least. */
-function tick(instrument: Instrument, time: number, session: Session) {
+export function tick(instrument: Instrument, time: number, session: Session) {
   const before = tradeBefore(instrument, time);
   const price = priceAt(instrument, time, session);
   const move = price - priceAt(instrument, before, session);

@@ -37,12 +37,22 @@ const inNewYork = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/New_York',
   hourCycle: 'h23',
   weekday: 'short',
-  hour: 'numeric',
-  minute: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
 });
 
 const start = 9 * 60 + 30;
 const end = 16 * 60;
+
+const partsInNewYork = (time: number) =>
+  new Map(inNewYork.formatToParts(time).map(({ type, value }) => [type, value]));
+
+/** HH:MM:SS in New York. */
+export function clockInNewYork(time: number): string {
+  const parts = partsInNewYork(time);
+  return ['hour', 'minute', 'second'].map((name) => parts.get(name as 'hour')).join(':');
+}
 
 export type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
 
@@ -52,7 +62,7 @@ export type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
  * holidays, and no short days.
  */
 export function partOfDay(time: number): PartOfDay {
-  const parts = new Map(inNewYork.formatToParts(time).map(({ type, value }) => [type, value]));
+  const parts = partsInNewYork(time);
   if (['Sat', 'Sun'].includes(parts.get('weekday')!)) return 'no-session';
   const minute = 60 * Number(parts.get('hour')) + Number(parts.get('minute'));
   return minute < start ? 'before' : minute < end ? 'during' : 'after';

@@ -1,0 +1,132 @@
+/** Subscriptions of the market-data stream. Order and words of the checks are the upstream's, as far as they were seen. */
+
+import * as v from 'valibot';
+import { type Operation, subscribeMarketData, unsubscribeMarketData } from '../../../lib/catalogue/index.ts';
+import type { Instrument } from '../market/instrument.ts';
+import { illegalParameter, type Refusal, refuse, wrongValue } from '../refusal.ts';
+import { type Session, type SubType, subTypes } from '../stream-sessions.ts';
+import { notSubscribed, type World } from '../world.ts';
+import { answer, type Behaviours, type Call } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+
+const text = v.pipe(v.string(), v.nonEmpty());
+const symbols = v.pipe(
+  v.array(text),
+  v.minLength(1),
+  v.maxLength(100),
+  v.check((list) => new Set(list).size === list.length),
+);
+const types = v.pipe(v.array(text), v.minLength(1));
+
+const subscription = v.looseObject({
+  session_id: text,
+  symbols,
+  category: text,
+  sub_types: types,
+  grab: v.optional(v.picklist(['true', 'false'])),
+  depth: v.optional(
+    v.union([v.pipe(v.string(), v.regex(/^[1-9]\d?$/)), v.pipe(v.number(), v.integer(), v.minValue(1))]),
+  ),
+  overnight_required: v.optional(v.boolean()),
+});
+
+const end = v.looseObject({
+  session_id: text,
+  symbols: v.optional(symbols),
+  category: v.optional(text),
+  sub_types: v.optional(types),
+  unsubscribe_all: v.optional(v.boolean()),
+});
+
+const bodies: Readonly<Record<string, v.GenericSchema>> = {
+  [subscribeMarketData.id]: subscription,
+  [unsubscribeMarketData.id]: end,
+};
+
+/** With the body that is read before the session is looked at: values that it would refuse are refused behind that. */
+export function asOnTheWire(operation: Operation): Operation {
+  const body = bodies[operation.id];
+  return body ? { ...operation, body } : operation;
+}
+
+export const marketStream: Behaviours = {
+  subscribeMarketData: (call, world) => {
+    const asked = call.body as v.InferOutput<typeof subscription>;
+    const session = sessionOf(call, world);
+    if (isRefusal(session)) return session;
+    const refused =
+      typeFault(asked.sub_types) ??
+      categoryFault(call, asked.category) ??
+      notSubscribed(world, asked.category);
+    if (refused) return refused;
+    const found = findAll(world, asked.symbols, asked.category);
+    if (isRefusal(found)) return found;
+    const { depthLevels } = world;
+    const depth = Number(asked.depth ?? Math.min(10, depthLevels));
+    if (depth > depthLevels) return refuse(417, 'ILLEGAL_PARAMETER', `depth not more than ${depthLevels}`);
+    if (new Set([...session.symbols, ...asked.symbols]).size > maxSymbols)
+      return refuse(
+        417,
+        'TOO_MANY_SYMBOLS_SUBSCRIPTION',
+        `Maximum number of subscribe tickers:${maxSymbols}`,
+      );
+    session.subscribe(found, asked.sub_types as SubType[], {
+      depth,
+      overnight: asked.overnight_required === true,
+    });
+    return answer({});
+  },
+
+  unsubscribeMarketData: (call, world) => {
+    const { unsubscribe_all, ...asked } = call.body as v.InferOutput<typeof end>;
+    const session = sessionOf(call, world);
+    if (isRefusal(session)) return session;
+    if (unsubscribe_all) {
+      session.unsubscribe(session.symbols, subTypes);
+      return answer({});
+    }
+    const { symbols, category, sub_types } = asked;
+    const missing = (['symbols', 'category', 'sub_types'] as const).find((name) => asked[name] === undefined);
+    if (missing || !symbols || !category || !sub_types) return illegalParameter(missing ?? 'body');
+    const refused = typeFault(sub_types) ?? categoryFault(call, category);
+    if (refused) return refused;
+    session.unsubscribe(symbols, sub_types as SubType[]);
+    return answer({});
+  },
+};
+
+/** Of a session, whatever the types. */
+const maxSymbols = 100;
+
+function sessionOf({ body, appKey, now }: Call, { streamSessions }: World): Session | Refusal {
+  const { session_id: id } = body as { readonly session_id: string };
+  return (
+    streamSessions.find(id, appKey, now) ??
+    refuse(417, 'INVALID_SESSION', `Mqtt connection not exist for session:${id}`)
+  );
+}
+
+function typeFault(asked: readonly string[]): Refusal | undefined {
+  const unknown = asked.filter((type) => !(subTypes as readonly string[]).includes(type));
+  return unknown.length > 0
+    ? refuse(417, 'UNSUPPORTED_SUB_TYPE', `Subtype not supported:${unknown.join('')}`)
+    : undefined;
+}
+
+const categoryFault = ({ operation }: Call, category: string): Refusal | undefined =>
+  ['US_STOCK', 'US_ETF'].includes(category) ? undefined : wrongValue(operation, 'category');
+
+/** Funds pass as stocks, too. */
+function findAll(
+  { universe }: World,
+  symbols: readonly string[],
+  category: string,
+): readonly Instrument[] | Refusal {
+  const found = symbols.map((symbol) => universe.get(symbol));
+  const unknown = symbols.filter(
+    (_, at) => found[at] === undefined || (category === 'US_ETF' && found[at].category !== 'US_ETF'),
+  );
+  return unknown.length > 0
+    ? refuse(417, 'INVALID_SYMBOL', `The symbols does not exist in the category. [${unknown.join(', ')}]`)
+    : (found as Instrument[]);
+}

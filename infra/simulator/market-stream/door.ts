@@ -1,0 +1,102 @@
+/**
+ * One port of loopback for all ways in: MQTT as it is, MQTT over WebSocket at `/mqtt`, and both in TLS where there is a
+ * certificate. The first byte of a connection says which it is.
+ */
+
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createWebSocketStream, WebSocketServer } from 'ws';
+import { listenOn } from '../../listen.ts';
+
+export const webSocketPath = '/mqtt';
+
+export type Transport = 'mqtt' | 'mqtts' | 'ws' | 'wss';
+
+export interface Way {
+  readonly transport: Transport;
+  /** The bytes of MQTT. */
+  readonly stream: Duplex;
+  /** Ends it with a frame whose text stands where the code belongs; what is no WebSocket just ends. */
+  sayBye(): void;
+}
+
+export interface DoorOptions {
+  readonly port: number;
+  /** In PEM. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly onWay: (way: Way) => void;
+}
+
+export interface Door {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** What a client begins with. */
+const firstByte = { connect: 0x10, handshake: 0x16 } as const;
+
+/** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
+export async function openDoor({ port, tls, onWay }: DoorOptions): Promise<Door> {
+  const http = createHttpServer((_, response) => response.writeHead(404).end());
+  const sockets = new WebSocketServer({
+    noServer: true,
+    handleProtocols: (offered) => offered.has('mqtt') && 'mqtt',
+  });
+  http.on('upgrade', (request: IncomingMessage, socket: Socket | TLSSocket, head: Buffer) => {
+    if (request.url?.split('?', 1)[0] === webSocketPath)
+      sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const transport = 'encrypted' in socket ? 'wss' : 'ws';
+        onWay({ transport, stream: createWebSocketStream(webSocket), sayBye: () => sayBye(socket) });
+      });
+    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+  });
+  const admit = (socket: Socket | TLSSocket, byte: number) => {
+    if (byte === firstByte.connect) {
+      const transport = 'encrypted' in socket ? 'mqtts' : 'mqtt';
+      onWay({ transport, stream: socket, sayBye: () => socket.destroy() });
+    } else http.emit('connection', socket);
+  };
+  const encrypted = tls && createTlsServer(tls, (socket) => whenBegun(socket, (byte) => admit(socket, byte)));
+  encrypted?.on('tlsClientError', () => {});
+  const open = new Set<Socket>();
+  const listener = createServer({ noDelay: true }, (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    whenBegun(socket, (byte) => {
+      if (byte !== firstByte.handshake) admit(socket, byte);
+      else if (encrypted) encrypted.emit('connection', socket);
+      else socket.destroy();
+    });
+  });
+  const actualPort = await listenOn(listener, port);
+  let closing: Promise<void> | undefined;
+  return {
+    port: actualPort,
+    close: () => {
+      closing ??= new Promise((resolve) => {
+        listener.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      });
+      return closing;
+    },
+  };
+}
+
+/** Looks at the first byte and puts it back. */
+function whenBegun(socket: Socket, sort: (byte: number) => void): void {
+  socket.on('error', () => {});
+  socket.once('readable', () => {
+    const bytes = socket.read() as Buffer | null;
+    // The connection has ended before it began.
+    if (!bytes?.length) return;
+    socket.unshift(bytes);
+    sort(bytes[0]!);
+  });
+}
+
+/** A close frame of ten bytes: the first two are read as its code, which no endpoint may send. */
+function sayBye(socket: Socket): void {
+  socket.end(Buffer.concat([Buffer.of(0x88, 10), Buffer.from('bye-bye!!!')]));
+}

@@ -1,0 +1,68 @@
+/**
+ * The market-data stream of the simulated upstream: MQTT on loopback, over which it pushes what its market does to the
+ * sessions that subscribed over HTTP.
+ */
+
+import type { Upstream } from '../handle.ts';
+import type { StreamLimits } from '../stream-sessions.ts';
+import { openDoor } from './door.ts';
+import type { MarketStreamFault } from './faults.ts';
+import { MarketPushes, type PushOptions, type StreamConnection } from './pushes.ts';
+
+export type { MarketStreamFault, OddMessage } from './faults.ts';
+
+export interface MarketStreamOptions extends StreamLimits, PushOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** Key and certificate in PEM, with which it takes TLS, too. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export interface SimulatedMarketStream {
+  readonly port: number;
+  /** `mqtt://127.0.0.1:` and the port, which takes WebSockets at `/mqtt`, and TLS where it has a certificate. */
+  readonly url: string;
+  /** Every connection that was asked for, oldest first: the last 10 000. */
+  readonly connections: readonly StreamConnection[];
+  /** The sessions that are open, and the symbols that each is subscribed to. */
+  readonly sessions: Readonly<Record<string, readonly string[]>>;
+  /** How many messages were sent, by topic. */
+  readonly sent: Readonly<Record<string, number>>;
+  /** Pushes what is due at the clock's moment, besides the interval. */
+  push(): void;
+  bring(fault: MarketStreamFault): void;
+}
+
+export interface MarketStreamServer extends SimulatedMarketStream {
+  close(): Promise<void>;
+}
+
+export async function startMarketStream(
+  upstream: Upstream,
+  clock: () => number,
+  options: MarketStreamOptions,
+): Promise<MarketStreamServer> {
+  const pushes = new MarketPushes(upstream, clock, options);
+  const door = await openDoor({
+    port: options.port ?? 0,
+    ...(options.tls && { tls: options.tls }),
+    onWay: (way) => pushes.admit(way),
+  });
+  return {
+    port: door.port,
+    url: `mqtt://127.0.0.1:${door.port}`,
+    connections: pushes.connections,
+    get sessions() {
+      return Object.fromEntries(upstream.world.streamSessions.open.map(({ id, symbols }) => [id, symbols]));
+    },
+    get sent() {
+      return Object.fromEntries(pushes.sent);
+    },
+    push: () => pushes.push(),
+    bring: (fault) => pushes.bring(fault),
+    close: () => {
+      pushes.stop();
+      return door.close();
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/** Who is connected to the market-data stream, what is pushed to each session and when, and what goes wrong with it. */
+
+import type { Upstream } from '../handle.ts';
+import { lastTradeTime } from '../market/tape.ts';
+import { connack, type Feed, type Session } from '../stream-sessions.ts';
+import type { Transport, Way } from './door.ts';
+import { type MarketStreamFault, oddMessage } from './faults.ts';
+import { type Introduction, MqttConnection } from './mqtt.ts';
+import { nextMessage, type TickTime } from './updates.ts';
+
+export interface PushOptions {
+  /** While a client is connected, how often it looks what is to be pushed, in milliseconds; 250 when absent, 0 for never. */
+  readonly pushMs?: number;
+  /** Between two heartbeats, in milliseconds; 30 000 when absent. The upstream's own interval is not known. */
+  readonly echoMs?: number;
+  /** `clock` when absent. */
+  readonly tickTime?: TickTime;
+}
+
+/** What became of one connection. */
+export interface StreamConnection {
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  readonly transport: Transport;
+  readonly sessionId: string;
+  readonly appKey: string;
+  /** 0 for one that was accepted. */
+  readonly code: number;
+  /** When it ended; absent while it is open, and for one that was refused. */
+  endedAt?: number;
+}
+
+/** The connection of a session. */
+interface Client {
+  readonly session: Session;
+  readonly connection: MqttConnection;
+  readonly sayBye: () => void;
+  echoedAt: number;
+}
+
+const topics = { SNAPSHOT: 'snapshot', QUOTE: 'quote', TICK: 'tick' } as const;
+
+/** Messages of one symbol and type to one session: at most three in any second, of which the last has the newest. */
+const perSecond = 3;
+
+/** How many connections are remembered. */
+const kept = 10_000;
+
+export class MarketPushes {
+  readonly connections: StreamConnection[] = [];
+  readonly sent = new Map<string, number>();
+  readonly #upstream: Upstream;
+  readonly #clock: () => number;
+  readonly #options: PushOptions;
+  readonly #clients = new Set<Client>();
+  readonly #refusals: number[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(upstream: Upstream, clock: () => number, options: PushOptions) {
+    this.#upstream = upstream;
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** Speaks with a client that has come. */
+  admit({ transport, stream, sayBye }: Way): void {
+    const connection = new MqttConnection(stream, {
+      clock: this.#clock,
+      onConnect: (introduction, fault) => {
+        const session = fault ?? this.#connect(introduction, connection);
+        const code = typeof session === 'number' ? session : connack.accepted;
+        const entry = this.#remember(transport, introduction, code);
+        if (typeof session !== 'number')
+          this.#enter({ session, connection, sayBye, echoedAt: entry.at }, stream, entry);
+        return code;
+      },
+    });
+  }
+
+  push(): void {
+    const now = this.#clock();
+    for (const client of this.#clients) {
+      client.connection.endIfSilent(now);
+      if (client.session.muted === undefined) this.#pushTo(client, now);
+      if (now - client.echoedAt >= (this.#options.echoMs ?? 30_000)) this.#echo(client, now);
+    }
+  }
+
+  bring(fault: MarketStreamFault): void {
+    if (fault.kind === 'refuse') {
+      for (let times = fault.times ?? 1; times > 0; times--) this.#refusals.push(fault.code);
+      return;
+    }
+    for (const client of [...this.#clients])
+      if (fault.session === undefined || fault.session === client.session.id) this.#bringTo(client, fault);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #connect({ sessionId, appKey }: Introduction, connection: MqttConnection): Session | number {
+    const { credentials, world } = this.#upstream;
+    if (!credentials.has(appKey)) return connack.badKey;
+    return (
+      this.#refusals.shift() ?? world.streamSessions.connect(sessionId, appKey, connection, this.#clock())
+    );
+  }
+
+  #remember(transport: Transport, { sessionId, appKey }: Introduction, code: number): StreamConnection {
+    const entry = { at: this.#clock(), transport, sessionId, appKey, code };
+    this.connections.push(entry);
+    if (this.connections.length > kept) this.connections.shift();
+    return entry;
+  }
+
+  #enter(client: Client, stream: Way['stream'], entry: StreamConnection): void {
+    this.#clients.add(client);
+    stream.once('close', () => {
+      this.#clients.delete(client);
+      entry.endedAt = this.#clock();
+      this.#upstream.world.streamSessions.disconnect(client.session, entry.endedAt);
+      if (this.#clients.size === 0) this.stop();
+    });
+    const { pushMs = 250 } = this.#options;
+    // The servers keep the process alive, and not this; while no client is connected it does not run.
+    if (pushMs > 0) this.#timer ??= setInterval(() => this.push(), pushMs).unref();
+  }
+
+  #pushTo(client: Client, now: number): void {
+    for (const feed of client.session.feeds) {
+      const time = lastTradeTime(feed.instrument, now);
+      if (time === feed.tradeTime || !hasTurn(feed, now)) continue;
+      this.#send(client, topics[feed.type], nextMessage(feed, time, now, this.#options.tickTime ?? 'clock'));
+      feed.tradeTime = time;
+      feed.sentAt = [...feed.sentAt, now].slice(-perSecond);
+    }
+  }
+
+  #echo(client: Client, now: number): void {
+    client.echoedAt = now;
+    const { sent, unsent: drop } = client.connection;
+    this.#send(client, 'echo', new Uint8Array());
+    this.#notice(client, { type: 'status', rtt: 100, drop, sent });
+  }
+
+  #notice(client: Client, notice: object): void {
+    this.#send(client, 'notice', Buffer.from(JSON.stringify(notice)));
+  }
+
+  #send({ connection }: Client, topic: string, payload: Uint8Array): void {
+    connection.publish(topic, payload);
+    this.sent.set(topic, (this.sent.get(topic) ?? 0) + 1);
+  }
+
+  #bringTo(client: Client, fault: Exclude<MarketStreamFault, { kind: 'refuse' }>): void {
+    const { session, connection, sayBye } = client;
+    const { streamSessions } = this.#upstream.world;
+    const { kind } = fault;
+    if (kind === 'mute') session.muted = fault.until === 'never' ? 'for-good' : 'until-subscribe';
+    else if (kind === 'freeze') connection.freeze();
+    else if (kind === 'forget') streamSessions.forget(session);
+    else if (kind === 'take-over') streamSessions.takeOver(session);
+    else if (kind === 'drop') connection.drop();
+    else if (kind === 'bye-bye') sayBye();
+    else if (kind === 'deliver') connection.delivery = { qos: fault.qos, retain: fault.retain };
+    else if (kind === 'send') this.#send(client, ...oddMessage(fault.what, this.#clock()));
+    else
+      this.#notice(client, {
+        type: '1002',
+        content: `Permission grabbed by other session, category : ${fault.category ?? 'us-stock'}`,
+      });
+  }
+}
+
+const hasTurn = ({ sentAt }: Feed, now: number): boolean =>
+  sentAt.length < perSecond || sentAt[0]! <= now - 1000;

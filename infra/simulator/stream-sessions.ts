@@ -1,0 +1,166 @@
+/**
+ * Who is connected to the market-data stream, under which session id, and what each session is subscribed to. It knows no
+ * transport; the connections do not outlive their session, nor it them.
+ */
+
+import type { Instrument } from './market/instrument.ts';
+
+export const subTypes = ['SNAPSHOT', 'QUOTE', 'TICK'] as const;
+
+export type SubType = (typeof subTypes)[number];
+
+/** What a connection is answered with. Those below 100 are MQTT's own. */
+export const connack = {
+  accepted: 0,
+  wrongProtocol: 1,
+  idBlank: 2,
+  keyBlank: 3,
+  unknown: 100,
+  alreadyAuthenticated: 102,
+  authenticationFailed: 103,
+  badKey: 104,
+  tooManyConnections: 105,
+} as const;
+
+/** The connection of a session. */
+export interface Link {
+  publish(topic: string, payload: Uint8Array): void;
+  /** Ends it without a word. */
+  drop(): void;
+}
+
+export interface StreamLimits {
+  /** Connections that one app key may have; 5 when absent. */
+  readonly connections?: number;
+  /** For how long a closed one counts, in milliseconds; 60 000 when absent. */
+  readonly closedCountsMs?: number;
+  /** How long after its first connection a session id is not known over HTTP, in milliseconds; 0 when absent. */
+  readonly lateMs?: number;
+}
+
+export interface SubscribeOptions {
+  /** Price levels of the book. */
+  readonly depth: number;
+  readonly overnight: boolean;
+}
+
+/** What is pushed of one symbol to one session. */
+export interface Feed extends SubscribeOptions {
+  readonly instrument: Instrument;
+  readonly type: SubType;
+  /** The trade that was told last; none before the first message. */
+  tradeTime: number | undefined;
+  /** When the last messages were sent. */
+  sentAt: readonly number[];
+  messages: number;
+  /** The members of a snapshot as the client has them, by field number. */
+  told: ReadonlyMap<number, string>;
+}
+
+export class Session {
+  readonly id: string;
+  readonly appKey: string;
+  readonly link: Link;
+  readonly #feeds = new Map<string, Map<SubType, Feed>>();
+  /** Its data has stopped, until it subscribes again or for good. */
+  muted: 'until-subscribe' | 'for-good' | undefined;
+
+  constructor(id: string, appKey: string, link: Link) {
+    this.id = id;
+    this.appKey = appKey;
+    this.link = link;
+  }
+
+  get symbols(): readonly string[] {
+    return [...this.#feeds.keys()];
+  }
+
+  get feeds(): readonly Feed[] {
+    return [...this.#feeds.values()].flatMap((byType) => [...byType.values()]);
+  }
+
+  /** Adds to what there is. What is there already is told anew, as a whole. */
+  subscribe(instruments: readonly Instrument[], types: readonly SubType[], options: SubscribeOptions): void {
+    for (const instrument of instruments) {
+      const byType = this.#feeds.get(instrument.symbol) ?? new Map<SubType, Feed>();
+      this.#feeds.set(instrument.symbol, byType);
+      for (const type of types) {
+        const { sentAt = [], messages = 0 } = byType.get(type) ?? {};
+        const anew = { tradeTime: undefined, told: new Map<number, string>() };
+        byType.set(type, { instrument, type, ...options, ...anew, sentAt, messages });
+      }
+    }
+    if (this.muted === 'until-subscribe') this.muted = undefined;
+  }
+
+  unsubscribe(symbols: readonly string[], types: readonly SubType[]): void {
+    for (const symbol of symbols) {
+      const byType = this.#feeds.get(symbol);
+      for (const type of types) byType?.delete(type);
+      if (byType?.size === 0) this.#feeds.delete(symbol);
+    }
+  }
+}
+
+/** For how long the first connection of a session id is remembered. */
+const firstRememberedMs = 60_000;
+
+export class StreamSessions {
+  readonly #limits: Required<StreamLimits>;
+  readonly #open = new Map<string, Session>();
+  /** Closed connections that still count. */
+  #closed: { readonly appKey: string; readonly at: number }[] = [];
+  readonly #firstConnected = new Map<string, number>();
+  readonly #forgotten = new Set<string>();
+
+  constructor({ connections = 5, closedCountsMs = 60_000, lateMs = 0 }: StreamLimits = {}) {
+    this.#limits = { connections, closedCountsMs, lateMs };
+  }
+
+  get open(): readonly Session[] {
+    return [...this.#open.values()];
+  }
+
+  /** A session for a connection, or the code that refuses it. A session that has the id already loses its connection. */
+  connect(id: string, appKey: string, link: Link, now: number): Session | number {
+    const { connections, closedCountsMs } = this.#limits;
+    this.#closed = this.#closed.filter(({ at }) => at > now - closedCountsMs);
+    const older = this.#open.get(id);
+    const counted = [...this.#open.values(), ...this.#closed].filter(
+      (one) => one.appKey === appKey && one !== older,
+    );
+    if (counted.length >= connections) return connack.tooManyConnections;
+    if (older) this.takeOver(older);
+    const session = new Session(id, appKey, link);
+    this.#open.set(id, session);
+    if ((this.#firstConnected.get(id) ?? -Infinity) <= now - firstRememberedMs)
+      this.#firstConnected.set(id, now);
+    return session;
+  }
+
+  /** Its connection has ended: it counts for a while, unless another one took its place. */
+  disconnect(session: Session, now: number): void {
+    if (this.#open.get(session.id) !== session) return;
+    this.#open.delete(session.id);
+    this.#closed.push({ appKey: session.appKey, at: now });
+  }
+
+  /** As if another client had connected with the session's id. */
+  takeOver(session: Session): void {
+    this.#open.delete(session.id);
+    session.link.drop();
+  }
+
+  /** The session that a request names; undefined where the upstream does not know it, or not yet. */
+  find(id: string, appKey: string | undefined, now: number): Session | undefined {
+    const session = this.#open.get(id);
+    const isLate = now < (this.#firstConnected.get(id) ?? 0) + this.#limits.lateMs;
+    return session?.appKey === appKey && !isLate && !this.#forgotten.has(id) ? session : undefined;
+  }
+
+  /** Its connection stays open and gets no data any more; its id never works again. */
+  forget(session: Session): void {
+    this.#forgotten.add(session.id);
+    session.muted = 'for-good';
+  }
+}

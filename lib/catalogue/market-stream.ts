@@ -1,0 +1,142 @@
+/**
+ * Subscriptions of the market-data stream: for the operator’s own client, which holds the connection that they name; never
+ * behind a gateway.
+ */
+
+import * as v from 'valibot';
+import { inferred, onPage, seen } from './notes.ts';
+import { describe } from './operation.ts';
+import { omittable, text } from './schemas.ts';
+
+const sessionId = v.pipe(text, v.description('The client id of an open connection to the stream.'));
+
+const symbols = v.pipe(
+  v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
+  v.minLength(1),
+  v.maxLength(100),
+  v.check((list) => new Set(list).size === list.length, 'symbols that differ'),
+  v.description('Ticker symbols, each of them once.'),
+);
+
+const category = v.pipe(
+  v.picklist(['US_STOCK', 'US_ETF', 'US_OPTION', 'US_CRYPTO']),
+  v.description('Asset category of all symbols of the call.'),
+);
+
+const subTypes = v.pipe(
+  v.array(v.picklist(['QUOTE', 'SNAPSHOT', 'TICK'])),
+  v.minLength(1),
+  v.description('What is pushed of each symbol: depth of book, snapshots, single trades.'),
+);
+
+/** An object without members where there is a body at all: clients read the status alone. */
+const done = v.pipe(v.looseObject({}), v.title('MarketStreamChange'));
+
+const sources = {
+  path: ['vendor-sdk', 'vendor-docs'],
+  request: ['observed', 'vendor-sdk', 'vendor-docs'],
+  response: ['vendor-docs', 'inferred'],
+} as const;
+
+const versions =
+  'The current SDK sends x-version v3 here, earlier ones and another SDK v2: v3 it is, as everywhere else.';
+
+const ownLimit =
+  'One page allows each app key 60 requests in 60 s for each path, 30 in the sandbox; another says that there is no limit. The first holds, and the requests count among those of market data, too.';
+
+const repeatable =
+  'A repeated request changes nothing, so these are no side effects: after a lost answer a client sends the request again.';
+
+export const subscribeMarketData = describe({
+  id: 'subscribeMarketData',
+  group: 'market-stream',
+  title: 'Subscribe',
+  method: 'POST',
+  path: '/market-data/streaming/subscribe',
+  aliases: ['/openapi/market-data/streaming/subscribe'],
+  query: {},
+  body: v.looseObject({
+    session_id: sessionId,
+    symbols,
+    category,
+    sub_types: subTypes,
+    grab: omittable(
+      v.pipe(
+        v.picklist(['true', 'false']),
+        v.description('Whether this session takes the right to the data from another one.'),
+      ),
+    ),
+    depth: omittable(
+      v.pipe(v.string(), v.regex(/^[1-9]\d?$/), v.description('Price levels of the book; 10 when absent.')),
+    ),
+    overnight_required: omittable(v.pipe(v.boolean(), v.description('Whether to push overnight data, too.'))),
+  }),
+  response: done,
+  answersByStatus: true,
+  limit: 'market-data',
+  example: {
+    body: {
+      session_id: '7c1e0b5d94a84f2fb3a6d0c2918e57f4',
+      symbols: ['AAPL', 'MSFT'],
+      category: 'US_STOCK',
+      sub_types: ['SNAPSHOT', 'QUOTE'],
+    },
+  },
+  sources,
+  notes: [
+    onPage('Adds to what the session is subscribed to. After a reconnect a session has no subscription.'),
+    onPage('depth goes up to 50 for US stocks.'),
+    seen('depth above one’s level gives 417 ILLEGAL_PARAMETER, "depth not more than 1".'),
+    seen(
+      '417 INVALID_SESSION, "Mqtt connection not exist for session:ID": the connection is not there, not yet known in the first seconds, or was forgotten while its socket is open. A forgotten id never works again. It is also the answer where the hosts of HTTP and stream are of two environments.',
+    ),
+    seen('417 INVALID_SYMBOL names the symbols in brackets. It is transient at times.'),
+    seen(
+      '417 TOO_MANY_SYMBOLS_SUBSCRIPTION: a session has 100 symbols at most, of all calls together, whatever the sub_types.',
+    ),
+    seen('417 UNSUPPORTED_SUB_TYPE: sub_types are in capitals.'),
+    seen('ETFs pass as US_STOCK.'),
+  ],
+  decisions: [
+    'The path is that of the current SDK and page; the older family’s is the alias.',
+    versions,
+    ownLimit,
+    repeatable,
+    'grab is optional: the page requires it, no SDK sends it, and requests without it were seen to work.',
+    'depth is text, as on the page; the upstream was seen to take an integer, too.',
+  ],
+});
+
+export const unsubscribeMarketData = describe({
+  id: 'unsubscribeMarketData',
+  group: 'market-stream',
+  title: 'Unsubscribe',
+  method: 'POST',
+  path: '/market-data/streaming/unsubscribe',
+  aliases: ['/openapi/market-data/streaming/unsubscribe'],
+  query: {},
+  body: v.looseObject({
+    session_id: sessionId,
+    symbols: omittable(symbols),
+    category: omittable(category),
+    sub_types: omittable(subTypes),
+    unsubscribe_all: omittable(
+      v.pipe(v.boolean(), v.description('Ends all subscriptions of the session, and needs nothing else.')),
+    ),
+  }),
+  response: done,
+  answersByStatus: true,
+  limit: 'market-data',
+  example: { body: { session_id: '7c1e0b5d94a84f2fb3a6d0c2918e57f4', unsubscribe_all: true } },
+  sources: { ...sources, request: ['vendor-sdk', 'vendor-docs'] },
+  notes: [
+    onPage('Without unsubscribe_all it needs symbols, category and sub_types.'),
+    inferred('What is not subscribed can be unsubscribed: the answer is 200.'),
+  ],
+  decisions: [
+    'The path is that of the current SDK and page; the older family’s is the alias.',
+    versions,
+    ownLimit,
+    repeatable,
+  ],
+});
