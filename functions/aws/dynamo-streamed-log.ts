@@ -24,7 +24,7 @@ export interface DynamoStreamedLogOptions {
 
 /** Another one when the meaning of the bytes changes; those of another version are not read. */
 const version = 1;
-/** Whole batches are never further apart: in a busy market two seconds are fourteen batches, in a quiet one ten are ten. */
+/** Whole batches are never further apart: in a busy market two seconds are twenty batches, in a quiet one ten seconds are ten. */
 const maxSinceWhole = 40;
 const maxPages = 4;
 const maxBytes = 16 * 1024 * 1024;

@@ -37,7 +37,7 @@ export class SessionLife {
     this.#longestMs = Math.max(silenceMs, this.#longestMs * Math.exp(-silenceMs / forgetMs));
     this.#valuesAt = now;
     // What came was on its way, and what the upstream sent meanwhile is.
-    this.#signAt = Math.max(this.#signAt, now - this.#tripMs);
+    this.#signAt = Math.max(this.#signAt, Math.floor(now - this.#tripMs));
   }
 
   /** @param askedAt what the upstream sent before has come: it answers in order */

@@ -70,7 +70,7 @@ export interface Parts extends Omit<Required<MarketStreamListenerOptions>, 'tuni
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-const defaults: MarketStreamTuning = { sessions: 4, symbolsEach: 100, batchMs: 150 };
+const defaults: MarketStreamTuning = { sessions: 4, symbolsEach: 100, batchMs: 100 };
 
 export function partsOf(options: MarketStreamListenerOptions): Parts {
   const { report, sleep = sleepWithTimer, clock = Date.now, random = Math.random } = options;

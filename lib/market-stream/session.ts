@@ -48,7 +48,8 @@ const refusedMs = 10_000;
 const muteAgainMs = 30_000;
 /** A value that was fetched, and that the stream has not told so long after the fetch was sent, will not be told. */
 const behindMs = 3000;
-const pingMs = 2000;
+/** In a quiet market values are as old as the last answer. */
+const pingMs = 1000;
 
 export type Refused = Extract<SubscriptionAnswer, { ok: false }>;
 type Refuse = (refused: Refused, symbols: readonly WantedSymbol[]) => void;

@@ -3,11 +3,14 @@
  * and an upstream that they share. What counts is the age on a client's screen, sampled once a second.
  */
 
+import { defined } from '../../infra/defined.ts';
 import { FollowedSnapshots } from '../../lib/cache/snapshots/index.ts';
+import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { Quotes } from '../../lib/client/followed.ts';
 import { serverSentEvents } from '../../lib/client/server-sent.ts';
 import { jitteredMs } from '../../lib/kernel/pauses.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
+import { createChannel } from '../market-stream/channel.ts';
 import { type Client, createClients, exists } from '../snapshots/world/load.ts';
 import { type Ages, createSystem, Histogram, quantiles, worstWindow } from '../snapshots/world/study.ts';
 import { createRandom } from '../support/virtual-time.ts';
@@ -27,6 +30,9 @@ export interface StreamsOptions {
   readonly deaths?: readonly number[];
   /** Clients whose screens are looked at. Default 300. */
   readonly looked?: number;
+  /** The upstream's channel, which carries so many symbols; each changes so many times a second. Default none. */
+  readonly channel?: { readonly carried: number; readonly perSecond: number };
+  readonly upstreamLimits?: UpstreamLimits;
   /** Beside the streams a hundred of these clients also ask each so many milliseconds, for a screen of its own. */
   readonly polledEveryMs?: readonly number[];
 }
@@ -34,6 +40,10 @@ export interface StreamsOptions {
 export interface MeasuredStreams {
   /** On the screens, in milliseconds. */
   readonly ages: Ages;
+  /** The same of the symbols that the channel carries; `ages` are then those of the others. */
+  readonly streamed: Ages;
+  readonly batches: number;
+  readonly batchBytes: number;
   /** On the screens of those that ask, in the order of `polledEveryMs`. */
   readonly polled: readonly Ages[];
   /** From its acceptance to its first event. */
@@ -65,17 +75,18 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
     symbols = 1000,
     polledEveryMs = [],
   } = options;
-  const system = await createSystem({});
+  const system = await createSystem(defined({ upstreamLimits: options.upstreamLimits }));
+  const channel = options.channel && createChannel(system, { symbols, ...options.channel });
   const { time, random, start, units, upstream, plan } = system;
   const clients = createClients(createRandom(7), { clients: streams, symbols, callers: 1 });
-  const ages = new Histogram();
+  const [ages, streamed] = [new Histogram(), new Histogram()];
   const polled = polledEveryMs.map(() => new Histogram());
   const [firsts, returns]: [number[], number[]] = [[], []];
   let [refused, texts] = [0, 0];
 
   /** One process of the deployment; another takes its place when it dies. */
   const begin = () => {
-    const cache = new FollowedSnapshots(system.instance(), processes);
+    const cache = new FollowedSnapshots({ ...system.instance(), streamed: channel?.connect() }, processes);
     const state = { isDead: false };
     const hub = new QuoteHub({
       source: {
@@ -141,7 +152,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
       if (time.now() - start >= countFrom * 1000)
         for (const symbol of call.symbols.filter(exists)) {
           const age = ageMs(symbol);
-          if (age !== undefined) ages.add(age);
+          if (age !== undefined) (channel?.isCarried(symbol) ? streamed : ages).add(age);
         }
       time.after(1000, again);
     };
@@ -184,6 +195,9 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
   await time.runUntil(start + seconds * 1000);
   return {
     ages: ages.quantiles(),
+    streamed: streamed.quantiles(),
+    batches: channel?.meter.batches ?? 0,
+    batchBytes: (channel?.meter.bytes ?? 0) / (channel?.meter.batches || 1),
     polled: polled.map((one) => one.quantiles()),
     firsts: quantiles(firsts),
     returns: quantiles(returns),

@@ -11,6 +11,9 @@ const units = ({ readUnits, peakOfKey, throttled }: MeasuredStreams) =>
 const told = (measured: MeasuredStreams) =>
   `on screens ${seconds(measured.ages)} s, first event ${seconds(measured.firsts)} s after acceptance, worst minute ${measured.worstMinute}; ${units(measured)}`;
 
+const toldBoth = (measured: MeasuredStreams) =>
+  `${measured.batches > 0 ? `streamed ${seconds(measured.streamed)} s, ` : ''}fetched ${told(measured)}; ${measured.batches} batches of ${(measured.batchBytes / 1024).toFixed(1)} kB`;
+
 const studies: Readonly<Record<string, () => Promise<string>>> = {
   day: async () => {
     const polledEveryMs = [5000, 1000];
@@ -32,6 +35,24 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
     const deaths = [80, 90, 100, 110, 120];
     const measured = await studyStreams({ ...full, streams: 2000, processes: 10, deaths });
     return `2,000 streams, five of ten processes die: back within ${seconds(measured.returns)} s; ${told(measured)}`;
+  },
+  channel: async () => {
+    const lines: string[] = [];
+    for (const upstreamLimits of ['interface', 'published'] as const)
+      for (const channel of [undefined, { carried: 400, perSecond: 3 }]) {
+        const measured = await studyStreams({
+          ...full,
+          processes: 10,
+          upstreamLimits,
+          ...(channel && { channel }),
+        });
+        lines.push(
+          `10,000 streams, limits ${upstreamLimits}, channel ${channel?.carried ?? 'off'}: ${toldBoth(measured)}`,
+        );
+      }
+    const readers = { streams: 1000, seconds: 100, countFrom: 75, processes: 100 };
+    const measured = await studyStreams({ ...readers, channel: { carried: 400, perSecond: 3 } });
+    return [...lines, `1,000 streams, 100 processes, channel 400: ${toldBoth(measured)}`].join('\n');
   },
   processes: async () => {
     const lines: string[] = [];

@@ -7,6 +7,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   createMemorySnapshotStore,
   createMemoryStreamedLog,
+  type SnapshotStore,
   type StreamedLog,
   WatchedSnapshots,
 } from '../../lib/cache/snapshots/index.ts';
@@ -27,12 +28,19 @@ export interface Trade {
   readonly volume: number;
 }
 
+/** What the broker tells of. */
+export interface Told {
+  hear(listener: (symbol: string) => void): void;
+  /** What the symbol is like now. */
+  message(symbol: string): Uint8Array;
+}
+
 /** Trades of a symbol, of which the last before a moment is known at any time. */
-export class Market {
+export class Market implements Told {
   readonly #time: VirtualTime;
   readonly #random: () => number;
   readonly #trades = new Map<string, Trade[]>();
-  readonly #heard = new Set<(symbol: string, trade: Trade) => void>();
+  readonly #heard = new Set<(symbol: string) => void>();
   isOpen = true;
 
   /** @param perSecond trades of each symbol, about */
@@ -55,15 +63,19 @@ export class Market {
     const volume = trades.at(-1)!.volume + 1 + Math.floor(100 * this.#random());
     const trade = { at: Math.floor(this.#time.now()), price: (cents / 100).toFixed(2), volume };
     trades.push(trade);
-    for (const hear of this.#heard) hear(symbol, trade);
+    for (const hear of this.#heard) hear(symbol);
   }
 
   lastOf(symbol: string, until = this.#time.now()): Trade {
     return this.#trades.get(symbol)!.findLast(({ at }) => at <= until) ?? this.#trades.get(symbol)![0]!;
   }
 
-  hear(listener: (symbol: string, trade: Trade) => void): void {
+  hear(listener: (symbol: string) => void): void {
     this.#heard.add(listener);
+  }
+
+  message(symbol: string): Uint8Array {
+    return snapshotMessage(symbol, this.lastOf(symbol), Math.floor(this.#time.now()));
   }
 }
 
@@ -106,18 +118,17 @@ const networkMs = 40;
 /** The upstream's broker, and its subscription operations. */
 export class ModelBroker {
   readonly #time: VirtualTime;
-  readonly #market: Market;
+  readonly #market: Told;
   readonly #connections = new Map<string, Connection>();
   readonly #muted = new Set<Connection>();
   readonly requests: { readonly at: number; readonly kind: string; readonly symbols: number }[] = [];
   faults: StreamFaults = {};
 
-  constructor(time: VirtualTime, market: Market) {
+  constructor(time: VirtualTime, market: Told) {
     this.#time = time;
     this.#market = market;
-    market.hear((symbol, trade) => {
-      for (const one of this.#connections.values())
-        if (one.symbols.has(symbol)) this.#tell(one, symbol, trade);
+    market.hear((symbol) => {
+      for (const one of this.#connections.values()) if (one.symbols.has(symbol)) this.#tell(one, symbol);
     });
   }
 
@@ -125,10 +136,9 @@ export class ModelBroker {
     return this.#connections.size;
   }
 
-  #tell(connection: Connection, symbol: string, trade: Trade): void {
+  #tell(connection: Connection, symbol: string): void {
     if (this.#muted.has(connection)) return;
-    const payload = snapshotMessage(symbol, trade, Math.floor(this.#time.now()));
-    connection.push({ kind: 'message', topic: 'snapshot', payload });
+    connection.push({ kind: 'message', topic: 'snapshot', payload: this.#market.message(symbol) });
   }
 
   /** From now on the connections that there are tell nothing. */
@@ -210,7 +220,7 @@ export class ModelBroker {
       return refused('TOO_MANY_SYMBOLS_SUBSCRIPTION', 'Maximum number of subscribe tickers:100');
     for (const symbol of symbols) {
       connection.symbols.add(symbol);
-      this.#tell(connection, symbol, this.#market.lastOf(symbol));
+      this.#tell(connection, symbol);
     }
     return { ok: true };
   }
@@ -234,7 +244,7 @@ export function createListening(
     sessions = 4,
   }: {
     readonly log?: StreamedLog;
-    readonly store?: ReturnType<typeof createMemorySnapshotStore>;
+    readonly store?: SnapshotStore;
     readonly leases?: ReturnType<typeof createMemoryTradeEventStore>;
     readonly sessions?: number;
   } = {},

@@ -75,7 +75,7 @@ export function createVirtualUpstream(
 export const madeAt = (record: Uint8Array): number =>
   (JSON.parse(new TextDecoder().decode(record)) as { last_trade_time: number }).last_trade_time;
 
-function recordOf(symbol: string, at: number, flags: readonly string[]): string {
+export function recordOf(symbol: string, at: number, flags: readonly string[]): string {
   let chance = 7;
   for (let index = 0; index < symbol.length; index++)
     chance = Math.imul(chance ^ symbol.charCodeAt(index), 0x01000193);
