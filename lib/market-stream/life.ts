@@ -20,6 +20,8 @@ export class SessionLife {
   #signAt = Number.NEGATIVE_INFINITY;
   #tripMs = firstTripMs;
   #valuesAt = Number.NEGATIVE_INFINITY;
+  #hasValues = false;
+  #notMuteBefore = Number.NEGATIVE_INFINITY;
   /** The longest silence lately, in milliseconds. */
   #longestMs = 0;
 
@@ -28,12 +30,26 @@ export class SessionLife {
     return this.#signAt;
   }
 
+  /** When values came last. */
+  get valuesAt(): number {
+    return this.#valuesAt;
+  }
+
+  /** A new connection: until its first values, silence says nothing of the market. */
   begin(now: number): void {
     this.#valuesAt = now;
+    this.#hasValues = false;
+    this.#longestMs = 0;
+  }
+
+  /** Everything was subscribed again: what comes now ends a silence that was the market's. */
+  beginAgain(now: number): void {
+    this.#notMuteBefore = now + mute.ms;
   }
 
   values(now: number): void {
-    const silenceMs = Math.max(0, now - this.#valuesAt);
+    const silenceMs = this.#hasValues ? Math.max(0, now - this.#valuesAt) : 0;
+    this.#hasValues = true;
     this.#longestMs = Math.max(silenceMs, this.#longestMs * Math.exp(-silenceMs / forgetMs));
     this.#valuesAt = now;
     // What came was on its way, and what the upstream sent meanwhile is.
@@ -47,7 +63,7 @@ export class SessionLife {
   }
 
   isMute(now: number): boolean {
-    return this.#isLonger(mute, now);
+    return now > this.#notMuteBefore && this.#isLonger(mute, now);
   }
 
   #isLonger({ ms, times }: { readonly ms: number; readonly times: number }, now: number): boolean {

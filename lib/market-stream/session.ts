@@ -44,8 +44,6 @@ const settleMs = 1000;
 const unknownMs = [1000, 2000, 4000] as const;
 /** After any other refusal. */
 const refusedMs = 10_000;
-/** One that is mute again so soon after it was subscribed again gets another id. */
-const muteAgainMs = 30_000;
 /** A value that was fetched, and that the stream has not told so long after the fetch was sent, will not be told. */
 const behindMs = 3000;
 /** In a quiet market values are as old as the last answer. */
@@ -178,9 +176,10 @@ export class StreamSession {
     if (!this.#isConnected || this.#states.size === 0) return;
     if (!this.#life.isMute(now) && !this.#isBehind(now)) return;
     this.#parts.report({ kind: 'mute' });
-    if (now - this.#mutedAt < muteAgainMs) this.#renew();
+    // It told nothing even when all was subscribed again.
+    if (this.#life.valuesAt <= this.#mutedAt) this.#renew();
     this.#mutedAt = now;
-    this.#life.begin(now);
+    this.#life.beginAgain(now);
     // None of them is carried until it is told again; all are subscribed again at the next turn.
     this.#states.clear();
     this.#changed.clear();
@@ -254,7 +253,10 @@ export class StreamSession {
   #wait({ code }: Refused): void {
     const { clock } = this.#parts;
     this.#parts.report({ kind: 'refused', code });
-    if (code !== 'INVALID_SESSION') this.#notBefore = clock() + (code === 'INVALID_SYMBOL' ? 0 : refusedMs);
+    // The upstream counts symbols that this session has given up: another id has none.
+    if (code === 'TOO_MANY_SYMBOLS_SUBSCRIPTION') this.#renew();
+    else if (code !== 'INVALID_SESSION')
+      this.#notBefore = clock() + (code === 'INVALID_SYMBOL' ? 0 : refusedMs);
     else if (this.#unknown < unknownMs.length) this.#notBefore = clock() + unknownMs[this.#unknown++]!;
     else this.#renew();
   }

@@ -35,14 +35,17 @@ test('what the stream carries is fresh without requests, and what it does not ca
   assert.equal(broker.requests.length, 2);
 });
 
-/** What goes wrong, and how long pings hid it. */
+/** Half a second, and two silences as they were before: ten symbols that trade once a second are silent for a second at most. */
+const hiddenMs = 2500;
+
+/** What goes wrong, and how long answers to pings hide it. */
 const faults: Readonly<
-  Record<string, readonly [hiddenMs: number, (scene: Scene) => unknown, backWithinSeconds?: number]>
+  Record<string, readonly [hidesMs: number, (scene: Scene) => unknown, backWithinSeconds?: number]>
 > = {
   'all connections are cut': [0, ({ broker }) => broker.dropAll()],
-  'the connections go mute': [1500, ({ broker }) => broker.mute()],
+  'the connections go mute': [hiddenMs, ({ broker }) => broker.mute()],
   'nothing comes any more': [0, ({ broker }) => Object.assign(broker.faults, { dead: true })],
-  'the upstream forgets the sessions': [1500, ({ broker }) => broker.forgetAll()],
+  'the upstream forgets the sessions': [hiddenMs, ({ broker }) => broker.forgetAll()],
   'the upstream refuses new connections': [
     0,
     ({ broker }) => {
@@ -61,7 +64,7 @@ const faults: Readonly<
   ],
 };
 
-for (const [name, [hiddenMs, bring, backWithinSeconds = 30]] of Object.entries(faults))
+for (const [name, [hidesMs, bring, backWithinSeconds = 30]] of Object.entries(faults))
   test(`${name}: fetches take the symbols back, and the stream carries them again`, async () => {
     const scene = createScene();
     const { time, broker, listening, seen, run } = scene;
@@ -78,7 +81,7 @@ for (const [name, [hiddenMs, bring, backWithinSeconds = 30]] of Object.entries(f
     assert.ok(oldest(seen, from) < 1000, `${oldest(seen, from)} ms afterwards`);
     assert.deepEqual(seen.wentBack, []);
     assert.deepEqual(
-      seen.tooOld.filter(({ as }) => as < at || as > at + hiddenMs),
+      seen.tooOld.filter(({ as }) => as < at || as > at + hidesMs),
       [],
     );
   });
@@ -163,6 +166,19 @@ test('no message of any kind ends the listener, or shows a value that is none', 
   assert.equal(told().filter((kind) => kind === 'invalid').length, 2 * 8);
   await run(20);
   assert.equal(broker.connections, 2);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+});
+
+test('a market that falls silent is asked ever less often whether it is, and its values stay fresh', async () => {
+  const { time, market, broker, seen, listening, run } = createScene();
+  listening.begin();
+  await run(20);
+  market.isOpen = false;
+  await run(60);
+  const [from, before] = [time.now(), broker.requests.length];
+  await run(60);
+  assert.ok(broker.requests.length - before <= 2, `${broker.requests.length - before} subscriptions`);
+  assert.ok(oldest(seen, from) < 5000, `${oldest(seen, from)} ms`);
   assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
 });
 

@@ -216,7 +216,7 @@ export class ModelBroker {
     const unknown = symbols.filter((symbol) => this.faults.unknown?.includes(symbol));
     if (unknown.length > 0)
       return refused('INVALID_SYMBOL', `The symbols does not exist in the category. [${unknown.join(', ')}]`);
-    if (connection.symbols.size + symbols.length > 100)
+    if (new Set([...connection.symbols, ...symbols]).size > 100)
       return refused('TOO_MANY_SYMBOLS_SUBSCRIPTION', 'Maximum number of subscribe tickers:100');
     for (const symbol of symbols) {
       connection.symbols.add(symbol);
