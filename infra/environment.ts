@@ -19,6 +19,21 @@ export function readPort(env: Environment, name: string, otherwise: number): num
   return port;
 }
 
+export function choiceIn<const C extends string>(name: string, text: string, choices: readonly C[]): C {
+  const choice = choices.find((one) => one === text);
+  if (choice) return choice;
+  const all = choices.join(', ').replace(/, (?=[^,]*$)/, ' or ');
+  throw new StartError(`${name} must be ${all}, not ${JSON.stringify(text)}.`);
+}
+
+/** The port of the simulator's market-data stream; undefined where it is turned off. */
+export function readMarketStreamPort(env: Environment): number | undefined {
+  const { MARKET_STREAM: choice } = env;
+  const isOff = choice ? choiceIn('MARKET_STREAM', choice, ['on', 'off']) === 'off' : false;
+  const port = readPort(env, 'MARKET_STREAM_PORT', 8790);
+  return isOff ? undefined : port;
+}
+
 /** What the upstream allows: a preset's name, or JSON with figures by kind of endpoint. */
 export function readUpstreamLimits(env: Environment): UpstreamLimits | undefined {
   const text = env.UPSTREAM_LIMITS;

@@ -15,7 +15,7 @@ export const start = command({
 export const simulate = command({
   options: { json },
   examples: ['', 'UPSTREAM_PORT=9000 countersign simulate'],
-  more: 'Variables set it: UPSTREAM_PORT, EVENTS_PORT, UPSTREAM_LIMITS, UPSTREAM_FAULTS, APP_KEY with APP_SECRET. Ctrl-C\nends it.',
+  more: 'Variables set it: UPSTREAM_PORT, EVENTS_PORT, MARKET_STREAM_PORT, MARKET_STREAM=off, UPSTREAM_LIMITS,\nUPSTREAM_FAULTS, APP_KEY with APP_SECRET. Ctrl-C ends it.',
   run: async (given) => (await import('./simulate.ts')).simulate(given.json),
 });
 

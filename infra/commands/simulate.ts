@@ -1,8 +1,8 @@
 /**
  * `countersign simulate`: the simulated upstream alone, until it is interrupted.
  *
- * UPSTREAM_PORT (8788), EVENTS_PORT (8789), UPSTREAM_LIMITS (interface), UPSTREAM_FAULTS (none), APP_KEY and APP_SECRET
- * come from the environment. Without the last two, a pair is invented for this run and printed, because the user of the simulator needs it to sign.
+ * UPSTREAM_PORT (8788), EVENTS_PORT (8789), MARKET_STREAM_PORT (8790), MARKET_STREAM (on), UPSTREAM_LIMITS (interface),
+ * UPSTREAM_FAULTS (none), APP_KEY and APP_SECRET come from the environment. Without the last two, a pair is invented for this run and printed, because the user of the simulator needs it to sign.
  */
 
 import {
@@ -11,6 +11,7 @@ import {
   listening,
   misspeltNames,
   readAppCredentials,
+  readMarketStreamPort,
   readPort,
   readUpstreamLimits,
   runUntilInterrupted,
@@ -26,34 +27,53 @@ function readSettings(env: Environment) {
   const settings = {
     port: mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0),
     eventsPort: mistakes.read(() => readPort(env, 'EVENTS_PORT', 8789), 0),
+    marketStreamPort: mistakes.read(() => readMarketStreamPort(env), undefined),
     given: mistakes.read(() => readAppCredentials(env), undefined),
     upstreamLimits: mistakes.read(() => readUpstreamLimits(env), undefined) ?? 'interface',
     faults: mistakes.read(() => readUpstreamFaults(env), {}),
   };
-  const { port, eventsPort } = settings;
-  const portFault = samePortFault({ UPSTREAM_PORT: port, EVENTS_PORT: eventsPort });
+  const { port, eventsPort, marketStreamPort } = settings;
+  const ports = {
+    UPSTREAM_PORT: port,
+    EVENTS_PORT: eventsPort,
+    ...(marketStreamPort !== undefined && { MARKET_STREAM_PORT: marketStreamPort }),
+  };
+  const portFault = samePortFault(ports);
   if (portFault) mistakes.add(portFault);
-  return { settings, mistakes };
+  return { settings, ports, mistakes };
 }
 
 /** @throws StartError with a line for each setting that is wrong */
 export const simulate = (json: boolean) =>
   runUntilInterrupted(async () => {
-    const { settings, mistakes } = readSettings(process.env);
+    const { settings, ports, mistakes } = readSettings(process.env);
     const misspelt = misspeltNames(process.env, readSettings);
     mistakes.throwAny(misspelt);
-    const { port, eventsPort, given, upstreamLimits, faults } = settings;
+    const { port, eventsPort, marketStreamPort, given, upstreamLimits, faults } = settings;
     const credentials = given ?? inventAppCredentials();
     const simulator = await listening(
-      startSimulator({ ...credentials, port, upstreamLimits, ...faults, events: { port: eventsPort } }),
-      { UPSTREAM_PORT: port, EVENTS_PORT: eventsPort },
+      startSimulator({
+        ...credentials,
+        port,
+        upstreamLimits,
+        ...faults,
+        events: { port: eventsPort },
+        ...(marketStreamPort !== undefined && { marketStream: { port: marketStreamPort } }),
+      }),
+      ports,
     );
+    const { url, events, marketStream } = simulator;
     if (json) {
-      console.log(JSON.stringify({ url: simulator.url, eventsPort: simulator.events.port, ...credentials }));
+      const streams = { eventsPort: events.port, marketStreamPort: marketStream?.port };
+      console.log(JSON.stringify({ url, ...streams, ...credentials }));
       return [simulator];
     }
-    console.log(`Simulated upstream on ${simulator.url}`);
-    console.log(`Event stream on 127.0.0.1:${simulator.events.port} (gRPC, plaintext)`);
+    console.log(`Simulated upstream on ${url}`);
+    console.log(`Event stream on 127.0.0.1:${events.port} (gRPC, plaintext)`);
+    if (marketStream)
+      console.log(
+        `Market-data stream on 127.0.0.1:${marketStream.port} (MQTT, plaintext; WebSocket at /mqtt)`,
+      );
     console.log(`App key: ${credentials.appKey}`);
     if (!given) console.log(`App secret: ${credentials.appSecret} (invented for this run)`);
     for (const sentence of misspelt) console.log(sentence);

@@ -21,6 +21,7 @@ import { doubledPathFault, eventsUrlFault, marketStreamUrlFault } from '../../li
 import { defined } from '../defined.ts';
 import {
   type AppCredentials,
+  choiceIn,
   type Environment,
   inventAppCredentials,
   misspeltNames,
@@ -163,13 +164,6 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
 
 /** Some shells set HOST to the machine's name for every program: a name asks for nothing. */
 const readHost = (text: string): string | undefined => (isIP(text) ? text : undefined);
-
-function choiceIn<const C extends string>(name: string, text: string, choices: readonly C[]): C {
-  const choice = choices.find((one) => one === text);
-  if (choice) return choice;
-  const all = choices.join(', ').replace(/, (?=[^,]*$)/, ' or ');
-  throw new StartError(`${name} must be ${all}, not ${JSON.stringify(text)}.`);
-}
 
 /** @returns undefined for what is no JSON, which is no object either */
 function jsonIn(text: string): unknown {

@@ -24,7 +24,6 @@ export const connack = {
 
 /** The connection of a session. */
 export interface Link {
-  publish(topic: string, payload: Uint8Array): void;
   /** Ends it without a word. */
   drop(): void;
 }

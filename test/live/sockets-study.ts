@@ -28,7 +28,7 @@ export async function studySockets([
   symbolsEach = '20',
 ]: readonly string[]): Promise<boolean> {
   const upstream = spawn(process.execPath, [launcher, 'simulate'], {
-    env: { ...process.env, ...credentials, UPSTREAM_PORT: '0', EVENTS_PORT: '0' },
+    env: { ...process.env, ...credentials, UPSTREAM_PORT: '0', EVENTS_PORT: '0', MARKET_STREAM: 'off' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

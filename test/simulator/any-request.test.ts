@@ -146,8 +146,7 @@ describe('any request of', () => {
     test(operation.id, () => {
       const world = operation.sideEffect ? createWorld(1) : readOnly;
       const { session_id: session } = { ...(operation.example.body as { readonly session_id?: string }) };
-      if (session)
-        world.streamSessions.connect(session, appKey, { publish: () => {}, drop: () => {} }, testTime);
+      if (session) world.streamSessions.connect(session, appKey, { drop: () => {} }, testTime);
       let [answered, now] = [0, testTime];
       const asked = fc.record({
         query: queryOf(operation),

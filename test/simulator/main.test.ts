@@ -11,7 +11,7 @@ import { codeOf, credentials, send, snapshotTarget } from './support.ts';
 
 function run(env: Record<string, string>) {
   const child = spawn(process.execPath, [launcher, 'simulate'], {
-    env: { PATH: process.env.PATH, UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env },
+    env: { PATH: process.env.PATH, UPSTREAM_PORT: '0', EVENTS_PORT: '0', MARKET_STREAM_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { out: '', err: '' };
@@ -43,18 +43,24 @@ describe('the simulator’s process', { concurrent: true }, () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
     const { port } = blocker.address() as AddressInfo;
-    const { child, output } = run({ EVENTS_PORT: String(port) });
-    assert.equal(await exitCode(child), 1);
-    assert.equal(output.err, `Port ${port} is taken: set EVENTS_PORT to another.\n`);
-    assert.equal(output.out, '');
+    for (const variable of ['EVENTS_PORT', 'MARKET_STREAM_PORT']) {
+      const { child, output } = run({ [variable]: String(port) });
+      assert.equal(await exitCode(child), 1);
+      assert.equal(output.err, `Port ${port} is taken: set ${variable} to another.\n`);
+      assert.equal(output.out, '');
+    }
     blocker.close();
   });
 
   for (const [env, line] of [
     [{ APP_SECRET: 'hush-hush' }, /^APP_SECRET is set but APP_KEY is not.*\n$/],
     [
-      { UPSTREAM_PORT: 'x', UPSTREAM_LIMITS: 'all', APP_KEY: 'k' },
-      /^UPSTREAM_PORT must be .*\nAPP_KEY is set but .*\nUPSTREAM_LIMITS: not .*\n$/,
+      { UPSTREAM_PORT: 'x', UPSTREAM_LIMITS: 'all', APP_KEY: 'k', MARKET_STREAM: 'no' },
+      /^UPSTREAM_PORT must be .*\nMARKET_STREAM must be on or off, not "no"\.\nAPP_KEY is set but .*\nUPSTREAM_LIMITS: not .*\n$/,
+    ],
+    [
+      { MARKET_STREAM_PORT: '8788', UPSTREAM_PORT: '8788' },
+      /^UPSTREAM_PORT and MARKET_STREAM_PORT are both 8788/,
     ],
   ] as const) {
     test(`${JSON.stringify(env)} is a line for each mistake and exit code 1`, async () => {
@@ -78,12 +84,17 @@ describe('the simulator’s process', { concurrent: true }, () => {
     assert.equal(await exitCode(simulator.child), 0);
     assert.ok(!simulator.output.out.includes(credentials.appSecret));
     assert.match(simulator.output.out, /^Event stream on 127\.0\.0\.1:\d+ \(gRPC, plaintext\)$/m);
+    assert.match(
+      simulator.output.out,
+      /^Market-data stream on 127\.0\.0\.1:\d+ \(MQTT, plaintext; WebSocket at \/mqtt\)$/m,
+    );
     assert.equal(simulator.output.err, '');
   });
 
-  test('a misspelt variable is named, and it starts', async () => {
-    const simulator = run({ UPSTREAM_LIMIT: 'published' });
+  test('a misspelt variable is named, and it starts, without the market-data stream where that is off', async () => {
+    const simulator = run({ UPSTREAM_LIMIT: 'published', MARKET_STREAM: 'off' });
     await started(simulator);
+    assert.doesNotMatch(simulator.output.out, /Market-data/);
     while (!/Did you mean UPSTREAM_LIMITS\?\n/.test(simulator.output.out))
       await once(simulator.child.stdout, 'data');
     simulator.child.kill('SIGTERM');

@@ -41,6 +41,9 @@ export interface StreamClient {
   /** Waits until it has all that was sent to it by now, and gives the messages that came since the last time. */
   told(): Promise<readonly Message[]>;
   over(): Promise<void>;
+  /** Stops reading what comes, and goes on. */
+  pause(): void;
+  resume(): void;
   write(...bytes: number[]): void;
   introduce(introduction: Introduction): void;
   close(): void;
@@ -100,6 +103,8 @@ export function speak(stream: Duplex, introduction?: Introduction): StreamClient
       return news;
     },
     over: () => until(() => isOver),
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
     write: (...given) => void stream.write(Buffer.from(given)),
     introduce: (given) => void stream.write(introductionBytes(given)),
     close: () => stream.destroy(),

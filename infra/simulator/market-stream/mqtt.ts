@@ -58,11 +58,12 @@ export class MqttConnection implements Link {
     stream.on('error', () => {});
   }
 
-  publish(topic: string, payload: Uint8Array): void {
-    if (this.#state !== 'connected') return;
+  /** @returns whether the message was sent */
+  publish(topic: string, payload: Uint8Array): boolean {
+    if (this.#state !== 'connected') return false;
     if (this.#stream.writableLength > maxUnreadBytes) {
       this.unsent += 1;
-      return;
+      return false;
     }
     this.sent += 1;
     this.#messageId = (this.#messageId % 65_535) + 1;
@@ -74,6 +75,7 @@ export class MqttConnection implements Link {
       ...this.delivery,
       ...(this.delivery.qos > 0 && { messageId: this.#messageId }),
     });
+    return true;
   }
 
   drop(): void {

@@ -150,8 +150,7 @@ export class MarketPushes {
   }
 
   #send({ connection }: Client, topic: string, payload: Uint8Array): void {
-    connection.publish(topic, payload);
-    this.sent.set(topic, (this.sent.get(topic) ?? 0) + 1);
+    if (connection.publish(topic, payload)) this.sent.set(topic, (this.sent.get(topic) ?? 0) + 1);
   }
 
   #bringTo(client: Client, fault: Exclude<MarketStreamFault, { kind: 'refuse' }>): void {
