@@ -98,7 +98,10 @@ class Inflow {
       this.#pinging = setInterval(() => this.#ping(), call.pingMs);
       this.#add({ kind: 'connected' });
     });
-    client.on('message', (topic, payload) => this.#add({ kind: 'message', topic, payload }));
+    client.on('message', (topic, payload, { retain }) => {
+      // What a broker has kept may be of any time.
+      if (!retain) this.#add({ kind: 'message', topic, payload });
+    });
     client.on('packetreceive', ({ cmd }) => {
       if (cmd !== 'pingresp' || this.#askedAt === undefined) return;
       this.#add({ kind: 'sign', askedAt: this.#askedAt });

@@ -72,7 +72,7 @@ test('commands run without a clone; what needs one says so, and what needs a pee
 
 test('the local run starts, and its page names the package that shows it', async (t) => {
   const child = spawn(process.execPath, [installed, 'start', '--json'], {
-    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0' },
+    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', MARKET_STREAM_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.onTestFinished(() => void child.kill('SIGKILL'));

@@ -17,7 +17,14 @@ const key = 'key-of-this-test';
 
 async function runWith(t: TestContext, origins: string) {
   const run = await startLocalRun(
-    readSettings({ API_KEY: key, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', CORS_ORIGINS: origins }),
+    readSettings({
+      API_KEY: key,
+      PORT: '0',
+      UPSTREAM_PORT: '0',
+      EVENTS_PORT: '0',
+      MARKET_STREAM_PORT: '0',
+      CORS_ORIGINS: origins,
+    }),
   );
   t.onTestFinished(() => run.close());
   return (target: string, origin: string, init: RequestInit = {}) =>

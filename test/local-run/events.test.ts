@@ -33,6 +33,7 @@ async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}
     PORT: '0',
     UPSTREAM_PORT: '0',
     EVENTS_PORT: '0',
+    MARKET_STREAM_PORT: '0',
     // Its reads would be among the upstream's requests.
     TRADE_EVENTS: 'off',
     ...env,

@@ -17,7 +17,13 @@ const freePort = () =>
 
 test('the first request of an account’s user is answered, however early it comes', async (t) => {
   const port = await freePort();
-  const env = { PORT: String(port), UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: 'early' };
+  const env = {
+    PORT: String(port),
+    UPSTREAM_PORT: '0',
+    EVENTS_PORT: '0',
+    MARKET_STREAM_PORT: '0',
+    API_KEY: 'early',
+  };
   const first = (async () => {
     for (;;)
       try {

@@ -11,7 +11,14 @@ import { launcher } from '../support/process.ts';
 
 function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [launcher, 'start'], {
-    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env },
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      UPSTREAM_PORT: '0',
+      EVENTS_PORT: '0',
+      MARKET_STREAM_PORT: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.onTestFinished(() => void child.kill('SIGKILL'));

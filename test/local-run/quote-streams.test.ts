@@ -25,6 +25,7 @@ async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}
     PORT: '0',
     UPSTREAM_PORT: '0',
     EVENTS_PORT: '0',
+    MARKET_STREAM_PORT: '0',
     TRADE_EVENTS: 'off',
     ...env,
   });

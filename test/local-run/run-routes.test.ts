@@ -17,6 +17,7 @@ async function runFor(t: TestContext) {
     PORT: '0',
     UPSTREAM_PORT: '0',
     EVENTS_PORT: '0',
+    MARKET_STREAM_PORT: '0',
     API_KEY: key,
     OTHER_API_KEYS: other,
   });

@@ -36,6 +36,7 @@ describe('settings', () => {
         PORT: '1',
         UPSTREAM_PORT: '65535',
         EVENTS_PORT: '0',
+        MARKET_STREAM_PORT: '0',
         API_KEY: '!~',
         APP_KEY: 'k',
         APP_SECRET: 's p',

@@ -24,7 +24,14 @@ const resting = { order_type: 'LIMIT', limit_price: '1.00', quantity: '100' };
 
 async function runFor(env: Readonly<Record<string, string>> = {}) {
   const logged: LogEntry[] = [];
-  const settings = readSettings({ API_KEY: key, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env });
+  const settings = readSettings({
+    API_KEY: key,
+    PORT: '0',
+    UPSTREAM_PORT: '0',
+    EVENTS_PORT: '0',
+    MARKET_STREAM_PORT: '0',
+    ...env,
+  });
   const defects: unknown[] = [];
   const run = await startLocalRun(settings, {
     log: (entry) => logged.push(entry),

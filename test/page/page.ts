@@ -9,7 +9,14 @@ export const key = 'a-key-that-is-nowhere';
 
 export async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const run = await startLocalRun(
-    readSettings({ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: key, ...env }),
+    readSettings({
+      PORT: '0',
+      UPSTREAM_PORT: '0',
+      EVENTS_PORT: '0',
+      MARKET_STREAM_PORT: '0',
+      API_KEY: key,
+      ...env,
+    }),
   );
   t.onTestFinished(() => run.close());
   return run;

@@ -46,6 +46,7 @@ describe('a web app in Chromium', orTell(noChromium), () => {
         PORT: '0',
         UPSTREAM_PORT: '0',
         EVENTS_PORT: '0',
+        MARKET_STREAM_PORT: '0',
         API_KEY: key,
         CORS_ORIGINS: `https://a.example,${app}`,
       }),
@@ -75,7 +76,14 @@ describe('a web app in Chromium', orTell(noChromium), () => {
   test('reads nothing of a run that names none', async (t) => {
     const app = await appOf(t);
     const run = await startLocalRun(
-      readSettings({ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: key, TRADE_EVENTS: 'off' }),
+      readSettings({
+        PORT: '0',
+        UPSTREAM_PORT: '0',
+        EVENTS_PORT: '0',
+        MARKET_STREAM_PORT: '0',
+        API_KEY: key,
+        TRADE_EVENTS: 'off',
+      }),
     );
     t.onTestFinished(() => run.close());
     const ask = await openApp(t, app);

@@ -53,7 +53,14 @@ export async function startLocal(
   const child = spawn(process.execPath, [launcher, 'start'], {
     env: {
       ...process.env,
-      ...{ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: keys.app, OTHER_API_KEYS: keys.other },
+      ...{
+        PORT: '0',
+        UPSTREAM_PORT: '0',
+        EVENTS_PORT: '0',
+        MARKET_STREAM_PORT: '0',
+        API_KEY: keys.app,
+        OTHER_API_KEYS: keys.other,
+      },
       // Room for the load: what is studied is the upstream's limit, not the plan.
       PLAN: 'app',
       ...settings,
