@@ -4,14 +4,18 @@ import { createServer } from 'node:http';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import { canary, start, tokenCheck } from '../../functions/compose/functions.ts';
+import { createMarketStreamMetrics } from '../../functions/log/market-stream-metrics.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
 import { listenOn } from '../../infra/listen.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import type { AlarmName } from '../../infra/stack/alarm-table.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { followAll } from '../market-stream/instances.ts';
+import { createListening, Market, ModelBroker } from '../market-stream/world.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, credentials, newOrder, orderPath } from '../support/core.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
 import { useSynchronousCrypto } from '../trade-events/world/synchronous-crypto.ts';
 import { World as StreamWorld } from '../trade-events/world/world.ts';
 import { createThrottled, throttlingClient } from './throttling.ts';
@@ -308,6 +312,13 @@ export const faults: readonly AlarmFault[] = [
     endsAfter: 0,
   },
   {
+    name: 'the upstream refuses connections to its stream of quotes',
+    rings: ['market-stream-away'],
+    run: (world) => listened(world, 104),
+    end: (world) => listened(world, undefined),
+    endsAfter: 0,
+  },
+  {
     name: 'the bus takes no trade event',
     rings: ['trade-events-unpublished'],
     run: async (world) => {
@@ -393,6 +404,24 @@ async function checkToken(world: World): Promise<void> {
   await checked(4);
   await simulator.close();
   await checked(3);
+}
+
+/** Eight minutes of a listener of quotes that clients ask for, before a model of the upstream's broker. */
+async function listened(world: World, refuse: number | undefined): Promise<void> {
+  const time = new VirtualTime();
+  const offset = world.now() - time.now();
+  const market = new Market(time, ['A', 'B'], 1);
+  const broker = new ModelBroker(time, market);
+  if (refuse !== undefined) broker.faults = { refuse };
+  const metrics = createMarketStreamMetrics((entry) => void world.lines.push(entry), {
+    functionName: 'market-stream',
+    clock: () => time.now() + offset,
+  });
+  const listening = createListening(time, broker, { report: metrics.report });
+  followAll(time, market, { ...listening, symbols: ['A', 'B'], instances: 1 });
+  listening.begin();
+  await time.runUntil(time.now() + 480_000);
+  await world.scene.pass(480_000);
 }
 
 /** Five minutes of listeners beside a model of the upstream. */

@@ -242,11 +242,13 @@ export function createListening(
     store = createMemorySnapshotStore(time.now),
     leases = createMemoryTradeEventStore(time.now),
     sessions = 4,
+    report = () => {},
   }: {
     readonly log?: StreamedLog;
     readonly store?: SnapshotStore;
     readonly leases?: ReturnType<typeof createMemoryTradeEventStore>;
     readonly sessions?: number;
+    readonly report?: (report: MarketStreamReport) => void;
   } = {},
 ) {
   const reports: MarketStreamReport[] = [];
@@ -269,7 +271,10 @@ export function createListening(
       monotonic: time.now,
       random,
       sleep: (ms, signal) => sleepOf(time, ms, signal),
-      report: (report) => reports.push(report),
+      report(one) {
+        reports.push(one);
+        report(one);
+      },
       tuning: { sessions },
     });
     const ending = new AbortController();
