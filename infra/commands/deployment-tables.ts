@@ -51,7 +51,7 @@ export function sizeLines(): readonly string[] {
   const row = (name: string, cell: (one: (typeof columns)[number]) => string) =>
     `| ${[name, ...columns.map(cell)].join(' | ')} |`;
   return [
-    '| A stage has | nothing but its upstream | everything on |',
+    '| What a stage has | with only `upstream` set | with everything on |',
     '|---|---:|---:|',
     row('Resources of CloudFormation', ({ resources }) => String(resources)),
     row('Tables', ({ tables }) => String(tables)),
