@@ -183,7 +183,9 @@ describe('npm start', { concurrent: true }, () => {
     await printed(
       /^Warning: accounts, orders, watchlists belong to your accounts at the upstream, and the API key of this run opens/m,
     );
-    await printed(/^ {2}zoe \(and the API key without a token\): every account of the app key; the watchlists$/m);
+    await printed(
+      /^ {2}zoe \(and the API key without a token\): every account of the app key; the watchlists$/m,
+    );
     await printed(/^ {2}ada: 2 accounts of USERS\n {2}ben: 1 account of USERS\n {2}cleo: nothing$/m);
     const [, url] = await printed(/^Countersign on (\S+)$/m);
     const response = await fetch(`${url}${accountsPath}`, { headers: { 'x-api-key': 'mine' } });
