@@ -186,7 +186,7 @@ export const alarmTable = {
     minutes: 5,
     periods: 2,
     threshold: 0.05,
-    says: 'More than one answer in twenty is a 5xx. If upstream-failing rings too, that is the cause.',
+    says: 'More than one answer in twenty is a 5xx. If upstream-failing, upstream-refusing, limit-refused or token-refused rings too, begin there.',
     why: 'clients send a failed request once more, so that single failures go unnoticed; one in twenty over ten minutes does not',
     first: status,
     runbook: 'A bad deployment',
