@@ -156,5 +156,5 @@ const rightsOf =
     const named = isSimulated ? `${many} ${accounts.join(', ')}` : `${accounts.length} ${many} of USERS`;
     const every = accounts.includes('*') ? 'every account of the app key' : named;
     const rights = [...(accounts.length > 0 ? [every] : []), ...(index === 0 ? ['the watchlists'] : [])];
-    return `  ${name}${index === 0 ? ' (and the API key without a token)' : ''}: ${rights.join('; ') || 'nothing'}`;
+    return `  ${name}${index === 0 ? ' (and the API key alone)' : ''}: ${rights.join('; ') || 'nothing'}`;
   };
