@@ -41,7 +41,8 @@ export const alarmTableLines = (): readonly string[] => [
 function ruleInWords({ metric, statistic, threshold, minutes, ...row }: AlarmRow): string {
   const { periods = 1, breaching = periods, comparison = '>=', missing } = row;
   const bound = typeof threshold === 'number' ? threshold.toLocaleString('en-US') : `\`${threshold}\``;
-  const value = `\`${metric}\`, ${statistic.toLowerCase()} ${comparison} ${bound}`;
+  const unit = metric === 'ConcurrentExecutions' ? ' in percent of the quota' : '';
+  const value = `\`${metric}\`${unit}, ${statistic.toLowerCase()} ${comparison} ${bound}`;
   const over = minutes === 24 * 60 ? 'over a day' : `over ${minutes} minutes`;
   const times = periods === breaching ? `${periods} times in a row` : `${breaching} of ${periods} times`;
   const often =

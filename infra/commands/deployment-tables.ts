@@ -12,14 +12,10 @@ const base = {
 
 /** By what a deployer writes into the stage. */
 const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
-  '`groups: { orders: … }`': { groups: { orders: 'iam' } },
-  '`groups: { …: ’jwt’ }`': {
-    groups: { accounts: 'jwt' },
-    auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
-  },
-  '`live.maxStreams`': { live: { maxStreams: 10 } },
+  '`accounts`, `orders` or `watchlists` open': { groups: { accounts: 'iam' } },
+  '`orders` or `watchlists` open': { groups: { watchlists: 'iam' } },
+  '`orders` open': { groups: { orders: 'iam' } },
   '`events`': { events: {} },
-  '`accessToken`': { accessToken: {} },
   '`canary`': { canary: {} },
   '`tradeEvents`': { tradeEvents: {} },
   '`marketStream`': { marketStream: { url: 'mqtts://quotes.example:1883' } },
@@ -29,7 +25,6 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
     live: { maxOrderStreams: 10 },
   },
   '`trading.stopOnAlarms`': { groups: { orders: 'iam' }, trading: { limits: 'none', stopOnAlarms: {} } },
-  '`logs.access`': { logs: { access: 'use-account-role' } },
   '`alarmEmail`': { alarmEmail: 'ops@example.com' },
 };
 
@@ -53,7 +48,7 @@ export function sizeLines(): readonly string[] {
   const row = (name: string, cell: (one: (typeof columns)[number]) => string) =>
     `| ${[name, ...columns.map(cell)].join(' | ')} |`;
   return [
-    '| A stage has | nothing but its upstream | everything on |',
+    '| What a stage has | with only `upstream` set | with everything on |',
     '|---|---:|---:|',
     row('Resources of CloudFormation', ({ resources }) => String(resources)),
     row('Tables', ({ tables }) => String(tables)),
@@ -73,31 +68,29 @@ const kept: Readonly<Record<string, string>> = {
   'AWS::SNS::Topic': 'topic',
 };
 
-/** A row for each table, secret, queue and topic; one for the log groups of each option, which have one fate. */
+/** A row for each table, secret, queue and topic; one for all log groups, which have one fate. */
 export function fateLines(): readonly string[] {
   const found = (config: Partial<CountersignConfig>) =>
     resourcesOf({ ...base, ...config }).filter(({ type }) => type in kept);
-  const all = Object.assign({}, ...Object.values(options)) as Partial<CountersignConfig>;
-  const groups = { accounts: 'jwt', orders: 'iam' } as const;
-  const retained = new Map(found({ ...all, groups, live, onRemoval: 'retain' }).map((one) => [one.id, one]));
+  const retained = new Map(found({ ...everything, onRemoval: 'retain' }).map((one) => [one.id, one]));
+  const isLog = ({ type }: Resource) => type === 'AWS::Logs::LogGroup';
   const seen = new Set<string>();
+  const rowOf = (what: string, where: string, one: Resource) =>
+    `| ${what} | ${where} | ${fate(one)} | ${fate(retained.get(one.id) ?? one)} |`;
   const rowsFor = (where: string, config: Partial<CountersignConfig>) => {
-    const own = found(config).filter(({ id }) => !seen.has(id));
+    const own = found(config).filter((one) => !isLog(one) && !seen.has(one.id));
     for (const { id } of own) seen.add(id);
-    const isLog = ({ type }: Resource) => type === 'AWS::Logs::LogGroup';
-    const logs = own.filter(isLog);
-    const rows = own
-      .filter((one) => !isLog(one))
-      .map((one) => [`${kept[one.type]} \`${one.id}\``, one] as const);
-    const [log] = logs;
-    return [...rows, ...(log ? [[`log groups: ${logs.length}`, log] as const] : [])].map(
-      ([name, one]) => `| ${name} | ${where} | ${fate(one)} | ${fate(retained.get(one.id) ?? one)} |`,
-    );
+    return own.map((one) => rowOf(`${kept[one.type]} \`${one.id}\``, where, one));
   };
   return [
     "| What | Exists with | `onRemoval: 'destroy'` | `onRemoval: 'retain'` |",
     '|---|---|---|---|',
     ...rowsFor('every stage', {}),
+    ...new Set(
+      found(everything)
+        .filter(isLog)
+        .map((one) => rowOf('log groups', 'every stage', one)),
+    ),
     ...Object.entries(options).flatMap(([where, config]) => rowsFor(where, config)),
   ];
 }

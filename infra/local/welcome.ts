@@ -56,7 +56,7 @@ export function welcome(
       : []),
     ...(open.includes('market-data')
       ? [
-          'By event, as a schedule or a workflow asks; the answer is the reply on the bus:',
+          'A lookup by event, as a schedule or a workflow sends it; the output is the reply on the event bus:',
           byEvent(url, apiKey),
           '',
           'Quotes, as they come:',
@@ -65,7 +65,7 @@ export function welcome(
         ]
       : []),
     ...(run.tradeEvents ? [...tradeEventCalls(run, apiKey, tradingLimits), ''] : []),
-    `For generators of clients: ${url}/openapi.json?for=generators (OpenAPI 3.0; with &version=3.1 that)`,
+    `For client generators: ${url}/openapi.json?for=generators (OpenAPI 3.0; add &version=3.1 for 3.1)`,
     `All operations, to read and to try: ${url}/docs#key=${encodeURIComponent(apiKey)}`,
     '',
     `See all of it at work: ${url}/#key=${encodeURIComponent(apiKey)}`,
@@ -117,11 +117,11 @@ function tradeEventCalls(
     new_orders: [{ client_order_id: "try-'$(date +%s)'", ...anyOrder }],
   });
   return [
-    'Trade events, as they come, behind an order that is filled in seconds:',
+    'Trade events, as they come; the second line places an order, which is filled within seconds:',
     `${follow} | head -n 20 &`,
     `  curl ${key} -H 'content-type: application/json' -d '${body}' '${url}${placeOrder.path}'`,
     '',
-    'Limits, which orders are checked against, and the kill switch, each with what undoes it; cancels always pass:',
+    'Set a limit that orders are checked against, and undo it; stop trading, and resume it. Cancels always pass:',
     `  curl ${key} -d '{"set":{"max_order_notional":"100"}}' '${url}${tradingPath}/limits'`,
     `  curl ${key} -d '{"set":{"max_order_notional":${JSON.stringify(limits.max_order_notional ?? null)}}}' '${url}${tradingPath}/limits'`,
     `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/stop'`,
@@ -145,7 +145,7 @@ const anyOrder = {
 
 const closedNote = (closed: readonly Group[], isSimulated: boolean): string =>
   isSimulated
-    ? `(deployed, ${closed.join(', ')} are closed until a stage opens them to users)`
+    ? `(in a deployment, these stay closed until its stage opens them to users: ${closed.join(', ')})`
     : `Warning: ${closed.join(', ')} belong to your accounts at the upstream, and the API key of this run opens them.`;
 
 /** The first user has the key, and what belongs to no account. Ids of real accounts are not printed. */
@@ -156,5 +156,5 @@ const rightsOf =
     const named = isSimulated ? `${many} ${accounts.join(', ')}` : `${accounts.length} ${many} of USERS`;
     const every = accounts.includes('*') ? 'every account of the app key' : named;
     const rights = [...(accounts.length > 0 ? [every] : []), ...(index === 0 ? ['the watchlists'] : [])];
-    return `  ${name}${index === 0 ? ', for whom the API key stands' : ''}: ${rights.join('; ') || 'nothing'}`;
+    return `  ${name}${index === 0 ? ' (and the API key alone)' : ''}: ${rights.join('; ') || 'nothing'}`;
   };
