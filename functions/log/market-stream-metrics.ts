@@ -81,8 +81,9 @@ function entryOf(report: MarketStreamReport): LogEntry & { readonly values?: Val
       };
     }
     case 'connected':
+      return { level: 'info', event: 'market_stream_connected' };
     case 'ended':
-      return { level: 'info', event: `market_stream_${report.kind}` };
+      return { level: 'info', event: 'market_stream_ended' };
     case 'mute':
       return { level: 'warn', event: 'market_stream_mute', values: { MarketStreamMute: 1 } };
     case 'notice':

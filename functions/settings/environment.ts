@@ -235,11 +235,11 @@ function readCache(
   const { staleAfterMs, expireAfterMs } = { ...defaultSnapshotOptions, ...tuning };
   if (staleAfterMs > expireAfterMs)
     faults.push('SNAPSHOTS_STALE_AFTER_SECONDS: more than SNAPSHOTS_EXPIRE_AFTER_SECONDS');
+  const { MARKET_STREAM: stream = '' } = env;
+  if (!['', 'on'].includes(stream)) faults.push('MARKET_STREAM: neither empty nor on');
   const tableName = env.CACHE_TABLE;
   if (!tableName || !operations.some(({ freshness, sideEffect }) => freshness || sideEffect))
     return undefined;
-  const { MARKET_STREAM: stream = '' } = env;
-  if (!['', 'on'].includes(stream)) faults.push('MARKET_STREAM: neither empty nor on');
   return { tableName, tuning, networkPrefix, hasMarketStream: stream === 'on' };
 }
 

@@ -9,6 +9,7 @@ import { readLookupSettings } from '../../functions/settings/lookup-environment.
 import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { readOrderStreamSettings } from '../../functions/settings/order-streams.ts';
 import {
+  readMarketStreamSettings,
   readOrderAuditSettings,
   readTradeEventsSettings,
   readTradingStopSettings,
@@ -81,6 +82,7 @@ describe('it has every variable', () => {
       ...namesRead(readTradingStopSettings),
       ...namesRead(readOrderAuditSettings),
       ...namesRead(readTradeEventsSettings),
+      ...namesRead(readMarketStreamSettings),
       ...namesRead(readOrderStreamSettings),
       ...namesRead(readCanarySettings),
     ]);

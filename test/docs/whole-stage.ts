@@ -1,11 +1,15 @@
 /** A stage with everything on, synthesised: what each function may do and which variables it has, as the page says it. */
 
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
+import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 import { idOf, type Policy, policiesOf, synthesise, variablesOf } from '../stack/synthesise.ts';
 
 /** Each path by its operation, so that each function has those of its own. */
 const paths = Object.fromEntries(
-  exposedOperations(operations, openable).map(({ id }) => [id, `/moved/${id}`]),
+  [...exposedOperations(operations, openable), ...subscriptionOperations].map(({ id }) => [
+    id,
+    `/moved/${id}`,
+  ]),
 );
 
 /** Every property that becomes a variable or a right. */
@@ -52,6 +56,7 @@ const everythingOn: Parameters<typeof synthesise>[0] = {
   accessToken: {},
   canary: {},
   tradeEvents: {},
+  marketStream: { url: 'mqtts://quotes.example:1883' },
 };
 
 /** A right of a function: one statement of one policy. */
