@@ -39,3 +39,22 @@ test('after all streams ended at once, and after processes died, clients come ba
   assert.ok(returns.max <= 30_000);
   assert.ok(worstMinute <= 300);
 });
+
+test('what the channel carries is fresher than what is fetched, within the units of one key', async () => {
+  const measured = await studyStreams({
+    streams: 100,
+    processes: 3,
+    seconds: 50,
+    countFrom: 35,
+    looked: 50,
+    symbols: 300,
+    channel: { carried: 200, perSecond: 3 },
+  });
+  console.log(`100 streams with a channel: ${JSON.stringify(measured)}`);
+  const { ages, streamed, peakOfKey, worstMinute, throttled } = measured;
+  assert.ok(streamed.p50 <= 500 && streamed.p99 <= 1500, `${streamed.p50}/${streamed.p99}`);
+  assert.ok(ages.p50 <= 1050 && ages.p99 <= 2750, `${ages.p50}/${ages.p99}`);
+  assert.ok(peakOfKey.write <= 200 && peakOfKey.read <= 1500, JSON.stringify(peakOfKey));
+  assert.ok(worstMinute <= 300);
+  assert.equal(throttled, 0);
+});
