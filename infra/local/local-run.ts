@@ -22,7 +22,7 @@ import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
 import { listening } from '../environment.ts';
-import { documentIn } from '../open-api/document-form.ts';
+import { documentIn, referenceOf } from '../open-api/document-form.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
 import {
   type AccessLogEntry,
@@ -357,7 +357,11 @@ async function apiOf(
     forms: below(issuerPath, issuer.forms),
     pages: new Map([
       ...below(issuerPath, issuer.pages),
-      ...createPages({ document: (form) => documentIn(form, documentOf()), open: openGroups }),
+      ...createPages({
+        document: (form) => documentIn(form, documentOf()),
+        reference: () => referenceOf(documentOf(), simulator !== undefined),
+        open: openGroups,
+      }),
       ...constantPages(exposed),
     ]),
     apiKeys: apiKeysOf(settings),
