@@ -42,6 +42,7 @@ import { createIssuer } from './issuer.ts';
 import { createMemoryPlatform, type MemoryPlatform } from './memory-ports.ts';
 import { createOutages, type Outages } from './outages.ts';
 import { constantPages, createPages } from './pages.ts';
+import { createQuoteOrigins, type QuoteOrigins } from './quote-origins.ts';
 import { createRequestLog, masking, type RequestLog, type SeenRequest } from './request-log.ts';
 import { createAsked, createRunRoutes } from './run-routes.ts';
 import type { LocalSettings } from './settings.ts';
@@ -218,6 +219,8 @@ async function startUpstream({
 interface LocalDeployment {
   readonly platform: MemoryPlatform;
   readonly identity: Identity;
+  /** Of records that streams tell. */
+  readonly origins: QuoteOrigins;
   /** The users' grants are written: what asks for them waits until then. */
   granted(): void;
   readonly routes: readonly LocalRoute[];
@@ -268,7 +271,9 @@ function deploy(
     AUTH: undefined,
   });
   const granting = withGrants(platform);
-  const parts = { platform: granting.platform, env };
+  const origins = createQuoteOrigins();
+  const portsOf = (name: string) => origins.noting(name, granting.platform.ports);
+  const parts = { platform: granting.platform, env, portsOf };
   const workerParts = { platform, env: worker };
   const audit = startOrderAudit(workerParts);
   const events = platform.bus(names.eventsBus);
@@ -283,6 +288,7 @@ function deploy(
   return {
     platform,
     identity,
+    origins,
     granted: granting.granted,
     routes: [...groupRoutes(openGroups, parts), ...(hasAccounts ? [audit] : [])],
     lookups: startLookups(openGroups, parts),
@@ -329,7 +335,7 @@ async function apiOf(
   hooks: Hooks,
   { users, simulator, log, url }: ApiParts,
 ): Promise<ApiGatewayOptions> {
-  const { platform, lookups, streams } = deployment;
+  const { platform, lookups, streams, origins } = deployment;
   const { openGroups, corsOrigins, marketDataLimit = limits['market-data'] } = settings;
   const issuerUrl = () => `${url()}${issuerPath}`;
   const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
@@ -351,7 +357,7 @@ async function apiOf(
       ...routes,
       ...eventsRoutes(settings, platform.bus(names.lookupBus), lookups),
       ...tradingRoutes(deployment, openGroups, issuerUrl),
-      ...createRunRoutes({ settings, simulator, users, log, asked, snapshots }),
+      ...createRunRoutes({ settings, simulator, users, log, asked, snapshots, origins }),
     ],
     streams,
     forms: below(issuerPath, issuer.forms),

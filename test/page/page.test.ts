@@ -18,6 +18,8 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.until(`${priceOf('AAPL')} !== ${JSON.stringify(before)}`);
     await page.until(`document.querySelector('tr[data-symbol=AAPL] polyline')`);
     await page.until(`/^\\d+ s$/.test(${textOf('tr[data-symbol=AAPL] .age')})`);
+    // Of the records that the stream tells the page knows who fetched them.
+    await page.until(`/fetch$/.test(${textOf('tr[data-symbol=AAPL] .origin')})`);
     await press(page, 'Ask for AAPL now');
     await page.until(`/memory|fetch/.test(${textOf('tr[data-symbol=AAPL] .origin')})`);
     await page.click(`document.querySelector('#quotes input[name=symbol]')`);
