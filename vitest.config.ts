@@ -33,6 +33,7 @@ const integration = [
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',
   'test/public-surface.test.ts',
+  'test/readme-pasted.test.ts',
   'test/support/reporter.test.ts',
 ];
 
