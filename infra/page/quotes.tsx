@@ -33,11 +33,11 @@ const charts = new Map<string, number[]>();
 /** What a connection began with: the stream had it in memory. By symbol, when the record was fetched. */
 const begunWith = new Map<string, number>();
 /** Where an answer came from that was asked for by hand, until the stream tells a newer record. */
-const byHand = signal<Readonly<Record<string, { readonly at: number | undefined; readonly origin: string }>>>(
-  {},
-);
+const byHand = new Map<string, { readonly at: number | undefined; readonly origin: string }>();
+/** Of the records that are shown, in words. */
+const origins = signal<Readonly<Record<string, string>>>({});
 /** What a local run tells of the records that its streams told. */
-const fetches = signal<Readonly<Record<string, readonly QuoteOrigin[]>>>({});
+type Fetches = Readonly<Record<string, readonly QuoteOrigin[]>>;
 
 const words: Readonly<Record<Source, string>> = {
   own_fetch: 'own fetch',
@@ -66,7 +66,7 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
       if (update.isConnected && !news.value?.isConnected)
         for (const { symbol, at } of update.quotes.values()) if (at !== undefined) begunWith.set(symbol, at);
       news.value = update as FollowUpdate<Quote>;
-      void learnOrigins();
+      void nameOrigins();
     }
   } catch (error) {
     if (stop.aborted) return;
@@ -76,29 +76,26 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
   }
 }
 
-let isLearning = false;
+let isNaming = false;
 
-async function learnOrigins(): Promise<void> {
-  if (!isLocal.value || isLearning) return;
-  isLearning = true;
+/** Beside the stream, which waits for no other answer. */
+async function nameOrigins(): Promise<void> {
+  if (isNaming) return;
+  isNaming = true;
   const query = { symbols: symbols.value.join(), category };
-  const { value } = await send<{ origins: typeof fetches.value }>({
-    method: 'GET',
-    path: '/_run/origins',
-    query,
-  });
-  if (value) fetches.value = value.origins;
-  isLearning = false;
+  const call: Call = { method: 'GET', path: '/_run/origins', query };
+  const told = isLocal.value ? (await send<{ origins: Fetches }>(call)).value?.origins : undefined;
+  origins.value = Object.fromEntries(symbols.value.map((symbol) => [symbol, originOf(symbol, told)]));
+  isNaming = false;
 }
 
 /** As far as it is known: a deployment tells that a record came over the stream, and no more. */
-function originOf(symbol: string): string {
-  const { record, at } = news.value?.quotes.get(symbol) ?? {};
-  if (!record) return '–';
-  const asked = byHand.value[symbol];
+function originOf(symbol: string, told: Fetches = {}): string {
+  const at = news.value?.quotes.get(symbol)?.at;
+  const asked = byHand.get(symbol);
   if (asked && asked.at === at) return asked.origin;
   if (begunWith.get(symbol) === at) return 'memory';
-  const fetched = fetches.value[symbol]?.find((one) => one.at === at);
+  const fetched = told[symbol]?.find((one) => one.at === at);
   return fetched ? words[fetched.source] : 'stream';
 }
 
@@ -206,7 +203,7 @@ function Row({ symbol }: { readonly symbol: string }) {
       <td>
         <Age symbol={symbol} state={state} />
       </td>
-      <td class="origin">{originOf(symbol)}</td>
+      <td class="origin">{record ? (origins.value[symbol] ?? '…') : '–'}</td>
       <td class="row">
         <button
           type="button"
@@ -276,7 +273,8 @@ async function ask(symbol: string): Promise<void> {
     headers,
   });
   const origin = status === 200 ? wordOf(header('cache-status') ?? '') : (code ?? '');
-  byHand.value = { ...byHand.value, [symbol]: { at: news.value?.quotes.get(symbol)?.at, origin } };
+  byHand.set(symbol, { at: news.value?.quotes.get(symbol)?.at, origin });
+  origins.value = { ...origins.value, [symbol]: origin };
 }
 
 /** RFC 9211, in words. */
