@@ -96,7 +96,10 @@ describe('the reference page in Chromium', orTell(noChromium), () => {
   });
 
   test('says of a key whether it is missing, wrong or accepted, as soon as it is given', async (t) => {
-    const { url, page } = await pageOf(t, { OTHER_API_KEYS: 'another-key-of-this-run' });
+    const { url, page } = await pageOf(t, {
+      OPEN_GROUPS: 'instruments',
+      OTHER_API_KEYS: 'another-key-of-this-run',
+    });
     await page.open(`${url}/docs#key=of-an-earlier-run`);
     await page.until(`/not one of this run/.test(document.getElementById('key-state').textContent)`);
     assert.match(await stateOf(page), /^unknown_api_key: /);
@@ -130,7 +133,7 @@ describe('the reference page in Chromium', orTell(noChromium), () => {
   });
 
   test('the first quote is one Tab and one Enter away, on a phone above the fold', async (t) => {
-    const { url, page } = await pageOf(t);
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'market-data' });
     await page.look({ width: 360, height: 640, scheme: 'light' });
     await page.open(`${url}/docs#key=${key}`);
     await page.until(accepted);
@@ -248,26 +251,29 @@ describe('the reference page in Chromium', orTell(noChromium), () => {
     assert.deepEqual(page.errors, []);
   });
 
-  for (const [width, scheme] of [
-    [1280, 'light'],
-    [1280, 'dark'],
-    [360, 'light'],
-    [360, 'dark'],
-  ] as const)
-    test(`at a width of ${width}, ${scheme}: nothing is wider, notes are folded, and axe finds no fault in what is ours`, async (t) => {
-      const { url, page } = await pageOf(t);
-      await page.look({ width, height: 900, scheme });
-      await page.open(`${url}/docs#key=${key}`);
-      await page.until(accepted);
-      const place = await openOperation(page, 'market-data', 'getStockSnapshots');
-      await page.until(`document.querySelector('${place} .response[data-code="200"]')`);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-      const height = await page.evaluate<number>(`document.querySelector('${place}').offsetHeight`);
-      console.log(JSON.stringify({ width, height }));
+  test('on a desktop and a phone, light and dark: nothing is wider, notes are folded, and axe finds no fault in what is ours', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'market-data,orders' });
+    await page.open(`${url}/docs#key=${key}`);
+    for (const [group, operation] of [
+      ['market-data', 'getStockSnapshots'],
+      ['orders', 'placeOrder'],
+    ] as const) {
+      const place = await openOperation(page, group, operation);
+      await page.until(`${accepted} && document.querySelector('${place} .response[data-code="200"]')`);
       const folds = `[...document.querySelectorAll('${place} details')].map(({ open }) => open)`;
       assert.deepEqual(new Set(await page.evaluate<boolean[]>(folds)), new Set([false]));
-      const ours = ['.run', '.folded > summary', '.fold'];
-      assert.deepEqual(await axeFaults(page, ours), []);
-      assert.deepEqual(page.errors, []);
-    });
+      for (const width of [1280, 360])
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.look({ width, height: 900, scheme });
+          await page.until(
+            `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'}`,
+          );
+          assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+          const height = await page.evaluate<number>(`document.querySelector('${place}').offsetHeight`);
+          console.log(JSON.stringify({ operation, width, height }));
+          assert.deepEqual(await axeFaults(page, ['.run', '.folded > summary', '.fold']), []);
+        }
+    }
+    assert.deepEqual(page.errors, []);
+  });
 });
