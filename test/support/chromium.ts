@@ -54,6 +54,8 @@ export interface BrowserPage {
     readonly height: number;
     readonly scheme: 'light' | 'dark';
   }): Promise<void>;
+  /** What the page holds once its garbage is collected: bytes of the scripts' heap, and nodes of its document. */
+  held(): Promise<{ readonly bytes: number; readonly nodes: number }>;
   /** A PNG of what is seen. */
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
@@ -142,6 +144,12 @@ export async function openBrowser(binary = chromium ?? ''): Promise<BrowserPage>
       await call('Emulation.setEmulatedMedia', {
         features: [{ name: 'prefers-color-scheme', value: scheme }],
       });
+    },
+    async held() {
+      await call('HeapProfiler.collectGarbage');
+      const { usedSize } = await call<{ usedSize: number }>('Runtime.getHeapUsage');
+      const { nodes } = await call<{ nodes: number }>('Memory.getDOMCounters');
+      return { bytes: usedSize, nodes };
     },
     async screenshot() {
       const { data } = await call<{ data: string }>('Page.captureScreenshot');
