@@ -1,7 +1,7 @@
 /**
- * A document for the page on which a person of a local run reads and tries calls: what one does first stands first, what
- * explains is folded, older forms stand apart, and the simulated upstream takes the examples of orders at any hour. No
- * generator reads it.
+ * A document for the page of a local run on which a person reads and tries calls: what a person calls first stands first,
+ * notes are folded, older forms stand apart, and the simulated upstream takes the examples of orders now. No generator
+ * reads it.
  */
 
 import type { Group } from '../../lib/catalogue/index.ts';

@@ -1,6 +1,7 @@
 /** The document of the page on which a person tries calls. */
 
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
@@ -44,7 +45,7 @@ const operationsOf = ({ paths }: Shown) => Object.values(paths).flatMap((methods
 const idsWith = (tag: string) =>
   operationsOf(shown).flatMap(({ operationId, tags }) => (tags.includes(tag) ? [operationId] : []));
 
-test('what one does first stands first, and older forms stand apart', () => {
+test('what a person calls first stands first, and older forms stand apart', () => {
   assert.deepEqual(shown.tags.map(({ name }) => name).slice(0, 3), ['market-data', 'orders', 'accounts']);
   assert.equal(shown.tags.at(-1)?.name, 'older-forms');
   assert.deepEqual(idsWith('market-data').slice(0, 3), [
@@ -100,7 +101,6 @@ test('the simulator takes each example of an order at any hour but one for the d
   const account = run.simulator?.accounts[0]?.account_id;
   for (const id of filled) {
     const order = `${run.url}/trading/orders/get?account_id=${account}&client_order_id=${id}`;
-    let text = '';
-    while (!text.includes('"FILLED"')) text = await (await fetch(order, { headers })).text();
+    while (!(await (await fetch(order, { headers })).text()).includes('"FILLED"')) await delay(250);
   }
 });

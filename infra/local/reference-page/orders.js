@@ -62,7 +62,7 @@ export function createOrders(operations, reference, onPlaced) {
       sent.set(path, fresh);
       return fresh;
     },
-    /** An order whose answer is lost may be placed: its id is what one looks for then. */
+    /** An order whose answer is lost may have been placed: the caller looks it up by its id. */
     answered(path, isPlaced) {
       const [id] = idsIn(sent.get(path) ?? '');
       sent.delete(path);

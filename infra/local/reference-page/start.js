@@ -38,7 +38,7 @@ function showKey(isAccepted, text) {
   byId('first').hidden = !isAccepted || !has('getStockSnapshots');
 }
 
-/** The path takes nothing of the key's plan. It is forbidden to a key that is not the operator's, and is known all the same. */
+/** The path takes nothing of the key's plan. A key that is not the operator's is forbidden there, and so it is one of this run. */
 async function checkKey() {
   if (!key) return showKey(false, 'No key yet: open the link that npm start printed, or put the key here.');
   const asked = key;
@@ -62,7 +62,7 @@ function useKey(text) {
   void checkKey();
 }
 
-/** One that is typed under Authorize is checked as one of the form is. */
+/** A key that is typed under Authorize is checked as one that comes from the form. */
 const hearKey = () => ({
   statePlugins: {
     auth: {
