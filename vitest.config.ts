@@ -34,6 +34,7 @@ const integration = [
   'test/market-stream/{listener,upstream}.test.ts',
   'test/open-api/**/*.test.ts',
   'test/public-surface.test.ts',
+  'test/readme-pasted.test.ts',
   'test/support/reporter.test.ts',
 ];
 

@@ -20,6 +20,7 @@
  *     npm run study -- order-latency 300
  *     npm run study -- control-delay 5
  *     npm run study -- side-by-side 60
+ *     npm run study -- page-memory 600
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
@@ -38,6 +39,7 @@ import { studySockets } from './live/sockets-study.ts';
 import { studyLive } from './live/study.ts';
 import { studyOrders } from './orders/model/study.ts';
 import { studyOrdersOverHttp } from './orders/under-fire.ts';
+import { studyPageMemory } from './page/memory-study.ts';
 import { studySideBySide } from './side-by-side/hour.ts';
 import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
@@ -62,6 +64,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'order-latency': studyOrderLatency,
   'control-delay': studyControlDelay,
   'side-by-side': studySideBySide,
+  'page-memory': studyPageMemory,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);

@@ -34,6 +34,11 @@ export interface FunctionParts {
   readonly env: (asked: readonly Operation[], isClosed: boolean) => Environment;
 }
 
+export interface CalledParts extends FunctionParts {
+  /** The platform's, of one function: what it fetches is noted. */
+  readonly portsOf: (name: string) => MemoryPorts;
+}
+
 const offersByName: Readonly<Partial<Record<FunctionName, () => Offer<MemoryPorts>>>> = {
   accounts,
   fundamentals,
@@ -49,15 +54,13 @@ const offersByName: Readonly<Partial<Record<FunctionName, () => Offer<MemoryPort
 /** The routes of the opened groups. */
 export function groupRoutes(
   openGroups: readonly Group[],
-  { platform, env }: FunctionParts,
+  { portsOf, env }: CalledParts,
 ): readonly LocalRoute[] {
   return openGroups.flatMap(functionsOf).flatMap((name) => {
     const offer = offersByName[name]?.();
     if (!offer) return [];
     const asked = [...offer.operations, ...offer.lookUps, ...Object.values(offer.checks?.quotes ?? {})];
-    const made = onDemand(() =>
-      start(group(offer), env(asked, isAccountData(groupOf(name))), platform.ports),
-    );
+    const made = onDemand(() => start(group(offer), env(asked, isAccountData(groupOf(name))), portsOf(name)));
     const handler: LocalRoute['handler'] = (event, context) => made()(event, context);
     const routed = operations.filter((operation) => functionOf(operation) === name);
     return routesOf(routed).map(({ method, path, operation: { headers } }) => ({
@@ -85,7 +88,7 @@ const requests: readonly string[] = Object.values(eventNames).map(({ requested }
  */
 export function startLookups(
   openGroups: readonly Group[],
-  { platform, env }: FunctionParts,
+  { platform, env, portsOf }: CalledParts,
 ): LocalLookups | undefined {
   const reads = readsOf(
     operations,
@@ -97,7 +100,7 @@ export function startLookups(
     invoke: async (event, context) => (await handler(event, context)) as SQSBatchResponse,
   });
   const handler = start(lookups(operations), env(reads, false), {
-    ...platform.ports,
+    ...portsOf('quote-lookup'),
     queue: () => queue.port,
   });
   return followed(

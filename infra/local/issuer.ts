@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { scopes } from '../../lib/catalogue/scopes.ts';
-import type { FormPage, Page } from './pages.ts';
+import type { FormPage, Page } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 export interface IssuerOptions {

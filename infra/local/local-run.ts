@@ -22,7 +22,7 @@ import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
 import { listening } from '../environment.ts';
-import { documentIn } from '../open-api/document-form.ts';
+import { documentIn, referenceOf } from '../open-api/document-form.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
 import {
   type AccessLogEntry,
@@ -42,6 +42,7 @@ import { createIssuer } from './issuer.ts';
 import { createMemoryPlatform, type MemoryPlatform } from './memory-ports.ts';
 import { createOutages, type Outages } from './outages.ts';
 import { constantPages, createPages } from './pages.ts';
+import { createQuoteOrigins, type QuoteOrigins } from './quote-origins.ts';
 import { createRequestLog, masking, type RequestLog, type SeenRequest } from './request-log.ts';
 import { createAsked, createRunRoutes } from './run-routes.ts';
 import type { LocalSettings } from './settings.ts';
@@ -226,6 +227,8 @@ async function startUpstream({
 interface LocalDeployment {
   readonly platform: MemoryPlatform;
   readonly identity: Identity;
+  /** Of records that streams tell. */
+  readonly origins: QuoteOrigins;
   /** The users' grants are written: what asks for them waits until then. */
   granted(): void;
   readonly routes: readonly LocalRoute[];
@@ -276,8 +279,14 @@ function deploy(
     AUTH: undefined,
   });
   const granting = withGrants(platform);
-  const parts = { platform: granting.platform, env };
+  const origins = createQuoteOrigins();
+  const portsOf = (name: string) => origins.noting(name, granting.platform.ports);
+  const parts = { platform: granting.platform, env, portsOf };
   const workerParts = { platform, env: worker };
+  const listeningParts = {
+    ...workerParts,
+    platform: { ...platform, ports: origins.listening(platform.ports) },
+  };
   const audit = startOrderAudit(workerParts);
   const events = platform.bus(names.eventsBus);
   const hasEvents = urls.eventsUrl !== undefined;
@@ -285,13 +294,14 @@ function deploy(
     startSettlement(workerParts, events, failed),
     startMassCancels(workerParts, failed),
     ...(hasEvents ? [startTradeEvents(workerParts, failed)] : []),
-    ...(urls.marketStreamUrl === undefined ? [] : [startMarketStream(workerParts, failed)]),
+    ...(urls.marketStreamUrl === undefined ? [] : [startMarketStream(listeningParts, failed)]),
   ];
   if (hooks.tradeEvent) events.subscribe(hooks.tradeEvent);
   const hasAccounts = openGroups.some(isAccountData);
   return {
     platform,
     identity,
+    origins,
     granted: granting.granted,
     routes: [...groupRoutes(openGroups, parts), ...(hasAccounts ? [audit] : [])],
     lookups: startLookups(openGroups, parts),
@@ -338,7 +348,7 @@ async function apiOf(
   hooks: Hooks,
   { users, simulator, log, url }: ApiParts,
 ): Promise<ApiGatewayOptions> {
-  const { platform, lookups, streams } = deployment;
+  const { platform, lookups, streams, origins } = deployment;
   const { openGroups, corsOrigins, marketDataLimit = limits['market-data'] } = settings;
   const issuerUrl = () => `${url()}${issuerPath}`;
   const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
@@ -360,13 +370,17 @@ async function apiOf(
       ...routes,
       ...eventsRoutes(settings, platform.bus(names.lookupBus), lookups),
       ...tradingRoutes(deployment, openGroups, issuerUrl),
-      ...createRunRoutes({ settings, simulator, users, log, asked, snapshots }),
+      ...createRunRoutes({ settings, simulator, users, log, asked, snapshots, origins }),
     ],
     streams,
     forms: below(issuerPath, issuer.forms),
     pages: new Map([
       ...below(issuerPath, issuer.pages),
-      ...createPages({ document: (form) => documentIn(form, documentOf()), open: openGroups }),
+      ...createPages({
+        document: (form) => documentIn(form, documentOf()),
+        reference: () => referenceOf(documentOf(), simulator !== undefined),
+        open: openGroups,
+      }),
       ...constantPages(exposed),
     ]),
     apiKeys: apiKeysOf(settings),

@@ -4,7 +4,7 @@ import type { CorsOrigins } from '../../functions/events/cors.ts';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import type { ProxyHandler } from './invocation.ts';
-import type { FormPage, Page } from './pages.ts';
+import type { FormPage, Page } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 import type { ApiKey } from './usage-plan.ts';
 

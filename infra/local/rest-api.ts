@@ -17,7 +17,7 @@ import type {
   RefusalDetail,
   Refuse,
 } from './options.ts';
-import type { FormPage, Page } from './pages.ts';
+import type { FormPage, Page } from './page-answer.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
 import { type ApiKey, apiKeyFinder, createUsagePlan } from './usage-plan.ts';

@@ -6,6 +6,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { toGatewayRequest, toProxyResult } from '../../functions/events/rest-proxy.ts';
+import { viewOf } from '../../lib/cache/snapshots/index.ts';
 import { limits } from '../../lib/catalogue/index.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { type ChooseFault, loseFirstAnswers, type Simulator } from '../simulator/index.ts';
@@ -13,6 +14,7 @@ import { demoLimits } from './environment.ts';
 import type { ProxyHandler } from './invocation.ts';
 import type { LocalRoute } from './options.ts';
 import { type PhonesReport, runPhones } from './phones.ts';
+import type { QuoteOrigins } from './quote-origins.ts';
 import type { RequestLog } from './request-log.ts';
 import type { LocalSettings } from './settings.ts';
 import { jsonIn } from './trading.ts';
@@ -63,6 +65,8 @@ export interface RunRoutesOptions {
   readonly asked: Asked;
   /** Of the function that answers snapshots; absent where market data is closed. */
   readonly snapshots: ProxyHandler | undefined;
+  /** Of records that streams tell. */
+  readonly origins: QuoteOrigins;
 }
 
 /** Moments of the last minute. */
@@ -81,9 +85,9 @@ export function createAsked(clock: () => number = Date.now): Asked {
   return { add: () => void times.push(clock()), list };
 }
 
-/** @example const routes = createRunRoutes({ settings, simulator, users, log, asked: createAsked(), snapshots }); */
+/** @example const routes = createRunRoutes({ settings, simulator, users, log, asked: createAsked(), snapshots, origins }); */
 export function createRunRoutes(options: RunRoutesOptions): readonly LocalRoute[] {
-  const { settings, simulator, log, asked, snapshots } = options;
+  const { settings, simulator, log, asked, snapshots, origins } = options;
   let fault: FaultName = 'none';
   let isRunning = false;
 
@@ -111,6 +115,11 @@ export function createRunRoutes(options: RunRoutesOptions): readonly LocalRoute[
   return [
     route('GET', '', async () => state()),
     route('GET', '/requests', async () => ({ requests: await log.list() })),
+    route('GET', '/origins', async ({ queryStringParameters }) => {
+      const { symbols = '', ...view } = queryStringParameters ?? {};
+      const { id } = viewOf(Object.entries(view).map(([name, value = '']) => [name, value] as const));
+      return { origins: origins.of(id, symbols.split(',')) };
+    }),
     route('POST', '/faults', async (event) => {
       const given = v.safeParse(bodies.faults, jsonIn(event));
       if (!given.success) return `Send {"kind":"…"} with one of ${Object.keys(faults).join(', ')}.`;

@@ -12,8 +12,9 @@ import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/liv
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Gateway } from '../../lib/gateway/index.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
-import type { FunctionParts } from './functions.ts';
+import type { CalledParts, FunctionParts } from './functions.ts';
 import type { LocalStream } from './options.ts';
+import { ofStreams } from './quote-origins.ts';
 import type { LocalSettings } from './settings.ts';
 
 /** One process has all of them. */
@@ -21,14 +22,15 @@ const bounds = { perCaller: 100, processes: 1 };
 
 type StreamSettings = Pick<LocalSettings, 'corsOrigins' | 'streamSeconds'>;
 
-export function createQuoteStream({ platform, env }: FunctionParts, settings: StreamSettings): LocalStream {
-  return streamOf(streamStockSnapshots, platform.ports, settings, () => {
+export function createQuoteStream({ portsOf, env }: CalledParts, settings: StreamSettings): LocalStream {
+  const ports = portsOf(ofStreams);
+  return streamOf(streamStockSnapshots, ports, settings, () => {
     const offer = quoteOffer(bounds);
     const asked = [...offer.operations, ...offer.lookUps];
     return composeOffer(
       offer,
       settingsIn(env(asked, false), (one) => readGatewaySettings(one, asked)),
-      platform.ports,
+      ports,
     );
   });
 }

@@ -7,6 +7,7 @@ import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/liv
 import { placeOrder } from '../../lib/catalogue/orders.ts';
 import { eventNames } from '../../lib/events/names.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
+import { filledOrder } from '../example-orders.ts';
 import { demoLimits } from './environment.ts';
 import { eventsPath, type LocalRun } from './local-run.ts';
 import type { LocalSettings } from './settings.ts';
@@ -114,7 +115,7 @@ function tradeEventCalls(
   if (!simulator || account === undefined) return ['Trade events, as they come:', follow];
   const body = JSON.stringify({
     account_id: account,
-    new_orders: [{ client_order_id: "try-'$(date +%s)'", ...anyOrder }],
+    new_orders: [{ client_order_id: "try-'$(date +%s)'", ...filledOrder }],
   });
   return [
     'Trade events, as they come; the second line places an order, which is filled within seconds:',
@@ -128,20 +129,6 @@ function tradeEventCalls(
     `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/resume'`,
   ];
 }
-
-/** Taken at any hour. */
-const anyOrder = {
-  combo_type: 'NORMAL',
-  symbol: 'AAPL',
-  instrument_type: 'EQUITY',
-  market: 'US',
-  side: 'BUY',
-  order_type: 'MARKET',
-  quantity: '2',
-  entrust_type: 'QTY',
-  time_in_force: 'GTC',
-  support_trading_session: 'CORE',
-};
 
 const closedNote = (closed: readonly Group[], isSimulated: boolean): string =>
   isSimulated

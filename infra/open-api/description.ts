@@ -6,26 +6,63 @@ import { limits, type Note, type Operation } from '../../lib/catalogue/index.ts'
 import { scopeOf } from '../../lib/catalogue/scopes.ts';
 import { journalInProse } from './journaled.ts';
 
-export function descriptionOf(operation: Operation): string {
+/** What a person who calls the operation has to know, and what explains it. */
+interface Part {
+  readonly text: string | false | undefined;
+  readonly explains?: true;
+}
+
+function partsOf(operation: Operation): readonly Part[] {
   const { aliases, anyQuery, deprecated, limit, notes = [], paging, sideEffect, decisions = [] } = operation;
   const { group, accounts } = operation;
   return [
-    deprecated && `**Deprecated.** ${deprecated}`,
-    ...notesInProse(notes),
-    paging && pages(paging),
-    sideEffect &&
-      `Changes state at the upstream: sent once. When the answer is lost, the code is \`outcome_unknown\`. ${sideEffect.findOut}`,
-    journalInProse(operation),
-    anyQuery &&
-      `Takes up to ${maxFreeParameters} query parameters of any name but a signing header’s, and none with \`account\` in it, and passes them on.`,
-    isAccountData(group) &&
-      `Needs the scope \`${scopeOf(operation)}\`${accounts ? ', for each account that it names or shows' : ''}.`,
-    limit && `Counts against the upstream’s limit of ${limitInWords(limit)}.`,
-    aliases.length > 0 && `Also at ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`,
-    decisions.length > 0 && `Decided where sources conflict or are silent:\n\n${bullets(decisions)}`,
-  ]
+    { text: deprecated && `**Deprecated.** ${deprecated}` },
+    ...notesInProse(notes).map((text) => ({ text, explains: true }) as const),
+    { text: paging && pages(paging) },
+    {
+      text:
+        sideEffect &&
+        `Changes state at the upstream: sent once. When the answer is lost, the code is \`outcome_unknown\`. ${sideEffect.findOut}`,
+    },
+    { text: journalInProse(operation) },
+    {
+      text:
+        anyQuery &&
+        `Takes up to ${maxFreeParameters} query parameters of any name but a signing header’s, and none with \`account\` in it, and passes them on.`,
+      explains: true,
+    },
+    {
+      text:
+        isAccountData(group) &&
+        `Needs the scope \`${scopeOf(operation)}\`${accounts ? ', for each account that it names or shows' : ''}.`,
+    },
+    { text: limit && `Counts against the upstream’s limit of ${limitInWords(limit)}.` },
+    {
+      text: aliases.length > 0 && `Also at ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`,
+      explains: true,
+    },
+    {
+      text: decisions.length > 0 && `Decided where sources conflict or are silent:\n\n${bullets(decisions)}`,
+      explains: true,
+    },
+  ];
+}
+
+const joined = (parts: readonly Part[]): string =>
+  parts
+    .map(({ text }) => text)
     .filter(Boolean)
     .join('\n\n');
+
+export const descriptionOf = (operation: Operation): string => joined(partsOf(operation));
+
+/** The same in two: for a page that folds what explains. */
+export function descriptionInTwo(operation: Operation): { readonly first: string; readonly more: string } {
+  const parts = partsOf(operation);
+  return {
+    first: joined(parts.filter(({ explains }) => !explains)),
+    more: joined(parts.filter(({ explains }) => explains)),
+  };
 }
 
 export const notesInProse = (notes: readonly Note[]): readonly string[] =>

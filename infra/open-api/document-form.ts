@@ -4,6 +4,7 @@ import { isStream } from '../../lib/catalogue/operation.ts';
 import type { JsonObject } from '../json.ts';
 import { type DocumentOptions, type OpenApiVersion, openApiDocument } from './document.ts';
 import { forGenerators } from './for-generators.ts';
+import { forReference } from './for-reference.ts';
 
 export interface DocumentForm {
   readonly version: OpenApiVersion;
@@ -34,3 +35,7 @@ export function documentIn(
   const operations = options.operations.filter((operation) => !isStream(operation));
   return forGenerators(openApiDocument({ ...options, operations, version }));
 }
+
+/** For the page of the local run, with examples of orders that its simulated upstream takes. */
+export const referenceOf = (options: DocumentOptions, isSimulated: boolean): JsonObject =>
+  forReference(openApiDocument(options), { operations: options.operations, isSimulated });

@@ -4,7 +4,7 @@
  * clone alone can use (esbuild), and pages of 12 MB (Swagger UI) stay outside.
  */
 
-import { copyFileSync, rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { writePage } from '../page-bundle.ts';
@@ -47,7 +47,7 @@ export async function bundleCommand(folder: string): Promise<Metafile> {
     logLevel: 'warning',
   });
   // Read at run time, from beside the code.
-  copyFileSync(join(root, 'infra/local/docs-start.js'), join(folder, 'docs-start.js'));
+  cpSync(join(root, 'infra/local/reference-page'), join(folder, 'reference-page'), { recursive: true });
   await writePage(join(folder, 'page-files'));
   return metafile;
 }

@@ -11,6 +11,8 @@ const named = (name: string): string =>
 
 /** Empty, as a local run serves it: the page's own origin. A bundle for a deployment names the gateway. */
 export const baseUrl = named('gateway') || location.origin;
+/** On another origin than the gateway's, for one that is deployed. */
+export const isHosted = named('gateway') !== '';
 export const isOwnIssuer = named('issuer') === '';
 export const issuerUrl = named('issuer') || `${location.origin}/issuer`;
 export const clientId = named('client-id') || 'page';
@@ -24,6 +26,8 @@ export const token = signal(sessionStorage.getItem(kept.token) ?? '');
 export const isLocal = signal<boolean | undefined>(undefined);
 /** The last refusal of the key, as the gateway words it. */
 export const keyFault = signal('');
+/** Why no answer can be read. Empty: answers can be read. */
+export const silence = signal('');
 
 export function useKey(text: string): void {
   key.value = text;
@@ -76,6 +80,19 @@ const credentials = (): Record<string, string> => ({
   ...(token.value && { authorization: `Bearer ${token.value}` }),
 });
 
+/** A browser does not say why it keeps an answer back; one that no script may read still shows that the gateway is there. */
+export async function lookAtGateway(): Promise<void> {
+  const comes = (mode: RequestMode) =>
+    fetch(`${baseUrl}/health`, { mode }).then(
+      () => true,
+      () => false,
+    );
+  if (await comes('cors')) silence.value = '';
+  else if (await comes('no-cors'))
+    silence.value = `The gateway ${baseUrl} answers, but lets no page of ${location.origin} read its answers: its cors.origins must name this origin.`;
+  else silence.value = `The gateway ${baseUrl} does not answer. Is it there, and does the network reach it?`;
+}
+
 /** Never rejects: an answer that did not come is one with the status 0. */
 export async function send<T>(call: Call): Promise<Answer<T>> {
   const { method, body, headers } = call;
@@ -92,11 +109,13 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
     });
     const value = (await response.json().catch(() => undefined)) as T & Readonly<Record<string, string>>;
     const header = (name: string) => response.headers.get(name);
+    silence.value = '';
     if (response.ok) return { status: response.status, value, header };
     const { code = `${response.status}`, detail = response.statusText } = value ?? {};
     noteKey(code, detail);
     return { status: response.status, value: undefined, header, code, detail };
   } catch {
+    if (isHosted) void lookAtGateway();
     const detail = 'No answer came. Is the gateway running, and does it allow this origin?';
     return { status: 0, value: undefined, header: () => null, code: 'no_answer', detail };
   }

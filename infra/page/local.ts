@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExplainedRequest } from '../local/request-log.ts';
-import { type Answer, isLocal, key, send } from './gateway.ts';
+import { type Answer, isHosted, isLocal, key, send } from './gateway.ts';
 
 export interface RunState {
   readonly simulated: boolean;
@@ -37,11 +37,15 @@ async function ask(): Promise<void> {
   if (list.value) requests.value = list.value.requests;
 }
 
-/** A deployment has no such path: it is asked once. */
+/** A page for a deployment does not ask: no deployment has such a path. */
 export function useRun(): void {
   const given = key.value;
   useEffect(() => {
     if (!given) return;
+    if (isHosted) {
+      isLocal.value = false;
+      return;
+    }
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const again = async () => {

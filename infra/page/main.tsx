@@ -2,7 +2,7 @@
 
 import { render } from 'preact';
 import { CodeDialog } from './copy.tsx';
-import { shareKey, useKey } from './gateway.ts';
+import { isHosted, lookAtGateway, shareKey, silence, useKey } from './gateway.ts';
 import { GuardRails } from './guard.tsx';
 import { Limit } from './limit.tsx';
 import { useRun } from './local.ts';
@@ -15,6 +15,11 @@ function Page() {
   useRun();
   return (
     <>
+      {silence.value && (
+        <p class="state ill" role="alert" id="silence">
+          {silence.value}
+        </p>
+      )}
       <div class="columns">
         <div>
           <People />
@@ -43,6 +48,7 @@ function takeKey(): void {
 takeKey();
 addEventListener('hashchange', takeKey);
 shareKey();
+if (isHosted) void lookAtGateway();
 await finishSignIn();
 const root = document.getElementById('page');
 root?.replaceChildren();

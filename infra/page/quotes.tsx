@@ -5,8 +5,9 @@ import { useEffect } from 'preact/hooks';
 import { streamStockSnapshots } from '../../lib/catalogue/live-quotes.ts';
 import { isClientError } from '../../lib/client/errors.ts';
 import { type FollowUpdate, follow } from '../../lib/client/follow.ts';
+import type { QuoteOrigin, Source } from '../local/quote-origins.ts';
 import { CopyCall } from './copy.tsx';
-import { type Call, connection, key, send, token } from './gateway.ts';
+import { type Call, connection, isLocal, key, send, token } from './gateway.ts';
 
 interface Quote {
   readonly symbol: string;
@@ -29,8 +30,20 @@ const news = signal<FollowUpdate<Quote> | undefined>(undefined);
 const fault = signal('');
 const now = signal(Date.now());
 const charts = new Map<string, number[]>();
-/** Where a record came from that was asked for by hand; the stream's own word replaces it. */
+/** What a connection began with: the stream had it in memory. By symbol, when the record was fetched. */
+const begunWith = new Map<string, number>();
+/** Where an answer came from that was asked for by hand, until the stream tells a newer record. */
+const byHand = new Map<string, { readonly at: number | undefined; readonly origin: string }>();
+/** Of the records that are shown, in words. */
 const origins = signal<Readonly<Record<string, string>>>({});
+/** What a local run tells of the records that its streams told. */
+type Fetches = Readonly<Record<string, readonly QuoteOrigin[]>>;
+
+const words: Readonly<Record<Source, string>> = {
+  own_fetch: 'own fetch',
+  other_fetch: 'another’s fetch',
+  channel: 'channel',
+};
 
 function watch(list: readonly string[]): void {
   symbols.value = list;
@@ -50,7 +63,10 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
     )) {
       for (const symbol of update.changed)
         note(symbol, update.quotes.get(symbol)?.record as Quote | undefined);
+      if (update.isConnected && !news.value?.isConnected)
+        for (const { symbol, at } of update.quotes.values()) if (at !== undefined) begunWith.set(symbol, at);
       news.value = update as FollowUpdate<Quote>;
+      void nameOrigins();
     }
   } catch (error) {
     if (stop.aborted) return;
@@ -60,8 +76,30 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
   }
 }
 
+let isNaming = false;
+
+/** Beside the stream, which waits for no other answer. */
+async function nameOrigins(): Promise<void> {
+  if (isNaming) return;
+  isNaming = true;
+  const query = { symbols: symbols.value.join(), category };
+  const call: Call = { method: 'GET', path: '/_run/origins', query };
+  const told = isLocal.value ? (await send<{ origins: Fetches }>(call)).value?.origins : undefined;
+  origins.value = Object.fromEntries(symbols.value.map((symbol) => [symbol, originOf(symbol, told)]));
+  isNaming = false;
+}
+
+/** As far as it is known: a deployment tells that a record came over the stream, and no more. */
+function originOf(symbol: string, told: Fetches = {}): string {
+  const at = news.value?.quotes.get(symbol)?.at;
+  const asked = byHand.get(symbol);
+  if (asked && asked.at === at) return asked.origin;
+  if (begunWith.get(symbol) === at) return 'memory';
+  const fetched = told[symbol]?.find((one) => one.at === at);
+  return fetched ? words[fetched.source] : 'stream';
+}
+
 function note(symbol: string, record: Quote | undefined): void {
-  origins.value = { ...origins.value, [symbol]: 'stream' };
   const price = Number(record?.price);
   if (!record?.price || !Number.isFinite(price)) return;
   const prices = charts.get(symbol) ?? [];
@@ -165,7 +203,7 @@ function Row({ symbol }: { readonly symbol: string }) {
       <td>
         <Age symbol={symbol} state={state} />
       </td>
-      <td class="origin">{record ? (origins.value[symbol] ?? '–') : '–'}</td>
+      <td class="origin">{record ? (origins.value[symbol] ?? '…') : '–'}</td>
       <td class="row">
         <button
           type="button"
@@ -234,17 +272,16 @@ async function ask(symbol: string): Promise<void> {
     query: { symbols: symbol, category },
     headers,
   });
-  origins.value = {
-    ...origins.value,
-    [symbol]: status === 200 ? originOf(header('cache-status') ?? '') : (code ?? ''),
-  };
+  const origin = status === 200 ? wordOf(header('cache-status') ?? '') : (code ?? '');
+  byHand.set(symbol, { at: news.value?.quotes.get(symbol)?.at, origin });
+  origins.value = { ...origins.value, [symbol]: origin };
 }
 
-/** RFC 9211, in words. A further source has a word of its own here. */
-function originOf(cacheStatus: string): string {
+/** RFC 9211, in words. */
+function wordOf(cacheStatus: string): string {
   if (/;\s*hit/.test(cacheStatus)) return 'memory';
-  if (/collapsed/.test(cacheStatus)) return 'another’s fetch';
-  return /fwd=/.test(cacheStatus) ? 'own fetch' : 'upstream';
+  if (/collapsed/.test(cacheStatus)) return words.other_fetch;
+  return /fwd=/.test(cacheStatus) ? words.own_fetch : 'upstream';
 }
 
 function Add() {

@@ -89,6 +89,7 @@ async function runWith(t: TestContext, routesAs = (routes: readonly LocalRoute[]
   const urls = { upstreamBaseUrl: simulator.url, eventsUrl: undefined, marketStreamUrl: undefined, issuer };
   const routes = groupRoutes(settings.openGroups, {
     platform,
+    portsOf: () => platform.ports,
     env: (asked, isClosed) => localEnvironment(settings, urls, asked, isClosed),
   });
   const api = await startApiGateway({

@@ -135,7 +135,15 @@ test.for(['/', '/docs'])(
 
 test('nothing there holds the key: it comes behind the # of the address, which is not sent', async (t) => {
   const { url } = await runWith(t);
-  for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/page.js', '/page.css', '/'])
+  for (const path of [
+    '/openapi.json',
+    '/docs',
+    '/docs/start.js',
+    '/docs/openapi.json',
+    '/page.js',
+    '/page.css',
+    '/',
+  ])
     assert.ok(!(await (await fetch(url + path)).text()).includes(key), path);
 });
 
@@ -148,12 +156,20 @@ test('pages answer GET only, and none of another origin reads them', async (t) =
   assert.equal(foreign.headers.get('access-control-allow-origin'), null);
 });
 
-test('the script of the page calls what Swagger UI has', () => {
-  const script = readFileSync(join(import.meta.dirname, '../../infra/local/docs-start.js'), 'utf8');
-  const bundle = readFileSync(
-    join(import.meta.dirname, '../../node_modules/swagger-ui-dist/swagger-ui-bundle.js'),
-    'utf8',
-  );
-  for (const name of ['SwaggerUIBundle', 'preauthorizeApiKey', 'tryItOutEnabled', 'displayOperationId'])
-    assert.ok(script.includes(name) && bundle.includes(name), name);
+test('the scripts of the reference call what Swagger UI has', () => {
+  const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+  const scripts = ['start', 'orders', 'folds'].map((name) => read(`infra/local/reference-page/${name}.js`));
+  const bundle = read('node_modules/swagger-ui-dist/swagger-ui-bundle.js');
+  for (const name of [
+    'SwaggerUIBundle',
+    'preauthorizeApiKey',
+    'tryItOutEnabled',
+    'displayOperationId',
+    'parseDeepLinkHash',
+    'parameterWithMeta',
+    'setRequestBodyValue',
+    'setRetainRequestBodyValueFlag',
+    'ServersContainer',
+  ])
+    assert.ok(scripts.join('').includes(name) && bundle.includes(name), name);
 });

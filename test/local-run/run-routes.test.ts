@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
+import type { QuoteOrigin } from '../../infra/local/quote-origins.ts';
 import type { ExplainedRequest } from '../../infra/local/request-log.ts';
 import { readSettings } from '../../infra/local/settings.ts';
+import { follow, streamStockSnapshots, viaGateway } from '../../lib/client/index.ts';
 import { accountsPath } from '../support/core.ts';
 
 const key = 'key-of-the-operator';
@@ -54,7 +56,7 @@ test('a request is there with its refusal, or with what was sent upstream; no se
 
 test('all of it is the operator’s', async (t) => {
   const { ask } = await runFor(t);
-  for (const path of ['/_run', '/_run/requests'])
+  for (const path of ['/_run', '/_run/requests', '/_run/origins?symbols=AAPL'])
     assert.equal((await ask(path, undefined, other)).status, 403);
   for (const path of ['/_run/faults', '/_run/phones']) {
     assert.equal((await ask(path, {}, other)).status, 403);
@@ -73,4 +75,40 @@ test('an outage is told once when it begins, and once when it is over', async (t
   assert.equal(sentences.length, 2, sentences.join('\n'));
   assert.match(sentences[0] ?? '', /^The upstream is away: /);
   assert.match(sentences[1] ?? '', /^The upstream answers again, after \d+ s\.$/);
+});
+
+test('a record that a stream tells is there with the function that fetched it', async (t) => {
+  const { url, ask } = await runFor(t);
+  const query = 'symbols=AAPL&category=US_STOCK';
+  const origins = async () =>
+    ((await (await ask(`/_run/origins?${query}`)).json()) as { origins: { AAPL: readonly QuoteOrigin[] } })
+      .origins.AAPL;
+  assert.deepEqual(await origins(), []);
+  assert.equal((await ask(`/openapi/market-data/stock/snapshot?${query}`)).status, 200);
+  const [fetched] = await origins();
+  assert.deepEqual([fetched?.source, fetched?.by], ['other_fetch', 'market-data']);
+  const end = new AbortController();
+  const connection = viaGateway({ baseUrl: url, apiKey: key });
+  const told = new Set<number | undefined>();
+  for await (const { quotes } of follow(
+    streamStockSnapshots,
+    connection,
+    { symbols: ['AAPL'], category: 'US_STOCK' },
+    { signal: end.signal },
+  )) {
+    told.add(quotes.get('AAPL')?.at);
+    const own = (await origins()).find(({ source, at }) => source === 'own_fetch' && told.has(at));
+    if (own) {
+      assert.equal(own.by, 'quote-streams');
+      end.abort();
+    }
+  }
+  assert.ok(told.has(fetched?.at), 'the stream began with what another function had fetched');
+  assert.deepEqual(
+    (await origins()).map(({ at }) => at),
+    (await origins())
+      .map(({ at }) => at)
+      .sort()
+      .reverse(),
+  );
 });

@@ -1,11 +1,10 @@
 /** The page in Chromium: each part through real clicks, and what a person sees then. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { axeFaults } from '../support/axe.ts';
 import { noChromium, openBrowser } from '../support/chromium.ts';
 import { orTell } from '../support/missing.ts';
 import { includes, key, pageFor, press, priceOf, runFor, textOf } from './page.ts';
@@ -19,6 +18,8 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.until(`${priceOf('AAPL')} !== ${JSON.stringify(before)}`);
     await page.until(`document.querySelector('tr[data-symbol=AAPL] polyline')`);
     await page.until(`/^\\d+ s$/.test(${textOf('tr[data-symbol=AAPL] .age')})`);
+    // Of the records that the stream tells the page knows who fetched them.
+    await page.until(`/fetch$/.test(${textOf('tr[data-symbol=AAPL] .origin')})`);
     await press(page, 'Ask for AAPL now');
     await page.until(`/memory|fetch/.test(${textOf('tr[data-symbol=AAPL] .origin')})`);
     await page.click(`document.querySelector('#quotes input[name=symbol]')`);
@@ -203,12 +204,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
       await page.until(`document.querySelector('a[data-request]')`);
       await page.click(`document.querySelector('a[data-request]')`);
       await page.until(`document.getElementById('details')`);
-      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-      await page.evaluate(`${axe}; 0`);
-      const faults = await page.evaluate<string[]>(`axe.run().then(({ violations }) => violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
-      assert.deepEqual(faults, []);
+      assert.deepEqual(await axeFaults(page), []);
       assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
       assert.deepEqual(page.errors, []);
     });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
+import { axeFaults } from '../support/axe.ts';
 import { type BrowserPage, noChromium, openBrowser } from '../support/chromium.ts';
 import { orTell } from '../support/missing.ts';
 
@@ -45,6 +46,10 @@ async function execute(page: BrowserPage, place: string): Promise<string> {
   return page.evaluate(`${shown}.textContent.trim()`);
 }
 
+const stateOf = (page: BrowserPage) =>
+  page.evaluate<string>(`document.getElementById('key-state').textContent`);
+const accepted = `document.querySelector('#key-state.well')`;
+
 /** Types it over what stands there, as React hears of it. */
 const typeInto = (page: BrowserPage, selector: string, text: string) =>
   page.evaluate(`(() => {
@@ -66,13 +71,13 @@ describe('the reference page in Chromium', orTell(noChromium), () => {
     const seen = `[location.href, document.cookie, JSON.stringify(localStorage), history.length]`;
     const [address, cookie, stored] = await page.evaluate<string[]>(seen);
     assert.deepEqual([address, cookie, stored], [`${url}/docs#/accounts/listAccounts`, '', '{}']);
-    assert.equal(await page.evaluate(`document.getElementById('key-note').textContent`), '');
+    assert.match(await stateOf(page), /^The key is accepted/);
     // Another tab has a session of its own.
     const other = await openBrowser();
     t.onTestFinished(() => other.close());
     await other.open(`${url}/docs`);
-    await other.until(`document.querySelector('.opblock-tag')`);
-    assert.match(await other.evaluate(`document.getElementById('key-note').textContent`), /^No key: press/);
+    await other.until(`document.querySelector('#key-state.ill')`);
+    assert.match(await stateOf(other), /^No key yet/);
     assert.deepEqual([...page.errors, ...other.errors], []);
   });
 
@@ -97,16 +102,59 @@ describe('the reference page in Chromium', orTell(noChromium), () => {
     assert.deepEqual(page.errors, []);
   });
 
-  test('drops a key that the run does not know, and says what to do', async (t) => {
-    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'accounts' });
+  test('says of a key whether it is missing, wrong or accepted, as soon as it is given', async (t) => {
+    const { url, page } = await pageOf(t, {
+      OPEN_GROUPS: 'instruments',
+      OTHER_API_KEYS: 'another-key-of-this-run',
+    });
     await page.open(`${url}/docs#key=of-an-earlier-run`);
-    const place = await openOperation(page, 'accounts', 'listAccounts');
-    assert.equal(await execute(page, place), '403');
-    const note = `document.getElementById('key-note').textContent`;
-    assert.match(await page.evaluate(note), /^The key is not of this run: press Authorize/);
+    await page.until(`/not one of this run/.test(document.getElementById('key-state').textContent)`);
+    assert.match(await stateOf(page), /^unknown_api_key: /);
     await page.reload();
-    await page.until(`document.querySelector('${place} .execute')`);
-    assert.match(await page.evaluate(note), /^No key:/);
+    await page.until(`/^No key yet/.test(document.getElementById('key-state').textContent)`);
+    for (const [given, state] of [
+      ['mistyped', /^unknown_api_key/],
+      ['another-key-of-this-run', /^The key is accepted/],
+    ] as const) {
+      await page.click(`document.getElementById('key')`);
+      await page.type(given);
+      await page.key('Enter');
+      await page.until(`${state}.test(document.getElementById('key-state').textContent)`);
+    }
+    const place = await openOperation(page, 'instruments', 'listStockInstruments');
+    assert.equal(await execute(page, place), '200');
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('a key that is typed under Authorize is looked at, too', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'market-data' });
+    await page.open(`${url}/docs`);
+    await page.until(`document.querySelector('.btn.authorize')`);
+    await page.click(`document.querySelector('.btn.authorize')`);
+    await page.until(`document.querySelector('.auth-container input')`);
+    await page.click(`document.querySelector('.auth-container input')`);
+    await page.type(key);
+    await page.click(`document.querySelector('.auth-btn-wrapper .authorize')`);
+    await page.until(accepted);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('the first quote is one Tab and one Enter away, on a phone above the fold', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'market-data' });
+    await page.look({ width: 360, height: 640, scheme: 'light' });
+    await page.open(`${url}/docs#key=${key}`);
+    await page.until(accepted);
+    await page.until(`document.querySelector('.opblock-tag')`);
+    const bottom = `document.getElementById('try').getBoundingClientRect().bottom`;
+    assert.ok((await page.evaluate<number>(bottom)) < 640);
+    await page.key('Tab');
+    await page.key('Enter');
+    await page.until(`document.getElementById('first-answer').textContent.includes('"symbol":"AAPL"')`);
+    assert.match(
+      await page.evaluate(`document.getElementById('first-status').textContent`),
+      /^200 after \d+ ms$/,
+    );
+    assert.deepEqual(page.errors, []);
   });
 
   test('says which groups are open here, and none that is open is called closed', async (t) => {
@@ -172,10 +220,67 @@ describe('the reference page in Chromium', orTell(noChromium), () => {
     // The same order again is answered with what became of the first, and not sent.
     assert.equal(await execute(page, place), '200');
     assert.deepEqual(bodies().slice(2).map(idOf), ['typed-by-a-person']);
-    // What is done to an order names it: its id is sent as it stands there.
-    const cancel = await openOperation(page, 'orders', 'cancelOrder');
-    await execute(page, cancel);
-    assert.equal(idOf(bodies().at(-1) ?? ''), 'gw-20261020-000002');
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('the id of the last order stands in what changes, cancels and reads it; another that was typed stays', async (t) => {
+    const { url, page, simulator } = await pageOf(t, { OPEN_GROUPS: 'orders' });
+    await page.open(`${url}/docs#key=${key}`);
+    const place = await openOperation(page, 'orders', 'placeOrder');
+    await page.evaluate(`{
+      const select = document.querySelector('${place} .examples-select-element');
+      select.value = 'resting';
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    }`);
+    await page.until(`document.querySelector('${place} .body-param__text').value.includes('LIMIT')`);
+    assert.equal(await execute(page, place), '200');
+    const [{ clientOrderId: id } = { clientOrderId: '' }] = simulator?.orders ?? [];
+    await page.until(`document.getElementById('last-order').textContent.includes('${id}')`);
+    for (const operation of ['getOrder', 'replaceOrder', 'cancelOrder']) {
+      const shown = `#operations-orders-${operation}`;
+      await page.click(`document.querySelector('#next a[href$="/${operation}"]')`);
+      await page.until(`document.querySelector('${shown} .execute')`);
+      await page.until(
+        `[...document.querySelectorAll('${shown} textarea, ${shown} input')].some(({ value }) => value.includes('${id}'))`,
+      );
+      assert.equal(await execute(page, shown), '200', operation);
+    }
+    const cancel = '#operations-orders-cancelOrder .body-param__text';
+    await typeInto(page, cancel, '{"account_id":"A","client_order_id":"typed-by-a-person"}');
+    await page.until(`document.querySelector('${cancel}').value.includes('typed-by-a-person')`);
+    assert.equal(await execute(page, place), '200');
+    assert.equal(simulator?.orders.length, 2);
+    await page.until(`!document.getElementById('last-order').textContent.includes('${id}')`);
+    assert.match(
+      await page.evaluate(`document.querySelector('${cancel}').value`),
+      /"client_order_id":"typed-by-a-person"/,
+    );
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('on a desktop and a phone, light and dark: nothing is wider, notes are folded, and axe finds no fault in what is ours', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'market-data,orders' });
+    await page.open(`${url}/docs#key=${key}`);
+    for (const [group, operation] of [
+      ['market-data', 'getStockSnapshots'],
+      ['orders', 'placeOrder'],
+    ] as const) {
+      const place = await openOperation(page, group, operation);
+      await page.until(`${accepted} && document.querySelector('${place} .response[data-code="200"]')`);
+      const folds = `[...document.querySelectorAll('${place} details')].map(({ open }) => open)`;
+      assert.deepEqual(new Set(await page.evaluate<boolean[]>(folds)), new Set([false]));
+      for (const width of [1280, 360])
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.look({ width, height: 900, scheme });
+          await page.until(
+            `document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'}`,
+          );
+          assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+          const height = await page.evaluate<number>(`document.querySelector('${place}').offsetHeight`);
+          console.log(JSON.stringify({ operation, width, height }));
+          assert.deepEqual(await axeFaults(page, ['.run', '.folded > summary', '.fold']), []);
+        }
+    }
     assert.deepEqual(page.errors, []);
   });
 });

@@ -18,6 +18,12 @@ export const noChromium = chromium
 /** Far above what a page takes on a busy machine: it ends what hangs, and judges nothing. */
 const patienceMs = 300_000;
 
+/** By their names, with what the protocol wants besides. */
+const keys = {
+  Tab: { windowsVirtualKeyCode: 9 },
+  Enter: { windowsVirtualKeyCode: 13, text: '\r' },
+} as const;
+
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -40,12 +46,16 @@ export interface BrowserPage {
   click(expression: string): Promise<void>;
   /** Keys, as a person types them where the focus is. */
   type(text: string): Promise<void>;
+  /** One key where the focus is. */
+  key(name: keyof typeof keys): Promise<void>;
   /** As on a screen of another size, or with other colours. */
   look(as: {
     readonly width: number;
     readonly height: number;
     readonly scheme: 'light' | 'dark';
   }): Promise<void>;
+  /** What the page holds once its garbage is collected: bytes of the scripts' heap, and nodes of its document. */
+  held(): Promise<{ readonly bytes: number; readonly nodes: number }>;
   /** A PNG of what is seen. */
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
@@ -124,12 +134,22 @@ export async function openBrowser(binary = chromium ?? ''): Promise<BrowserPage>
       }
     },
     type: (text) => call('Input.insertText', { text }),
+    async key(name) {
+      const key = { key: name, code: name, ...keys[name] };
+      for (const type of ['keyDown', 'keyUp']) await call('Input.dispatchKeyEvent', { type, ...key });
+    },
     async look({ width, height, scheme }) {
       const mobile = width < 600;
       await call('Emulation.setDeviceMetricsOverride', { width, height, mobile, deviceScaleFactor: 1 });
       await call('Emulation.setEmulatedMedia', {
         features: [{ name: 'prefers-color-scheme', value: scheme }],
       });
+    },
+    async held() {
+      await call('HeapProfiler.collectGarbage');
+      const { usedSize } = await call<{ usedSize: number }>('Runtime.getHeapUsage');
+      const { nodes } = await call<{ nodes: number }>('Memory.getDOMCounters');
+      return { bytes: usedSize, nodes };
     },
     async screenshot() {
       const { data } = await call<{ data: string }>('Page.captureScreenshot');

@@ -1,0 +1,18 @@
+/** Orders of stock that the simulated upstream takes at any hour, without their ids: for what is pasted and tried. */
+
+/** Filled within seconds. */
+export const filledOrder = {
+  combo_type: 'NORMAL',
+  symbol: 'AAPL',
+  instrument_type: 'EQUITY',
+  market: 'US',
+  side: 'BUY',
+  order_type: 'MARKET',
+  quantity: '2',
+  entrust_type: 'QTY',
+  time_in_force: 'GTC',
+  support_trading_session: 'CORE',
+} as const;
+
+/** So far below the market that it rests, until it is changed or cancelled. */
+export const restingOrder = { ...filledOrder, order_type: 'LIMIT', limit_price: '1.00' } as const;

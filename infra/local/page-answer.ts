@@ -1,0 +1,41 @@
+/** How the local run answers what it serves without a key: pages, and the forms that they send. */
+
+import type { HttpResponse } from './proxy-result.ts';
+
+export interface PageRequest {
+  readonly query: URLSearchParams;
+  /** The header, as it is. */
+  readonly accept: string | undefined;
+  readonly requestId: string;
+}
+
+/** Made when it is asked for. @returns undefined where there is nothing for this request */
+export type Page = (request: PageRequest) => HttpResponse | undefined | Promise<HttpResponse>;
+
+/** Answers a form that was sent. @param accept the header, as it is */
+export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json',
+};
+
+/** @param kind of the file, as its name ends */
+export function page(kind: string, body: string | Uint8Array, policy: string): HttpResponse {
+  return {
+    status: 200,
+    headers: new Map(
+      Object.entries({
+        'content-type': types[kind] ?? 'application/octet-stream',
+        'content-security-policy': policy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+      }).map(([name, value]) => [name, [value]]),
+    ),
+    body: Buffer.from(body),
+  };
+}

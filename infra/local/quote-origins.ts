@@ -1,0 +1,113 @@
+/**
+ * Which function of this run fetched the records that a stream tells. Functions write what they fetch to the refresh log;
+ * here each has a log of its own name. A deployment keeps none of it.
+ */
+
+import type { QuotePorts } from '../../functions/compose/ports.ts';
+import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
+import type { StreamedBatch } from '../../lib/cache/snapshots/streamed.ts';
+import { viewOfId } from '../../lib/cache/snapshots/view.ts';
+
+/** As the stream sees it. `channel`: the upstream told it by itself. */
+export type Source = 'own_fetch' | 'other_fetch' | 'channel';
+
+export interface QuoteOrigin {
+  /** As the stream has it of the record: when the upstream was asked, or told it. */
+  readonly at: number;
+  readonly source: Source;
+  /** The function. */
+  readonly by: string;
+}
+
+type Noted = Pick<RefreshRecord, 'view' | 'symbols'> & QuoteOrigin;
+
+/** What the channel carries, and the moments until which it told all of it. */
+interface Carried {
+  readonly category: string;
+  readonly symbols: readonly string[];
+  at: readonly number[];
+}
+
+export interface QuoteOrigins {
+  /** The same ports, of one function: what it fetches is noted. */
+  noting<P extends Pick<QuotePorts, 'snapshots'>>(by: string, ports: P): P;
+  /** The same ports, of the listener of the upstream's channel: what it tells is noted. */
+  listening<P extends Pick<QuotePorts, 'streamed'>>(ports: P): P;
+  /** By symbol, the newest first. */
+  of(view: string, symbols: readonly string[]): Readonly<Record<string, readonly QuoteOrigin[]>>;
+}
+
+/** Some seconds of a run in which every function refreshes. */
+const kept = 60;
+
+/** The function of streams. */
+export const ofStreams = 'quote-streams';
+const ofListener = 'market-stream';
+
+/**
+ * @example
+ * const origins = createQuoteOrigins();
+ * start(group(offer), env, origins.noting('market-data', ports));
+ */
+export function createQuoteOrigins(): QuoteOrigins {
+  let all: readonly Noted[] = [];
+  let carried: readonly Carried[] = [];
+  const hear = (batch: StreamedBatch) => {
+    if (batch.carried) carried = batch.carried.map((one) => ({ ...one, at: [] }));
+    batch.signs.forEach((signAt, index) => {
+      const one = carried[index];
+      if (one) one.at = [signAt, ...one.at.slice(0, kept - 1)];
+    });
+  };
+  const toldOf = (view: string, symbol: string): readonly QuoteOrigin[] =>
+    carried
+      .filter(({ category, symbols }) => viewOfId(view).category === category && symbols.includes(symbol))
+      .flatMap(({ at }) => at.map((one) => ({ at: one, source: 'channel', by: ofListener })));
+  const note = (origin: Noted) => {
+    all = [origin, ...all.slice(0, kept - 1)];
+  };
+  return {
+    listening: (ports) => ({
+      ...ports,
+      streamed: (table, upstream) => (partition) => {
+        const log = ports.streamed(table, upstream)(partition);
+        return {
+          ...log,
+          write(batch) {
+            hear(batch);
+            return log.write(batch);
+          },
+        };
+      },
+    }),
+    noting: (by, ports) => ({
+      ...ports,
+      snapshots: (table, upstream) => (partition) => {
+        const store = ports.snapshots(table, upstream)(partition);
+        return {
+          ...store,
+          write(record) {
+            const { view, symbols, sentAt: at, outcome } = record;
+            const source = by === ofStreams ? 'own_fetch' : 'other_fetch';
+            if (outcome.kind === 'answer') note({ view, symbols, at, source, by });
+            return store.write(record);
+          },
+        };
+      },
+    }),
+    of(view, symbols) {
+      const inView = all.filter((one) => one.view === view);
+      return Object.fromEntries(
+        symbols.map((symbol) => [
+          symbol,
+          [
+            ...inView
+              .filter((one) => one.symbols.includes(symbol))
+              .map(({ at, source, by }) => ({ at, source, by })),
+            ...toldOf(view, symbol),
+          ].sort((a, b) => b.at - a.at),
+        ]),
+      );
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** The reference of the local run: how to call it, and Swagger UI to read and to try each operation. No deployment has it. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { type Group, openable, operations } from '../../lib/catalogue/index.ts';
+import { type Page, page } from './page-answer.ts';
+
+export interface ReferenceParts {
+  /** The document that it shows, as JSON. */
+  readonly document: () => string;
+  /** What the run opens. */
+  readonly open: readonly Group[];
+}
+
+export function referencePages({ document, open }: ReferenceParts): ReadonlyMap<string, Page> {
+  const own = readdirSync(folder).filter((name) => name !== first);
+  return new Map<string, Page>([
+    ['/docs', () => (hasSwaggerUi() ? answer('.html', htmlOf(open)) : withoutSwaggerUi)],
+    ['/docs/openapi.json', () => answer('.json', document())],
+    ...own.map((name) => [`/docs/${name}`, () => answer(extname(name), read(name))] as const),
+    ['/docs/swagger-ui.js', () => answer('.js', swaggerUi('swagger-ui-bundle.js'))],
+    ['/docs/swagger-ui.css', () => answer('.css', swaggerUi('swagger-ui.css'))],
+  ]);
+}
+
+/** Beside the code, in a clone and in the package. */
+const folder = join(import.meta.dirname, 'reference-page');
+const first = 'index.html';
+const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+const answer = (kind: string, body: string | Uint8Array) => page(kind, body, policy);
+
+/** Nothing from elsewhere and nothing to elsewhere. Swagger UI sets styles by attribute, and its icons are data. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const withoutSwaggerUi = answer(
+  '.txt',
+  'This page needs Swagger UI: run npm install swagger-ui-dist, and start again. /openapi.json has the document.\n',
+);
+
+/** The package that is installed, never a CDN: the page works without a network. */
+const swaggerUiFolder = () => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const swaggerUi = (file: string) => readFileSync(join(swaggerUiFolder(), file));
+
+/** The package of the command does not bring its 12 MB along. */
+function hasSwaggerUi(): boolean {
+  try {
+    return swaggerUiFolder() !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** With the groups that are open, by name: a closed one is not among the operations below. */
+function htmlOf(open: readonly Group[]): string {
+  // A group of which the catalogue has no operation has nothing to open.
+  const all = openable.filter((group) => operations.some((operation) => operation.group === group));
+  const named = (isOpen: boolean) =>
+    all.filter((group) => open.includes(group) === isOpen).join(', ') || 'none';
+  return read(first).replace(
+    '<!-- groups -->',
+    `Open groups: ${named(true)}. Closed: ${named(false)} (OPEN_GROUPS says which are open).`,
+  );
+}

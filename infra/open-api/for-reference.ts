@@ -1,0 +1,140 @@
+/**
+ * A document for the page of a local run on which a person reads and tries calls: what a person calls first stands first,
+ * notes are folded, older forms stand apart, and the simulated upstream takes the examples of orders now. No generator
+ * reads it.
+ */
+
+import type { Group } from '../../lib/catalogue/index.ts';
+import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
+import { filledOrder, restingOrder } from '../example-orders.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { descriptionInTwo } from './description.ts';
+
+export interface ReferenceOptions {
+  /** Those of the document. */
+  readonly operations: readonly Operation[];
+  /** The upstream is the simulator, whose market takes the examples. */
+  readonly isSimulated: boolean;
+}
+
+/** In the order of the page. */
+const words = {
+  'market-data': 'Quotes, bars and ticks, when you ask and as they come.',
+  orders: 'Place one first; then change, cancel and read it.',
+  accounts: 'Accounts, with their balances and positions.',
+  watchlists: 'Lists of symbols that the upstream keeps.',
+  instruments: 'Which symbols there are.',
+  screeners: 'Rankings of the market.',
+  fundamentals: 'Companies, funds and calendars.',
+  config: 'What the gateway answers by itself.',
+  auth: 'Tokens.',
+  'market-stream': 'Subscriptions of the upstream’s real-time channel.',
+  'older-forms': 'What existing clients still call. Each says what to call now.',
+} as const satisfies Record<Group | 'older-forms', string>;
+
+type Tag = keyof typeof words;
+const order = Object.keys(words) as readonly Tag[];
+
+const answeredOf = (sideEffect: Operation['sideEffect']) =>
+  sideEffect?.journal?.by === 'client_order_id' ? sideEffect.journal.answered : undefined;
+
+/** What a person does first in a group stands before the rest. */
+const steps: readonly ((operation: Operation) => boolean)[] = [
+  ({ freshness }) => freshness === 'by-symbol',
+  ({ follows }) => follows !== undefined,
+  ({ sideEffect }) => answeredOf(sideEffect) === 'together',
+  ({ sideEffect }) => answeredOf(sideEffect) === 'each',
+  isGuarded,
+  ({ sideEffect }) => sideEffect?.cancels === true,
+  () => true,
+];
+
+/** @param document of `openApiDocument` */
+export function forReference(
+  document: JsonObject,
+  { operations, isSimulated }: ReferenceOptions,
+): JsonObject {
+  const given = document.paths as Readonly<Record<string, JsonObject>>;
+  const sorted = operations.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const tags = document.tags as readonly JsonObject[];
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of sorted) {
+    const { path } = operation;
+    const method = operation.method.toLowerCase();
+    const shown = shownOf(operation, given[path]?.[method] as JsonObject, isSimulated);
+    paths[path] = { ...paths[path], [method]: shown };
+  }
+  return {
+    ...document,
+    info: infoOf(document.info as JsonObject, tags),
+    tags: order
+      .filter((name) => sorted.some((operation) => tagOf(operation) === name))
+      .map((name) => ({ name, description: words[name] })),
+    paths,
+  };
+}
+
+const tagOf = ({ group, legacyOf }: Operation): Tag => (legacyOf === undefined ? group : 'older-forms');
+
+const placeOf = (operation: Operation): number =>
+  order.indexOf(tagOf(operation)) * steps.length + steps.findIndex((isAt) => isAt(operation));
+
+/** Markdown, in which the page folds what follows such a line. */
+const folded = (title: string, text: string): string => `<!-- fold: ${title} -->\n\n${text}`;
+
+const notesOf = ({ name, description }: JsonObject): string =>
+  `**${name}**: ${String(description).replace(/^Closed until/, 'Open in this run; a deployment keeps it closed until')}`;
+
+const infoOf = ({ description, ...info }: JsonObject, tags: readonly JsonObject[]): JsonObject => ({
+  ...info,
+  description: [
+    'Open an operation, and press **Execute**.',
+    folded('How the interface behaves', String(description)),
+    folded('Whom each group answers', tags.map(notesOf).join('\n\n')),
+  ].join('\n\n'),
+});
+
+function shownOf(operation: Operation, shown: JsonObject, isSimulated: boolean): JsonObject {
+  const { first, more } = descriptionInTwo(operation);
+  const examples = isSimulated ? examplesOf(operation) : undefined;
+  return {
+    ...shown,
+    tags: [tagOf(operation)],
+    description: [first, ...(more ? [folded('Notes and decisions', more)] : [])].join('\n\n'),
+    ...(examples && { requestBody: withExamples(shown.requestBody as JsonObject, examples) }),
+  };
+}
+
+function withExamples(requestBody: JsonObject, examples: JsonObject): JsonObject {
+  const content = requestBody.content as Readonly<Record<string, JsonObject>>;
+  return {
+    ...requestBody,
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, { example: _, ...media }]) => [type, { ...media, examples }]),
+    ),
+  };
+}
+
+/** Orders at the prices of this moment, in place of those of the day on which the catalogue was written. */
+function examplesOf({ example: { body } }: Operation): JsonObject | undefined {
+  const json = body as Json | undefined;
+  const list = isJsonObject(json) && (['new_orders', 'batch_orders'] as const).find((name) => json[name]);
+  if (!isJsonObject(json) || !list) return undefined;
+  // The upstream takes several at once for the day alone, and none after the close.
+  const duration = list === 'batch_orders' ? { time_in_force: 'DAY' } : {};
+  const withOrders = (terms: JsonObject, summary: string): JsonObject => ({
+    summary,
+    value: {
+      ...json,
+      [list]: (json[list] as readonly JsonObject[]).map(({ client_order_id }) => ({
+        ...(client_order_id !== undefined && { client_order_id }),
+        ...terms,
+        ...duration,
+      })),
+    },
+  });
+  return {
+    filled: withOrders(filledOrder, 'At the market: filled within seconds'),
+    resting: withOrders(restingOrder, 'Far below the market: it rests, to be changed or cancelled'),
+  };
+}
