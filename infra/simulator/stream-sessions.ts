@@ -105,7 +105,9 @@ export class Session {
 const firstRememberedMs = 60_000;
 
 export class StreamSessions {
-  readonly #limits: Required<StreamLimits>;
+  /** See `StreamLimits`. */
+  lateMs: number;
+  readonly #limits: Required<Omit<StreamLimits, 'lateMs'>>;
   readonly #open = new Map<string, Session>();
   /** Closed connections that still count. */
   #closed: { readonly appKey: string; readonly at: number }[] = [];
@@ -113,7 +115,8 @@ export class StreamSessions {
   readonly #forgotten = new Set<string>();
 
   constructor({ connections = 5, closedCountsMs = 60_000, lateMs = 0 }: StreamLimits = {}) {
-    this.#limits = { connections, closedCountsMs, lateMs };
+    this.#limits = { connections, closedCountsMs };
+    this.lateMs = lateMs;
   }
 
   get open(): readonly Session[] {
@@ -153,7 +156,7 @@ export class StreamSessions {
   /** The session that a request names; undefined where the upstream does not know it, or not yet. */
   find(id: string, appKey: string | undefined, now: number): Session | undefined {
     const session = this.#open.get(id);
-    const isLate = now < (this.#firstConnected.get(id) ?? 0) + this.#limits.lateMs;
+    const isLate = now < (this.#firstConnected.get(id) ?? 0) + this.lateMs;
     return session?.appKey === appKey && !isLate && !this.#forgotten.has(id) ? session : undefined;
   }
 

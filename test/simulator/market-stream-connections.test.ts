@@ -93,6 +93,7 @@ describe('an open connection', () => {
       await client.told();
       scene.trade(30_000);
       await client.told();
+      assert.ok(!client.isOver);
       scene.trade(30_001);
       await client.over();
       await patient.told();

@@ -86,6 +86,18 @@ describe('a session', () => {
       { lateMs: 2000 },
     ));
 
+  test('can be late on demand', () =>
+    playStream(async (scene) => {
+      scene.stream.bring({ kind: 'late', ms: 1000 });
+      await scene.connect();
+      assert.equal(codeOf(await scene.subscribe()), 'INVALID_SESSION');
+      scene.now += 1000;
+      assert.equal((await scene.subscribe()).status, 200);
+      scene.stream.bring({ kind: 'late', ms: 0 });
+      await scene.connect({ sessionId: 'session-2' });
+      assert.equal((await scene.subscribe({ session_id: 'session-2' })).status, 200);
+    }));
+
   test('that lost its right to data is told so, and gets data', () =>
     playStream(async (scene) => {
       const [client] = await pair(scene);

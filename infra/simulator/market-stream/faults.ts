@@ -18,6 +18,8 @@ export type MarketStreamFault = { readonly session?: string } & (
   | { readonly kind: 'bye-bye' }
   /** A notice that another session took the right to a category's data. Data goes on. */
   | { readonly kind: 'grabbed'; readonly category?: string }
+  /** From now on a session id is not known over HTTP for so long after its first connection, in milliseconds; 0 ends it. */
+  | { readonly kind: 'late'; readonly ms: number }
   /** The next so many connections (default 1) are refused with a code, however right they are. */
   | { readonly kind: 'refuse'; readonly code: number; readonly times?: number }
   /** Later messages are sent so; neither quality 1 nor retained messages were seen. */

@@ -1,6 +1,6 @@
 /**
- * One connection that speaks MQTT 3.1.1: the server's half, over any stream of bytes. The simulator has no broker of
- * others, because none refuses a client with the codes of this interface.
+ * One connection that speaks MQTT 3.1.1: the server's half, over any stream of bytes. No broker of a library stands behind
+ * it, because none refuses a client with the codes of this interface.
  */
 
 import type { Duplex } from 'node:stream';

@@ -91,6 +91,10 @@ export class MarketPushes {
       for (let times = fault.times ?? 1; times > 0; times--) this.#refusals.push(fault.code);
       return;
     }
+    if (fault.kind === 'late') {
+      this.#upstream.world.streamSessions.lateMs = fault.ms;
+      return;
+    }
     for (const client of [...this.#clients])
       if (fault.session === undefined || fault.session === client.session.id) this.#bringTo(client, fault);
   }
@@ -153,7 +157,7 @@ export class MarketPushes {
     if (connection.publish(topic, payload)) this.sent.set(topic, (this.sent.get(topic) ?? 0) + 1);
   }
 
-  #bringTo(client: Client, fault: Exclude<MarketStreamFault, { kind: 'refuse' }>): void {
+  #bringTo(client: Client, fault: Exclude<MarketStreamFault, { kind: 'refuse' | 'late' }>): void {
     const { session, connection, sayBye } = client;
     const { streamSessions } = this.#upstream.world;
     const { kind } = fault;
