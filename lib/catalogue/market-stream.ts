@@ -82,6 +82,10 @@ export const subscribeMarketData = describe({
   },
   sources,
   notes: [
+    onPage(
+      'The stream is MQTT 3.1.1 in TLS or over WebSocket, on a host of its own for each region and environment. A client connects with a session id of its choice and the app key, and subscribes over HTTP.',
+    ),
+    onPage('An app key has five connections at most; a closed one counts for a minute.'),
     onPage('Adds to what the session is subscribed to. After a reconnect a session has no subscription.'),
     onPage('depth goes up to 50 for US stocks.'),
     seen('depth above one’s level is refused with 417 ILLEGAL_PARAMETER.'),
