@@ -44,16 +44,7 @@ export const groups = {
       ),
     ],
   },
-  'market-stream': {
-    title: 'Market-data stream',
-    exposure: 'never',
-    notes: [
-      onPage(
-        'The stream is MQTT 3.1.1 in TLS or over WebSocket, on a host of its own for each region and environment. A client connects with a session id of its choice and the app key, and subscribes over HTTP.',
-      ),
-      onPage('An app key has five connections at most; a closed one counts for a minute.'),
-    ],
-  },
+  'market-stream': { title: 'Market-data stream', exposure: 'never' },
   screeners: { title: 'Screeners', exposure: 'open' },
   watchlists: { title: 'Watchlists', exposure: 'closed', changeScope: 'write' },
   fundamentals: { title: 'Fundamentals', exposure: 'open' },

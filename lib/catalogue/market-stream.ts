@@ -38,14 +38,12 @@ const sources = {
   response: ['vendor-docs', 'inferred'],
 } as const;
 
-const versions =
-  'The current SDK sends x-version v3 here, earlier ones and another SDK v2: v3 it is, as everywhere else.';
-
-const ownLimit =
-  'One page allows each app key 60 requests in 60 s for each path, 30 in the sandbox; another says that there is no limit. The first holds, and the requests count among those of market data, too.';
-
-const repeatable =
-  'A repeated request changes nothing, so these are no side effects: after a lost answer a client sends the request again.';
+const decided = [
+  'The path is that of the current SDK and page; the older family’s is the alias.',
+  'SDKs send x-version v3 or v2 here: v3 it is, as everywhere else.',
+  'A page allows each app key 60 requests in 60 s for each path, 30 in the sandbox; another knows no limit. The first holds, beside the limit of market data.',
+  'A repeated request changes nothing, so these are no side effects: after a lost answer a client sends it again.',
+] as const;
 
 export const subscribeMarketData = describe({
   id: 'subscribeMarketData',
@@ -84,27 +82,22 @@ export const subscribeMarketData = describe({
   },
   sources,
   notes: [
+    onPage(
+      'The stream is MQTT 3.1.1 in TLS or over WebSocket, on a host of its own for each region and environment. A client connects with a session id of its choice and the app key, and subscribes over HTTP.',
+    ),
+    onPage('An app key has five connections at most; a closed one counts for a minute.'),
     onPage('Adds to what the session is subscribed to. After a reconnect a session has no subscription.'),
     onPage('depth goes up to 50 for US stocks.'),
-    seen('depth above one’s level gives 417 ILLEGAL_PARAMETER, "depth not more than 1".'),
+    seen('depth above one’s level is refused with 417 ILLEGAL_PARAMETER.'),
     seen(
-      '417 INVALID_SESSION, "Mqtt connection not exist for session:ID": the connection is not there, not yet known in the first seconds, or was forgotten while its socket is open. A forgotten id never works again. It is also the answer where the hosts of HTTP and stream are of two environments.',
+      '417 INVALID_SESSION: no such connection, one not known yet in its first seconds, one that was forgotten while its socket is open (its id never works again), or hosts of two environments.',
     ),
     seen('417 INVALID_SYMBOL names the symbols in brackets. It is transient at times.'),
-    seen(
-      '417 TOO_MANY_SYMBOLS_SUBSCRIPTION: a session has 100 symbols at most, of all calls together, whatever the sub_types.',
-    ),
+    seen('417 TOO_MANY_SYMBOLS_SUBSCRIPTION: a session has 100 symbols at most, whatever the sub_types.'),
     seen('417 UNSUPPORTED_SUB_TYPE: sub_types are in capitals.'),
-    seen('ETFs pass as US_STOCK.'),
+    seen('ETFs pass as US_STOCK, and requests without grab, which the page requires.'),
   ],
-  decisions: [
-    'The path is that of the current SDK and page; the older family’s is the alias.',
-    versions,
-    ownLimit,
-    repeatable,
-    'grab is optional: the page requires it, no SDK sends it, and requests without it were seen to work.',
-    'depth is text, as on the page; the upstream was seen to take an integer, too.',
-  ],
+  decisions: decided,
 });
 
 export const unsubscribeMarketData = describe({
@@ -128,15 +121,10 @@ export const unsubscribeMarketData = describe({
   answersByStatus: true,
   limit: 'market-data',
   example: { body: { session_id: '7c1e0b5d94a84f2fb3a6d0c2918e57f4', unsubscribe_all: true } },
-  sources: { ...sources, request: ['vendor-sdk', 'vendor-docs'] },
+  sources,
   notes: [
     onPage('Without unsubscribe_all it needs symbols, category and sub_types.'),
     inferred('What is not subscribed can be unsubscribed: the answer is 200.'),
   ],
-  decisions: [
-    'The path is that of the current SDK and page; the older family’s is the alias.',
-    versions,
-    ownLimit,
-    repeatable,
-  ],
+  decisions: decided,
 });
