@@ -26,6 +26,7 @@ import {
   inventAppCredentials,
   misspeltNames,
   readAppCredentials,
+  readMarketStreamPort,
   readPort,
   readUpstreamLimits,
   StartError,
@@ -119,11 +120,9 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
   const simulatorPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0);
   const eventsPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'EVENTS_PORT', 8789), 0);
   const isCacheOff = given('CACHE', (text) => choiceIn('CACHE', text, ['on', 'off'])) === 'off';
-  const streamMode = given('MARKET_STREAM', (text) => choiceIn('MARKET_STREAM', text, ['on', 'off']));
-  const hasStream = !baseUrl && !isCacheOff && streamMode !== 'off' && openGroups.includes('market-data');
-  const marketStreamPort = hasStream
-    ? mistakes.read(() => readPort(env, 'MARKET_STREAM_PORT', 8790), 0)
-    : undefined;
+  const streamPort = mistakes.read(() => readMarketStreamPort(env), undefined);
+  const marketStreamPort =
+    baseUrl || isCacheOff || !openGroups.includes('market-data') ? undefined : streamPort;
   const portFault = samePortFault({
     PORT: port,
     UPSTREAM_PORT: simulatorPort,

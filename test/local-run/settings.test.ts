@@ -16,7 +16,7 @@ describe('settings', () => {
     assert.deepEqual(settings, {
       port: 8787,
       openGroups: openable,
-      upstream: { simulatorPort: 8788, eventsPort: 8789 },
+      upstream: { simulatorPort: 8788, eventsPort: 8789, marketStreamPort: 8790 },
       tradeEvents: { isShown: true },
     });
     for (const invented of [apiKey, credentials.appKey, credentials.appSecret])
@@ -162,7 +162,11 @@ describe('settings', () => {
     });
     assert.deepEqual(
       { port, openGroups, to },
-      { port: 8787, openGroups: openable, to: { simulatorPort: 8788, eventsPort: 8789 } },
+      {
+        port: 8787,
+        openGroups: openable,
+        to: { simulatorPort: 8788, eventsPort: 8789, marketStreamPort: 8790 },
+      },
     );
   });
 

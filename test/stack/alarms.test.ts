@@ -16,6 +16,7 @@ const whole = {
   accessToken: {},
   canary: {},
   tradeEvents: {},
+  marketStream: { url: 'mqtts://quotes.example:1883' },
   events: {},
   live: { maxStreams: 10, maxOrderStreams: 10 },
   trading: { limits: 'none', stopOnAlarms: {} },

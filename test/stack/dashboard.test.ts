@@ -16,6 +16,7 @@ test('each graph is there with all parts, and none of a part that is not', () =>
       groups: { orders: 'iam' },
       live: { maxStreams: 5 },
       tradeEvents: {},
+      marketStream: { url: 'mqtts://quotes.example:1883' },
       marketDataUse: 'own-use',
     }),
   );
