@@ -13,6 +13,7 @@
  *     npm run study -- fairness
  *     npm run study -- wrong-preset
  *     npm run study -- trade-events 500
+ *     npm run study -- market-stream 600 10 400
  *     npm run study -- orders-under-fire 500
  *     npm run study -- orders-over-http 300
  *     npm run study -- orders 1000000 200000
@@ -25,6 +26,7 @@
 
 import { studyFairness } from './cache/fairness-study.ts';
 import { studyCuts } from './clients/streams/cuts.ts';
+import { studyMarketStream } from './emulator/market-stream-study.ts';
 import { studyOrderLatency } from './emulator/order-latency.ts';
 import { studyOrdersUnderFire } from './emulator/orders-study.ts';
 import { studyTradeEvents } from './emulator/trade-events-study.ts';
@@ -57,6 +59,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   fairness: studyFairness,
   'wrong-preset': studyWrongPreset,
   'trade-events': studyTradeEvents,
+  'market-stream': studyMarketStream,
   'orders-under-fire': studyOrdersUnderFire,
   'orders-over-http': studyOrdersOverHttp,
   orders: studyOrders,

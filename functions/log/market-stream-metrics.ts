@@ -85,7 +85,12 @@ function entryOf(report: MarketStreamReport): LogEntry & { readonly values?: Val
     case 'ended':
       return { level: 'info', event: 'market_stream_ended' };
     case 'mute':
-      return { level: 'warn', event: 'market_stream_mute', values: { MarketStreamMute: 1 } };
+      return {
+        level: 'warn',
+        event: 'market_stream_mute',
+        symbols: report.symbols,
+        values: { MarketStreamMute: 1 },
+      };
     case 'notice':
       return { level: 'info', event: 'market_stream_notice', type: report.type, content: report.content };
     case 'refused':

@@ -20,7 +20,7 @@ export const keyOf = ({ category, symbol }: Pick<WantedSymbol, 'category' | 'sym
  * What is to be carried next.
  *
  * @param carried keys of the symbols that are carried now
- * @param wanted those in demand most first
+ * @param wanted those in demand most first; at least twice as many as `capacity`, where there are so many
  * @returns keys
  */
 export function assign(
@@ -29,7 +29,8 @@ export function assign(
   { capacity, maxMoves }: AssignOptions,
 ): ReadonlySet<string> {
   const demand = new Map(wanted.map((one) => [keyOf(one), one.demand]));
-  const next = new Set([...carried].slice(0, capacity));
+  // What clients no longer ask for is given up: each change of it costs a write and reads.
+  const next = new Set([...carried].filter((key) => demand.has(key)).slice(0, capacity));
   const weakest = [...next].sort((a, b) => (demand.get(a) ?? 0) - (demand.get(b) ?? 0));
   let moves = 0;
   for (const one of wanted) {

@@ -53,8 +53,8 @@ export type MarketStreamReport =
     }
   | { readonly kind: 'connected' }
   | { readonly kind: 'ended' }
-  /** A session answers, and does not tell what it should. */
-  | { readonly kind: 'mute' }
+  /** A session answers, and does not tell what it should of so many symbols. */
+  | { readonly kind: 'mute'; readonly symbols: number }
   | { readonly kind: 'notice'; readonly type: string; readonly content: string }
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'invalid'; readonly topic: string; readonly reason: string }

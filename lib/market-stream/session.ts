@@ -21,8 +21,10 @@ export interface SymbolState {
   readonly category: string;
   readonly symbol: string;
   readonly members: Record<string, string>;
-  /** A message came since it was subscribed: from then on the session tells of it. */
-  hasCome: boolean;
+  readonly subscribedAt: number;
+  /** A trade was told since it was subscribed, and a state of the book: from then on the session tells of each that follows. */
+  hasTrade: boolean;
+  hasBook: boolean;
 }
 
 const reconnecting: BackOff = { firstMs: 500, maxMs: 30_000 };
@@ -44,6 +46,8 @@ const settleMs = 1000;
 const unknownMs = [1000, 2000, 4000] as const;
 /** After any other refusal. */
 const refusedMs = 10_000;
+/** A symbol without a word of its book for so long has none to be told of. */
+const bookMs = 3000;
 /** A value that was fetched, and that the stream has not told so long after the fetch was sent, will not be told. */
 const behindMs = 3000;
 /** In a quiet market values are as old as the last answer. */
@@ -86,7 +90,10 @@ export class StreamSession {
 
   /** The symbols that it tells of. */
   get carried(): readonly SymbolState[] {
-    return [...this.#states.values()].filter(({ hasCome }) => hasCome);
+    const now = this.#parts.clock();
+    return [...this.#states.values()].filter(
+      ({ hasTrade, hasBook, subscribedAt }) => hasTrade && (hasBook || now - subscribedAt > bookMs),
+    );
   }
 
   /** Those that changed since this was called last. */
@@ -161,7 +168,8 @@ export class StreamSession {
 
   /** What is empty in a message stays as it was; what is older than what is known is left out. */
   #take(state: SymbolState, members: Readonly<Record<string, string>>): void {
-    state.hasCome = true;
+    state.hasTrade ||= members.last_trade_time !== undefined;
+    state.hasBook ||= members.quote_time !== undefined;
     for (const group of memberGroups) {
       const isOlder = Number(members[group.time] ?? Infinity) < Number(state.members[group.time] ?? 0);
       if (isOlder) continue;
@@ -174,24 +182,30 @@ export class StreamSession {
   /** Notices when the session does not tell what it should, and begins anew what it does not tell. */
   watch(now: number): void {
     if (!this.#isConnected || this.#states.size === 0) return;
-    if (!this.#life.isMute(now) && !this.#isBehind(now)) return;
-    this.#parts.report({ kind: 'mute' });
+    const isMute = this.#life.isMute(now);
+    const untold = isMute
+      ? [...this.#states.values()]
+      : this.carried.filter((one) => this.#isBehind(one, now));
+    if (untold.length === 0) return;
+    this.#parts.report({ kind: 'mute', symbols: untold.length });
+    // None of them is carried until it is told again; they are subscribed again at the next turn.
+    for (const state of untold) {
+      this.#states.delete(state.symbol);
+      this.#changed.delete(state);
+    }
+    if (!isMute) return;
     // It told nothing even when all was subscribed again.
     if (this.#life.valuesAt <= this.#mutedAt) this.#renew();
     this.#mutedAt = now;
     this.#life.beginAgain(now);
-    // None of them is carried until it is told again; all are subscribed again at the next turn.
-    this.#states.clear();
-    this.#changed.clear();
   }
 
-  #isBehind(now: number): boolean {
-    return this.carried.some(({ category, symbol, members }) => {
-      const fetched = this.#account.demand.fetched(category, symbol);
-      if (!fetched || now - fetched.at < behindMs) return false;
-      const { last_trade_time: tradedAt } = streamedMembers(fetched.record);
-      return Number(tradedAt ?? 0) > Number(members.last_trade_time ?? 0);
-    });
+  /** A fetch since it was subscribed has shown a trade that the session has not told. */
+  #isBehind({ category, symbol, members, subscribedAt }: SymbolState, now: number): boolean {
+    const fetched = this.#account.demand.fetched(category, symbol);
+    if (!fetched || fetched.at < subscribedAt || now - fetched.at < behindMs) return false;
+    const { last_trade_time: tradedAt } = streamedMembers(fetched.record);
+    return Number(tradedAt ?? 0) > Number(members.last_trade_time ?? 0);
   }
 
   /** Another id: of this one the upstream knows nothing any more. */
@@ -228,12 +242,13 @@ export class StreamSession {
 
   async #subscribe(symbols: readonly WantedSymbol[]): Promise<void> {
     const { demand, calls } = this.#account;
-    const before = this.#id;
+    const [before, subscribedAt] = [this.#id, this.#parts.clock()];
     // Before the request: the first values may come before its answer does.
     for (const { category, symbol } of symbols) {
       const record = demand.fetched(category, symbol)?.record;
       const members = record ? { ...streamedMembers(record) } : {};
-      this.#states.set(symbol, { category, symbol, members, hasCome: false });
+      const nothing = { hasTrade: false, hasBook: false };
+      this.#states.set(symbol, { category, symbol, members, subscribedAt, ...nothing });
     }
     const answer = await calls.subscribe(this.#call(symbols));
     if (answer.ok) {

@@ -42,6 +42,7 @@ const tokenCheck = 'access-token';
 const canary = 'canary';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
+const marketStream = 'market-stream';
 const audit = 'order-audit';
 const settlement = 'order-settlement';
 const tradingStop = 'trading-stop';
@@ -105,6 +106,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     LOOKUP_DEAD_LETTERS: `${secrets.url}/dead-letters`,
     LOOKUP_BUS: 'bench',
     LOOKUP_GROUPS: openByDefault.join(','),
+    MARKET_STREAM_URL: 'mqtts://quotes.example.com',
     TRADE_EVENTS_URL: 'https://events.example.com',
     TRADE_EVENTS_TABLE: 'bench',
     TRADE_EVENTS_BUS: 'bench',
@@ -159,6 +161,7 @@ const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<strin
   ...(group === authorizer && { AUTH: JSON.stringify(issuer.auth) }),
   ...((group === lookups || cached.has(group)) && { CACHE_TABLE: 'bench' }),
   ...(group === tradeEvents && { SECRET_ID: 'none', IDENTITY_KEY_SECRET_ID: identityKeyId }),
+  ...(group === marketStream && { SECRET_ID: 'none', CACHE_TABLE: 'bench' }),
   ...(group === audit && { IDENTITY_KEY_SECRET_ID: identityKeyId }),
   ...(group === settlement && { IDENTITY_KEY_SECRET_ID: identityKeyId, ORDER_JOURNAL_TABLE: 'bench' }),
   ...(group === tradingStop && { IDENTITY_KEY_SECRET_ID: identityKeyId, TRADING_CONTROLS_TABLE: 'bench' }),
@@ -286,6 +289,7 @@ const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>>
   [tokenCheck]: schedule,
   [canary]: answered,
   [tradeEvents]: everyMinute,
+  [marketStream]: everyMinute,
   [audit]: emptyBatch,
   [settlement]: noOrder,
   [tradingStop]: noAlarm,

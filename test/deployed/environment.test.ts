@@ -195,6 +195,7 @@ test('what all callers share has a table where answers are shared, and the value
     tableName: 'cache',
     tuning: {},
     networkPrefix: { ipv4: 24, ipv6: 56 },
+    hasMarketStream: false,
   });
   const read = readFunctionSettings(
     {
@@ -216,6 +217,9 @@ test('what all callers share has a table where answers are shared, and the value
     refreshesPerMinute: 0,
   });
   assert.deepEqual(read.settings.cache?.networkPrefix, { ipv4: 0, ipv6: 128 });
+  const heard = readFunctionSettings({ ...cached, MARKET_STREAM: 'on' }, [getStockSnapshots]);
+  assert.ok(heard.ok && heard.settings.cache?.hasMarketStream);
+  assert.ok(!readFunctionSettings({ ...cached, MARKET_STREAM: 'yes' }, [getStockSnapshots]).ok);
   for (const [env, one] of [
     [limited, getStockSnapshots],
     [cached, previewOrder],

@@ -182,6 +182,35 @@ test('a market that falls silent is asked ever less often whether it is, and its
   assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
 });
 
+test('a symbol of which a session falls silent alone is subscribed again, and not told to be fresh for long', async () => {
+  const { time, broker, listening, seen, run } = createScene();
+  listening.begin();
+  await run(20);
+  broker.faults = { silent: ['S7'] };
+  const at = time.now();
+  await run(40);
+  assert.ok(broker.requests.some((one) => one.at > at && one.symbols === 1));
+  assert.ok(seen.tooOld.every(({ what }) => what.startsWith('S7:')));
+  // A fetch comes each half minute, and shows it three seconds later.
+  const from = time.now();
+  await run(10);
+  assert.deepEqual(
+    seen.tooOld.filter(({ as }) => as > from),
+    [],
+  );
+  assert.deepEqual(seen.wentBack, []);
+});
+
+test('where a subscription brings nothing by itself, a symbol is carried from its next trade on', async () => {
+  const { broker, listening, seen, run } = createScene({ perSecond: 0.2 });
+  broker.faults = { isBare: true };
+  listening.begin();
+  await run(40);
+  const [batch] = await listening.log.read();
+  assert.ok((batch?.carried?.flatMap((one) => one.symbols).length ?? 0) > 90);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+});
+
 test('a sparse message changes what it has, and nothing else', async () => {
   const { time, broker, listening, run } = createScene({ perSecond: 0.001 });
   listening.begin();

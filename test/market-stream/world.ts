@@ -111,6 +111,10 @@ export interface StreamFaults {
   code?: string;
   /** Symbols that it does not stream. */
   unknown?: readonly string[];
+  /** Symbols that are subscribed, and of which nothing is told. */
+  silent?: readonly string[];
+  /** A subscription brings nothing by itself. */
+  isBare?: boolean;
 }
 
 const networkMs = 40;
@@ -137,7 +141,7 @@ export class ModelBroker {
   }
 
   #tell(connection: Connection, symbol: string): void {
-    if (this.#muted.has(connection)) return;
+    if (this.#muted.has(connection) || this.faults.silent?.includes(symbol)) return;
     connection.push({ kind: 'message', topic: 'snapshot', payload: this.#market.message(symbol) });
   }
 
@@ -220,7 +224,7 @@ export class ModelBroker {
       return refused('TOO_MANY_SYMBOLS_SUBSCRIPTION', 'Maximum number of subscribe tickers:100');
     for (const symbol of symbols) {
       connection.symbols.add(symbol);
-      this.#tell(connection, symbol);
+      if (!this.faults.isBare) this.#tell(connection, symbol);
     }
     return { ok: true };
   }

@@ -1,0 +1,205 @@
+/**
+ * `npm run study -- market-stream 600 10 400`: seconds, kills and symbols. The deployed listener in processes of its own,
+ * over the emulator's tables and before the simulator's broker, killed again and again, and an instance that follows. It
+ * looks for values that went back, and for ages that were wrong: a trade that came to light later, of a moment before the
+ * one that an earlier look claimed to show.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
+import { createDynamoStreamedLog } from '../../functions/aws/dynamo-streamed-log.ts';
+import { storePartition } from '../../functions/aws/snapshot-keys.ts';
+import { upstreamName } from '../../functions/compose/gateway.ts';
+import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { FollowedSnapshots, snapshotPartition, viewOf } from '../../lib/cache/snapshots/index.ts';
+import { getStockSnapshots } from '../../lib/catalogue/index.ts';
+import { createClient, direct } from '../../lib/client/index.ts';
+import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
+import { createSigner } from '../../lib/signer/index.ts';
+import { Histogram } from '../snapshots/world/study.ts';
+import { credentials, secretText } from '../support/core.ts';
+import { createLimiterTable, createTable, emulatorEnvironment } from '../support/dynamo.ts';
+import { startMinistack } from '../support/ministack.ts';
+
+const view = viewOf([['category', 'US_STOCK']]);
+/** The upstream sends a symbol three times a second at most: so long after a trade it may do so. */
+const sendMs = 350;
+const tables = { cache: 'cache', limiter: 'limiter' };
+
+export async function studyMarketStream([
+  seconds = '600',
+  kills = '10',
+  symbols = '400',
+]: readonly string[]): Promise<boolean> {
+  Object.assign(process.env, emulatorEnvironment);
+  const emulator = await startMinistack();
+  const simulator = await startSimulator({ ...credentials, marketStream: {} });
+  const listeners = new Listeners(simulator, emulator.endpoint);
+  try {
+    await createTable(emulator.endpoint, tables.cache);
+    await createLimiterTable(emulator.endpoint, tables.limiter);
+    const cache = await createFollower(simulator, emulator.endpoint);
+    const watch = new Watch(cache, simulator.symbols('US_STOCK').slice(0, Number(symbols)));
+    // The second waits for the lease, as starts of a schedule do.
+    listeners.start();
+    listeners.start();
+    const lifeMs = (1000 * Number(seconds)) / (Number(kills) + 1);
+    for (let life = 0; life <= Number(kills); life++) {
+      await watch.look(lifeMs);
+      if (life < Number(kills)) listeners.kill(simulator);
+    }
+    console.log(watch.told(Number(seconds), Number(kills)));
+    return watch.wentBack === 0 && watch.wrong === 0;
+  } finally {
+    listeners.close();
+    await simulator.close();
+    await emulator.stop();
+  }
+}
+
+class Listeners {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #all = new Set<ChildProcess>();
+
+  constructor({ url, marketStream }: Simulator, endpoint: string) {
+    this.#env = {
+      ...process.env,
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_LAMBDA_FUNCTION_NAME: 'market-stream',
+      UPSTREAM_BASE_URL: url,
+      MARKET_STREAM_URL: marketStream?.url,
+      SECRET_ID: 'app-secret',
+      SECRET_TEXT: secretText(),
+      CACHE_TABLE: tables.cache,
+      LIMITER_TABLE: tables.limiter,
+      LIMITER_BUCKET: 'study',
+    };
+  }
+
+  start(): void {
+    const file = join(import.meta.dirname, 'market-stream-listener.ts');
+    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+      env: this.#env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    this.#all.add(child);
+    child.once('exit', () => this.#all.delete(child));
+  }
+
+  /** The one that listens is the one that began first. */
+  kill({ marketStream }: Simulator): void {
+    const [first] = this.#all;
+    first?.kill('SIGKILL');
+    if (Object.keys(marketStream?.sessions ?? {}).length === 0) console.log('killed while nobody listened');
+    this.start();
+  }
+
+  close(): void {
+    for (const child of this.#all) child.kill('SIGKILL');
+  }
+}
+
+/** An instance as it is deployed, but for the limiter: what it fetches is far below any limit. */
+async function createFollower({ url }: Simulator, endpoint: string): Promise<FollowedSnapshots> {
+  const read = toCredential(secretText(), { clock: Date.now });
+  if (!read.ok) throw new Error(read.code);
+  const partition = storePartition(
+    upstreamName(url),
+    snapshotPartition(await accountOf(read.credential), getStockSnapshots),
+  );
+  const shared = {
+    client: createDynamoClient(endpoint),
+    tableName: tables.cache,
+    partition,
+    timeoutMs: 2000,
+  };
+  const client = createClient(
+    { getStockSnapshots },
+    direct({ baseUrl: url, signer: createSigner(credentials) }),
+  );
+  return new FollowedSnapshots({
+    store: createDynamoSnapshotStore(shared),
+    streamed: createDynamoStreamedLog(shared),
+    permits: { acquire: async () => ({ ok: true, permit: { expiresAt: Infinity, consume: () => true } }) },
+    upstream: async (_view, symbols) => {
+      const asked = { symbols: [...symbols], category: 'US_STOCK' } as const;
+      const { text } = await client.getStockSnapshots.answer(asked);
+      return { kind: 'answer', body: new TextEncoder().encode(text) };
+    },
+  });
+}
+
+interface Shown {
+  readonly tradedAt: number;
+  /** The latest moment that was claimed for it, and for those before. */
+  readonly claimedAt: number;
+}
+
+/** Looks ten times a second at what an instance shows. */
+class Watch {
+  readonly #cache: FollowedSnapshots;
+  readonly #symbols: readonly string[];
+  readonly #shown = new Map<string, Shown>();
+  readonly #ages = new Histogram();
+  readonly #oldest: number[] = [];
+  wentBack = 0;
+  wrong = 0;
+  #looks = 0;
+
+  constructor(cache: FollowedSnapshots, symbols: readonly string[]) {
+    this.#cache = cache;
+    this.#symbols = symbols;
+  }
+
+  async look(forMs: number): Promise<void> {
+    let oldest = 0;
+    const endAt = Date.now() + forMs;
+    for (let turn = 0; Date.now() < endAt; turn++) {
+      await this.#cache.follow();
+      if (turn % 50 === 0) await this.#ask();
+      for (const symbol of this.#symbols) oldest = Math.max(oldest, this.#see(symbol));
+      await delay(100);
+      // What is missing at the beginning is no gap.
+      if (turn === 0 && this.#looks < 100) oldest = 0;
+    }
+    this.#oldest.push(oldest);
+  }
+
+  async #ask(): Promise<void> {
+    for (let from = 0; from < this.#symbols.length; from += 100) {
+      const symbols = this.#symbols.slice(from, from + 100);
+      for (const symbol of symbols) this.#cache.count(view, symbol, 1);
+      await this.#cache.ask({ view, symbols, caller: 'study', deadline: Date.now() + 4000 });
+    }
+  }
+
+  /** @returns its age */
+  #see(symbol: string): number {
+    const look = this.#cache.look(view, symbol);
+    if (look.kind !== 'known') return 0;
+    this.#looks++;
+    const { record, sentAt } = look.snapshot;
+    const { last_trade_time: tradedAt } = JSON.parse(new TextDecoder().decode(record)) as {
+      last_trade_time: number;
+    };
+    const before = this.#shown.get(symbol) ?? { tradedAt: 0, claimedAt: 0 };
+    if (tradedAt < before.tradedAt) this.wentBack++;
+    // The earlier look claimed a moment at which this trade had been sent, and did not have it.
+    if (tradedAt > before.tradedAt && tradedAt + sendMs <= before.claimedAt) this.wrong++;
+    this.#shown.set(symbol, { tradedAt, claimedAt: Math.max(sentAt, before.claimedAt) });
+    const ageMs = Date.now() - sentAt;
+    this.#ages.add(ageMs);
+    return ageMs;
+  }
+
+  told(seconds: number, kills: number): string {
+    const { p50, p99, max } = this.#ages.quantiles();
+    return (
+      `${this.#symbols.length} symbols for ${seconds} s, listener killed ${kills} times: age p50/p99/max ${p50}/${p99}/${max} ms, ` +
+      `oldest after each start ${this.#oldest.join(', ')} ms; went back ${this.wentBack}, told wrongly ${this.wrong} of ${this.#looks}`
+    );
+  }
+}
