@@ -16,6 +16,22 @@ export async function listenOn(server: Server, port: number, host = loopback): P
   return (server.address() as AddressInfo).port;
 }
 
+/**
+ * Closes a server together with the connections that it has, once.
+ *
+ * @param open those that are open, at any time
+ */
+export function closeWith(server: Server, open: Iterable<{ destroy(): unknown }>): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const connection of open) connection.destroy();
+    });
+    return closing;
+  };
+}
+
 /** Whether another server has the port. */
 export async function isTaken(port: number): Promise<boolean> {
   const server = createServer();

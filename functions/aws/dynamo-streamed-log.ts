@@ -4,8 +4,7 @@
  * and Query, instances need Query.
  */
 
-import type { StreamedBatch, StreamedLog } from '../../lib/cache/snapshots/index.ts';
-import { beginMs } from '../../lib/cache/snapshots/index.ts';
+import { beginMs, type StreamedBatch, type StreamedLog } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
 import { type Item, isMet, queryAll, seconds } from './dynamo-items.ts';
@@ -102,7 +101,9 @@ export function packBatch({ changes, ...batch }: StreamedBatch): Uint8Array {
   const blocks = new Map<string, StreamedBatch['changes'][number][]>();
   for (const change of changes) {
     const key = JSON.stringify([change.category, Object.keys(change.members)]);
-    blocks.set(key, [...(blocks.get(key) ?? []), change]);
+    const block = blocks.get(key) ?? [];
+    block.push(change);
+    blocks.set(key, block);
   }
   const packed: Packed = {
     v: version,

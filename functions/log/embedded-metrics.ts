@@ -1,5 +1,7 @@
 /** Figures in CloudWatch's embedded metric format: CloudWatch makes metrics of a log line by itself. */
 
+import type { Log, LogEntry } from './log.ts';
+
 /** As many values as the format allows for one metric. */
 export const maxValues = 100;
 
@@ -40,3 +42,26 @@ export function embeddedMetrics<const U extends Units>(
     ),
   };
 }
+
+/** Some of the metrics, for one line. */
+export type SomeValues<U extends Units> = Readonly<
+  Partial<Record<keyof U, number | readonly number[] | undefined>>
+>;
+
+/** Writes lines of one function's log, with figures where a line has some. */
+export const metricsLog =
+  <const U extends Units>(
+    log: Log,
+    units: U,
+    { functionName, clock = Date.now }: { readonly functionName: string; readonly clock?: () => number },
+  ) =>
+  ({ values, ...entry }: LogEntry & { readonly values?: SomeValues<U> }): void =>
+    log({
+      ...entry,
+      ...(values &&
+        embeddedMetrics<Units>(units, {
+          dimensions: { Function: functionName },
+          at: clock(),
+          values: values as MetricValues<Units>['values'],
+        })),
+    });

@@ -1,7 +1,7 @@
 /** What becomes of the market stream, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
 
 import type { MarketStreamReport, MarketStreamRun } from '../../lib/market-stream/index.ts';
-import { embeddedMetrics } from './embedded-metrics.ts';
+import { metricsLog, type SomeValues } from './embedded-metrics.ts';
 import { describe, type Log, type LogEntry } from './log.ts';
 
 export interface MarketStreamMetricsOptions {
@@ -27,26 +27,13 @@ const units = {
   MarketStreamInvalid: 'Count',
 } as const;
 
-type Values = Readonly<Partial<Record<keyof typeof units, number>>>;
+type Values = SomeValues<typeof units>;
 
 export function createMarketStreamMetrics(
   log: Log,
-  { functionName, clock = Date.now }: MarketStreamMetricsOptions,
+  options: MarketStreamMetricsOptions,
 ): MarketStreamMetrics {
-  const none = Object.fromEntries(Object.keys(units).map((name) => [name, undefined])) as Record<
-    keyof typeof units,
-    undefined
-  >;
-  const write = ({ values, ...entry }: LogEntry & { readonly values?: Values }) =>
-    log({
-      ...entry,
-      ...(values &&
-        embeddedMetrics(units, {
-          dimensions: { Function: functionName },
-          at: clock(),
-          values: { ...none, ...values },
-        })),
-    });
+  const write = metricsLog(log, units, options);
   return {
     report: (report) => write(entryOf(report)),
     ran({ result }) {

@@ -2,7 +2,7 @@
 
 import type { RunReport, StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
 import { StreamError } from '../../lib/trade-events/ports.ts';
-import { embeddedMetrics } from './embedded-metrics.ts';
+import { metricsLog, type SomeValues } from './embedded-metrics.ts';
 import { describe, type Level, type Log, type LogEntry } from './log.ts';
 
 export interface TradeEventsMetricsOptions {
@@ -32,22 +32,10 @@ const units = {
   TradeEventsUnpublished: 'Count',
 } as const;
 
-type Values = Readonly<Partial<Record<keyof typeof units, number | readonly number[] | undefined>>>;
+type Values = SomeValues<typeof units>;
 
-export function createTradeEventsMetrics(
-  log: Log,
-  { functionName, clock = Date.now }: TradeEventsMetricsOptions,
-): TradeEventsMetrics {
-  const write = ({ values, ...entry }: LogEntry & { readonly values?: Values }) =>
-    log({
-      ...entry,
-      ...(values &&
-        embeddedMetrics(units, {
-          dimensions: { Function: functionName },
-          at: clock(),
-          values: { ...none, ...values },
-        })),
-    });
+export function createTradeEventsMetrics(log: Log, options: TradeEventsMetricsOptions): TradeEventsMetrics {
+  const write = metricsLog(log, units, options);
   return {
     report: (report) => write(entryOf(report)),
     refused(events) {
@@ -69,11 +57,6 @@ export function createTradeEventsMetrics(
     },
   };
 }
-
-const none = Object.fromEntries(Object.keys(units).map((name) => [name, undefined])) as Record<
-  keyof typeof units,
-  undefined
->;
 
 function entryOf(report: TradeEventReport): LogEntry & { readonly values?: Values } {
   switch (report.kind) {

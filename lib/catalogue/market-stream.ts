@@ -93,7 +93,9 @@ export const subscribeMarketData = describe({
       '417 INVALID_SESSION: no such connection, one not known yet in its first seconds, one that was forgotten while its socket is open (its id never works again), or hosts of two environments.',
     ),
     seen('417 INVALID_SYMBOL names the symbols in brackets. It is transient at times.'),
-    seen('417 TOO_MANY_SYMBOLS_SUBSCRIPTION: a session has 100 symbols at most, whatever the sub_types.'),
+    seen(
+      '417 TOO_MANY_SYMBOLS_SUBSCRIPTION: the upstream counts a session’s symbols, 100 at most, and not their sub_types.',
+    ),
     seen('417 UNSUPPORTED_SUB_TYPE: sub_types are in capitals.'),
     seen('ETFs pass as US_STOCK, and requests without grab, which the page requires.'),
   ],

@@ -30,7 +30,8 @@ export class Batches {
       category,
       symbols: states.map(({ symbol }) => symbol),
     }));
-    const isWhole = this.#isWholeDue(JSON.stringify(carried), now);
+    const carriedNow = JSON.stringify(carried);
+    const isWhole = this.#isWholeDue(carriedNow, now);
     if (!isWhole && changes.length === 0 && now - this.#writtenAt < signEveryMs) return;
     const told = isWhole ? groups.flatMap(({ states }) => states) : changes;
     // Whether a write that failed was made after all, the log says.
@@ -42,7 +43,7 @@ export class Batches {
     this.#sequence = sequence;
     this.#writtenAt = now;
     if (!isWhole) return;
-    this.#carried = JSON.stringify(carried);
+    this.#carried = carriedNow;
     this.#wholeAt = now;
     this.#hasChanged = false;
   }
@@ -62,7 +63,11 @@ interface Group {
 /** What one session carries, by category. */
 function groupsOf({ carried, signAt }: StreamSession): readonly Group[] {
   const groups = new Map<string, SymbolState[]>();
-  for (const state of carried) groups.set(state.category, [...(groups.get(state.category) ?? []), state]);
+  for (const state of carried) {
+    const states = groups.get(state.category) ?? [];
+    states.push(state);
+    groups.set(state.category, states);
+  }
   return [...groups].map(([category, states]) => ({ category, signAt, states }));
 }
 

@@ -1,6 +1,6 @@
 /** What a listener of the market stream is made of, and what it reports. */
 
-import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
+import { type ListenerRuntime, listenerRuntime } from '../kernel/listener-runtime.ts';
 import type { AccountStream, LeaseStore, MarketStreamTransport } from './ports.ts';
 
 export interface MarketStreamListenerOptions {
@@ -64,32 +64,16 @@ export type MarketStreamReport =
       readonly cause: unknown;
     };
 
-export interface Parts extends Omit<Required<MarketStreamListenerOptions>, 'tuning' | 'sleep'> {
+export interface Parts
+  extends Pick<MarketStreamListenerOptions, 'transport' | 'store' | 'account'>,
+    ListenerRuntime<MarketStreamReport> {
   readonly tuning: MarketStreamTuning;
-  /** Resolves after so many milliseconds, or when the signal aborts. */
-  readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 const defaults: MarketStreamTuning = { sessions: 4, symbolsEach: 100, batchMs: 100 };
 
-export function partsOf(options: MarketStreamListenerOptions): Parts {
-  const { report, sleep = sleepWithTimer, clock = Date.now, random = Math.random } = options;
-  const { monotonic = () => performance.now() } = options;
-  return {
-    ...options,
-    clock,
-    monotonic,
-    random,
-    tuning: { ...defaults, ...options.tuning },
-    report(one) {
-      try {
-        report?.(one);
-      } catch {
-        // A log that fails must not end a session.
-      }
-    },
-    async pause(ms, signal) {
-      if (!signal?.aborted) await sleep(Math.max(0, ms), signal).catch(() => {});
-    },
-  };
-}
+export const partsOf = (options: MarketStreamListenerOptions): Parts => ({
+  ...options,
+  ...listenerRuntime(options),
+  tuning: { ...defaults, ...options.tuning },
+});

@@ -1,6 +1,6 @@
 /**
- * A message of the market stream as the members of a snapshot record that it carries. Whatever the upstream sends, reading
- * it throws nothing: a message that is none is told apart, and dropped.
+ * A message of the market stream as the members of a snapshot record that it carries. Reading one never throws: the
+ * caller drops what the upstream sends that is no message.
  */
 
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';

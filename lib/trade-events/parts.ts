@@ -1,6 +1,6 @@
 /** What all parts of the listener share: the ports, with their defaults. */
 
-import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
+import { type ListenerRuntime, listenerRuntime } from '../kernel/listener-runtime.ts';
 import type { TradeEventListenerOptions, TradeEventReport, TradeEventTuning } from './listener-options.ts';
 
 type Needed = Pick<
@@ -8,14 +8,7 @@ type Needed = Pick<
   'transport' | 'orders' | 'store' | 'bus' | 'names' | 'readCredential' | 'accounts'
 >;
 
-export interface Parts extends Needed {
-  /** Never throws. */
-  readonly report: (report: TradeEventReport) => void;
-  readonly clock: () => number;
-  readonly monotonic: () => number;
-  readonly random: () => number;
-  /** Resolves after so many milliseconds, or when the signal aborts: who waits looks then what is up. */
-  readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
+export interface Parts extends Needed, ListenerRuntime<TradeEventReport> {
   readonly tuning: TradeEventTuning;
 }
 
@@ -32,27 +25,11 @@ const defaults: TradeEventTuning = {
   graceMs: 10_000,
 };
 
-export function partsOf(options: TradeEventListenerOptions): Parts {
-  const { report, sleep = sleepWithTimer, clock = Date.now, random = Math.random } = options;
-  const { monotonic = () => performance.now() } = options;
-  return {
-    ...options,
-    clock,
-    monotonic,
-    random,
-    tuning: { ...defaults, ...options.tuning },
-    report(one) {
-      try {
-        report?.(one);
-      } catch {
-        // A log that fails must not end the stream.
-      }
-    },
-    async pause(ms, signal) {
-      if (!signal?.aborted) await sleep(Math.max(0, ms), signal).catch(() => {});
-    },
-  };
-}
+export const partsOf = (options: TradeEventListenerOptions): Parts => ({
+  ...options,
+  ...listenerRuntime(options),
+  tuning: { ...defaults, ...options.tuning },
+});
 
 /** Waits for a task, but no longer than that; no timer outlives it. */
 export async function settledWithin(

@@ -93,7 +93,8 @@ class Listeners {
   kill({ marketStream }: Simulator): void {
     const [first] = this.#all;
     first?.kill('SIGKILL');
-    if (Object.keys(marketStream?.sessions ?? {}).length === 0) console.log('killed while nobody listened');
+    if (Object.keys(marketStream?.sessions ?? {}).length === 0)
+      console.log('killed while no listener had a session');
     this.start();
   }
 

@@ -1,5 +1,5 @@
 /**
- * Each fault of the upstream's broker that was seen, over real connections: whoever asks is answered all the while, and the
+ * Each fault of the upstream's broker that was seen, over real connections: every caller is answered all the while, and the
  * stream carries the symbols again. How long that takes, the virtual clock says: `listener.test.ts`.
  */
 

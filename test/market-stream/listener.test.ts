@@ -1,4 +1,4 @@
-/** The listener of the market stream: whatever happens to it, no value is told younger than it is, and none goes back. */
+/** The listener of the market stream: through each fault of the upstream and of itself, no value is told younger than it is, and none goes back. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';

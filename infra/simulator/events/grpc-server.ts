@@ -12,7 +12,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { createServer } from 'node:net';
-import { listenOn } from '../../listen.ts';
+import { closeWith, listenOn } from '../../listen.ts';
 import { Wire } from './wire.ts';
 
 /** The status codes of gRPC that this server answers. */
@@ -86,18 +86,7 @@ export async function serveGrpc({ port, path, onCall }: GrpcServerOptions): Prom
     http2.once('session', (session) => wireOf.set(session, wire));
     http2.emit('connection', wire);
   });
-  const actualPort = await listenOn(listener, port);
-  let closing: Promise<void> | undefined;
-  return {
-    port: actualPort,
-    close: () => {
-      closing ??= new Promise((resolve) => {
-        listener.close(() => resolve());
-        for (const wire of wires) wire.destroy();
-      });
-      return closing;
-    },
-  };
+  return { port: await listenOn(listener, port), close: closeWith(listener, wires) };
 }
 
 /** The last one is not in Node's types: header lines as they came. */

@@ -8,7 +8,7 @@ import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { createWebSocketStream, WebSocketServer } from 'ws';
-import { listenOn } from '../../listen.ts';
+import { closeWith, listenOn } from '../../listen.ts';
 
 export const webSocketPath = '/mqtt';
 
@@ -70,18 +70,7 @@ export async function openDoor({ port, tls, onWay }: DoorOptions): Promise<Door>
       else socket.destroy();
     });
   });
-  const actualPort = await listenOn(listener, port);
-  let closing: Promise<void> | undefined;
-  return {
-    port: actualPort,
-    close: () => {
-      closing ??= new Promise((resolve) => {
-        listener.close(() => resolve());
-        for (const socket of open) socket.destroy();
-      });
-      return closing;
-    },
-  };
+  return { port: await listenOn(listener, port), close: closeWith(listener, open) };
 }
 
 /** Looks at the first byte and puts it back. */
