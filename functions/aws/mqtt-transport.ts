@@ -21,11 +21,11 @@ export interface MqttTransportOptions {
 
 /**
  * Loaded when it is needed: of all functions one needs it. It is CommonJS, and in a bundle, which is an ES module, it asks for
- * parts of Node by a `require` that such a module has not.
+ * parts of Node by a `require` that such a module has not. In a bundle of several parts it has only a default export.
  */
-async function library(): Promise<typeof import('mqtt')> {
+async function library(): Promise<typeof import('mqtt').default> {
   globalThis.require ??= createRequire(import.meta.url);
-  return import('mqtt');
+  return (await import('mqtt')).default;
 }
 
 /** As the vendor's own clients say; pings come more often, so that a dead connection is noticed sooner. */

@@ -85,11 +85,11 @@ function checkpointBytes(checkpoint: Checkpoint): Uint8Array {
     v: version,
     ...checkpoint,
     fetched: fetched.map(({ records: _, ...group }, index) => ({ ...group, length: bodies[index]!.length })),
-    // Rounded, and in seconds before the checkpoint: shorter by much where there are thousands of symbols.
+    // In seconds before the checkpoint: shorter by much where there are thousands of symbols.
     demand: demand.map(([view, symbol, times, requestedAt]) => [
       view,
       symbol,
-      Math.round(10 * times) / 10,
+      times,
       Math.round((at - requestedAt) / 1000),
     ]),
   };

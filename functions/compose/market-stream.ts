@@ -44,24 +44,31 @@ export function composeMarketStream(
   const { tableName } = settings;
   const metrics = createMarketStreamMetrics(log, { functionName, clock });
   const secrets = composeAppSecret(secretId, ports);
-  const gateway = composeGateway(settings.function, ports, {
-    operations: subscriptionOperations,
-    lookUps: [],
-    lowPriority: createLowPriorityLimiter({ ...lowPriority, clock }),
-    secrets,
-    access: 'single-user',
-    cache: undefined,
-    orders: undefined,
-    canCarry: undefined,
-  });
   const shared = [tableName, upstreamName(upstreamBaseUrl)] as const;
 
   async function account(): Promise<AccountStream> {
     const read = toCredential(await secrets.read(), { clock });
     if (!read.ok) throw Object.assign(new Error(read.code), { code: read.code });
+    const { appKey } = read.credential;
     const partition = snapshotPartition(await accountOf(read.credential), getStockSnapshots);
+    // Of its own: one that knows another app key would sign with it for minutes, and the upstream would know no session of it.
+    const gateway = composeGateway(settings.function, ports, {
+      operations: subscriptionOperations,
+      lookUps: [],
+      lowPriority: createLowPriorityLimiter({ ...lowPriority, clock }),
+      secrets,
+      access: 'single-user',
+      cache: undefined,
+      orders: undefined,
+      canCarry: undefined,
+    });
     return {
-      appKey: read.credential.appKey,
+      appKey,
+      async isCurrent() {
+        const now = toCredential(await secrets.read(), { clock });
+        // An empty secret shuts the listener, as it shuts functions; with a malformed one they go on.
+        return now.ok ? now.credential.appKey === appKey : now.code !== 'secret_not_set';
+      },
       lease: `market-stream#${shared[1]}#${partition}`,
       log: ports.streamed(...shared)(partition),
       demand: new WatchedSnapshots(ports.snapshots(...shared)(partition), { clock, sleep }),

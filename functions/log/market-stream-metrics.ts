@@ -53,11 +53,12 @@ export function createMarketStreamMetrics(
 function entryOf(report: MarketStreamReport): LogEntry & { readonly values?: Values } {
   switch (report.kind) {
     case 'state': {
-      const { sessions, symbols, wanted, lastSignAgeMs } = report;
+      const { sessions, symbols, torn, wanted, lastSignAgeMs } = report;
       return {
         level: 'info',
         event: 'market_stream_state',
         wanted,
+        torn,
         values: {
           // Where clients ask for nothing, nothing is to be carried.
           MarketStreamAway: wanted > 0 && symbols === 0 ? 1 : 0,

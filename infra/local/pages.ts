@@ -6,7 +6,7 @@
 import { extname } from 'node:path';
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
-import { onDemand } from '../../lib/kernel/once.ts';
+import { onDemand, untilResolved } from '../../lib/kernel/once.ts';
 import { type Fault, faultsInWords } from '../../lib/problem.ts';
 import { askedOfDocument, type DocumentForm, documentForm } from '../open-api/document-form.ts';
 import { localDocument, localPolicy, type PageFiles, pageFiles } from '../page-bundle.ts';
@@ -23,6 +23,9 @@ export interface PagesOptions {
   readonly open: readonly Group[];
 }
 
+/** The same for every run of this process. */
+const files = untilResolved(pageFiles);
+
 export function createPages({ document, reference, open }: PagesOptions): ReadonlyMap<string, Page> {
   const made = new Map<string, string>();
   const openApiText = (form: DocumentForm) => {
@@ -32,7 +35,6 @@ export function createPages({ document, reference, open }: PagesOptions): Readon
     return text;
   };
   const referenceText = onDemand(() => JSON.stringify(reference()));
-  const files = onDemand(pageFiles);
   const ofPage = async (name: keyof PageFiles): Promise<HttpResponse> => {
     const all = await files();
     return page(extname(name), name === 'index.html' ? localDocument(all) : all[name], localPolicy);

@@ -28,6 +28,8 @@ interface Carried {
   at: readonly number[];
 }
 
+const keyOf = ({ category, symbols }: Omit<Carried, 'at'>) => `${category} ${symbols}`;
+
 export interface QuoteOrigins {
   /** The same ports, of one function: what it fetches is noted. */
   noting<P extends Pick<QuotePorts, 'snapshots'>>(by: string, ports: P): P;
@@ -53,7 +55,12 @@ export function createQuoteOrigins(): QuoteOrigins {
   let all: readonly Noted[] = [];
   let carried: readonly Carried[] = [];
   const hear = (batch: StreamedBatch) => {
-    if (batch.carried) carried = batch.carried.map((one) => ({ ...one, at: [] }));
+    // The same list comes again each two seconds, and what was told before stays on screens for longer.
+    if (batch.carried)
+      carried = batch.carried.map((one) => ({
+        ...one,
+        at: carried.find((before) => keyOf(before) === keyOf(one))?.at ?? [],
+      }));
     batch.signs.forEach((signAt, index) => {
       const one = carried[index];
       if (one) one.at = [signAt, ...one.at.slice(0, kept - 1)];

@@ -36,6 +36,12 @@ const faults = {
 
 type FaultName = keyof typeof faults;
 
+/** The upstream's channel goes with the upstream. A session that comes back gets nothing: it subscribes over HTTP. */
+const channelFaults: Readonly<Partial<Record<FaultName, 'freeze' | 'drop'>>> = {
+  hang: 'freeze',
+  down: 'drop',
+};
+
 function loseAnswersAndLookUps(ms: number): ChooseFault {
   const lose = loseFirstAnswers();
   let until = 0;
@@ -126,6 +132,8 @@ export function createRunRoutes(options: RunRoutesOptions): readonly LocalRoute[
       if (!simulator) return 'Nothing goes wrong on purpose at another upstream than the simulator.';
       fault = given.output.kind;
       simulator.bring(faults[fault]() ?? settings.faults?.fault);
+      const kind = channelFaults[fault];
+      if (kind) simulator.marketStream?.bring({ kind });
       return state();
     }),
     route('POST', '/phones', async (event) => {

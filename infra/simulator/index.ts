@@ -33,7 +33,7 @@ export {
   verifySubscription,
 } from './events/index.ts';
 export type { ChooseFault, Fault, FaultRequest } from './faults.ts';
-export type { MarketStreamFault, OddMessage } from './market-stream/index.ts';
+export type { MarketStreamFault, OddMessage, PushedMessage } from './market-stream/index.ts';
 export type { OrderChange } from './trading/change-log.ts';
 export { type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 

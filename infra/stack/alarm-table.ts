@@ -188,8 +188,8 @@ export const alarmTable = {
     minutes: 5,
     periods: 2,
     threshold: 0.05,
-    says: 'More than one answer in twenty is a 5xx. If upstream-failing, upstream-refusing, limit-refused or token-refused rings too, begin there.',
-    why: 'clients send a failed request once more, so that single failures go unnoticed; one in twenty over ten minutes does not',
+    says: 'More than one answer in twenty is a 5xx. If other alarms ring, they may show the cause: countersign status lists the cause first.',
+    why: 'clients repeat a failed request once, which hides single failures, but not one in twenty over ten minutes',
     first: status,
     runbook: 'A bad deployment',
   },
@@ -274,7 +274,7 @@ export const alarmTable = {
     missing: 'breaching',
     says: 'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, in the event order_not_read.',
     why: 'an order that never arrived is settled after about twelve minutes',
-    first: audit,
+    first: `${audit} --unsettled`,
     runbook: 'Orders stay unknown',
   },
   'orders-closed': {
@@ -283,8 +283,8 @@ export const alarmTable = {
     statistic: 'Maximum',
     minutes: 5,
     threshold: 1,
-    says: 'A table of orders, limits or users was restored to an earlier time: orders are refused with orders_closed until it is known what is open. The log event orders_closed says what they wait for.',
-    why: 'orders are refused until it ends',
+    says: 'A table of orders, limits or users was restored to an earlier time: orders are refused with orders_closed until the gateway or an operator has checked the table. The log event orders_closed says what orders wait for.',
+    why: 'all orders are refused until the alarm ends',
     first: 'countersign orders restored --stage STAGE',
     runbook: 'Tables are restored',
   },
@@ -297,7 +297,7 @@ export const alarmTable = {
     comparison: '>',
     threshold: 0,
     missing: 'breaching',
-    says: 'One of these has been true for ten minutes: orders that an operator or a check asked to cancel are still open; it is not known whether any are; or the function that cancels them does not run. Its log says why, in the event open_order_not_cancelled.',
+    says: 'One of these has been true for ten minutes: orders that an operator or a check asked to cancel are still open; the function that cancels them cannot read which orders are open; or it does not run. Its log says why, in the event open_order_not_cancelled.',
     why: 'one run normally cancels what is open, and the next list shows it as cancelled; after ten minutes, ten runs have tried',
     first: status,
     runbook: 'Orders stay open that are to be cancelled',
@@ -316,7 +316,7 @@ export const alarmTable = {
     statistic: 'Sum',
     minutes: 1,
     threshold: 1,
-    says: 'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two; the log event trading_not_stopped says why.',
+    says: 'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute, and once more after two; the log event trading_not_stopped says why.',
     why: 'a stop is urgent',
     first: stop,
     runbook: 'An alarm did not stop trading',
@@ -324,7 +324,7 @@ export const alarmTable = {
   'stop-lost': {
     ...anyLost,
     of: 'trading-stop-lost',
-    says: 'An alarm was to stop trading, and did not: nothing tries again. The message in the queue is the event.',
+    says: 'An alarm was to stop trading, and all tries have failed: trading goes on. The message in the queue is the event of that alarm.',
     first: stop,
     runbook: 'An alarm did not stop trading',
   },
@@ -344,7 +344,7 @@ export const alarmTable = {
     of: 'order-audit',
     ...everRaised,
     says: 'The function that audits orders fails as a whole; its log says why.',
-    why: 'it notes by itself what it cannot audit, so an error is a defect',
+    why: 'the function handles each change that it cannot audit, so an error is a defect',
     first: audit,
     runbook: 'The audit of orders is late',
   },
@@ -359,7 +359,7 @@ export const alarmTable = {
   'lookups-lost': {
     ...anyLost,
     of: 'lookup-dead-letters',
-    says: 'A request by event could not be served; its message says why in the attribute reason.',
+    says: 'A lookup by event could not be served. Its message in the queue of dead letters says why, in the attribute reason.',
     first: status,
     runbook: 'A lookup was lost',
     part: 'events',
@@ -382,7 +382,7 @@ export const alarmTable = {
     metric: 'AccessTokenRefused',
     of: 'secret',
     ...everRaised,
-    says: 'The upstream refuses the access token of a request: nothing works until there is another.',
+    says: 'The upstream refused the access token of a request: it refuses all requests until the secret has another token.',
     why: 'one refusal is enough: the scheduled check might notice only hours later',
     first: 'countersign token --stage STAGE',
     runbook: 'The access token ends',
@@ -396,7 +396,7 @@ export const alarmTable = {
     threshold: 1,
     missing: 'same',
     says: 'The access token could not be checked for a day: the function’s log says why, in the event token_not_checked.',
-    why: 'the minimum of a day is 1 when every check of it failed',
+    why: 'a day’s minimum is 1 only if every check of that day failed',
     first: 'countersign token --stage STAGE',
     runbook: 'The access token ends',
     part: 'accessToken',
@@ -410,7 +410,7 @@ export const alarmTable = {
     comparison: '<',
     threshold: 1,
     missing: 'breaching',
-    says: 'No stream of trade events for two minutes: events are late until there is one. The function’s log says why, in the event trade_stream_ended or trade_events_failed.',
+    says: 'The listener has had no stream of trade events for two minutes: events are late until it has one. Its log says why, in the event trade_stream_ended or trade_events_failed.',
     why: 'when one listener takes over from another, the gap lasts seconds',
     first: status,
     runbook: 'Trade events are late',
@@ -446,8 +446,8 @@ export const alarmTable = {
     periods: 5,
     threshold: 1,
     missing: 'breaching',
-    says: 'For five minutes the upstream’s channel of quotes has told nothing of what clients ask for: quotes are fetched, and older. The function’s log says why, in the events market_stream_failed, market_stream_refused and market_stream_mute.',
-    why: 'a hand-over takes seconds, and after too many connections the upstream refuses new ones for a minute',
+    says: 'For five minutes the upstream’s channel of quotes has carried no symbol that clients ask for: the gateway fetches quotes, which are older. The function’s log says why, in the events market_stream_failed, market_stream_refused and market_stream_mute.',
+    why: 'a hand-over takes seconds; if a listener dies, the upstream counts its connections for another minute and refuses new ones',
     first: status,
     runbook: 'Quotes are stale',
   },
@@ -456,6 +456,37 @@ export const alarmTable = {
 export type AlarmName = keyof typeof alarmTable;
 
 export const alarmRows = Object.entries(alarmTable) as readonly (readonly [AlarmName, AlarmRow])[];
+
+const upstreamFaults = ['upstream-failing', 'upstream-refusing', 'limit-refused', 'token-refused'] as const;
+const functionFaults = ['functions-failing', 'functions-throttled', 'concurrency-used-up'] as const;
+/** Orders are refused with 503. */
+const orderFaults = ['journal-failed', 'trading-limits-unread', 'orders-closed', 'store-throttled'] as const;
+
+/** One cause may raise several alarms: those that may follow from others, with these others. */
+const mayFollowFrom: Readonly<Partial<Record<AlarmName, readonly AlarmName[]>>> = {
+  'functions-throttled': ['concurrency-used-up'],
+  'limit-used-up': ['limit-refused', 'limits-tightened'],
+  'limits-tightened': ['limit-refused'],
+  'quotes-stale': [...upstreamFaults, 'limit-used-up', 'limits-tightened'],
+  'answers-failing': [...upstreamFaults, ...functionFaults, ...orderFaults],
+  'canary-failing': [...upstreamFaults, ...functionFaults],
+  'journal-failed': ['store-throttled'],
+  'trading-limits-unread': ['store-throttled'],
+  'orders-unknown': ['upstream-failing', 'upstream-refusing', 'token-refused'],
+  'orders-left-open': ['upstream-failing', 'upstream-refusing', 'token-refused'],
+  'stop-lost': ['stop-failed'],
+  'audit-behind': ['audit-failed'],
+  'audit-lost': ['audit-failed'],
+  'token-ending': ['token-refused'],
+  'token-unchecked': ['upstream-failing', 'upstream-refusing'],
+  'trade-events-refused': ['upstream-refusing', 'token-refused'],
+  'trade-events-unconnected': ['upstream-failing', 'trade-events-refused'],
+  'market-stream-away': ['upstream-failing', 'upstream-refusing', 'token-refused'],
+};
+
+/** Those of the alarms that ring which this one may follow from: an operator begins with them. */
+export const causesOf = (name: AlarmName, ringing: readonly string[]): readonly AlarmName[] =>
+  (mayFollowFrom[name] ?? []).filter((one) => ringing.includes(one));
 
 /** A heading's anchor, as GitHub makes it of these: words alone. */
 export const runbookAnchor = (heading: string): string => heading.toLowerCase().replaceAll(' ', '-');

@@ -9,6 +9,8 @@ export function keyOutput(plan: string, key: string): string {
 /** What operators have set of trading, and the limits that were deployed, as JSON. */
 export const tradingControlsTableOutput = 'TradingControlsTable';
 export const tradingLimitsOutput = 'TradingLimits';
+/** The broker of the upstream's channel of quotes, where a stage listens to it. */
+export const marketStreamOutput = 'MarketStreamUrl';
 /** Which version of Countersign is deployed. */
 export const versionOutput = 'Version';
 /** Entries and counters. */

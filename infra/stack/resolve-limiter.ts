@@ -78,7 +78,7 @@ export function resolveLimiter(
   const empty = nothingLeftOf(limiterLimits(limits, given.share, endpoints), given.reserve);
   if (empty !== undefined)
     mistakes.add(
-      `limiter.share and limiter.reserve leave nothing of the limit ${empty} to give: let the stacks on the app key share one limiter.table, or close the groups that count against it.`,
+      `limiter.share and limiter.reserve leave nothing of the limit ${empty} to give: raise the share, lower the reserve, or let the stacks on the app key share one limiter.table.`,
     );
   return resolved;
 }

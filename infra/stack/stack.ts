@@ -11,6 +11,7 @@ import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
 import {
   keyOutput,
+  marketStreamOutput,
   orderJournalTableOutput,
   tradingControlsTableOutput,
   tradingLimitsOutput,
@@ -51,6 +52,7 @@ export class CountersignStack extends Stack {
       ],
       ['SecretArn', this.countersign.secret.secretArn, 'Where the app secret belongs'],
       ['UpstreamUrl', config.upstream.baseUrl, 'Where requests are sent to'],
+      [marketStreamOutput, config.marketStream?.url, 'The broker of the upstream’s channel of quotes'],
       [versionOutput, versionOf(), 'Of Countersign'],
       ...[...plans].flatMap(([plan, { keys }]) => [...keys].map(([name, key]) => keyRow(plan, name, key))),
       ...lookupOutputs(this.countersign),

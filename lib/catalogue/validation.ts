@@ -81,6 +81,7 @@ function repeatedNames(pairs: Pairs): ReadonlySet<string> {
 }
 
 const bounds: Readonly<Record<string, string>> = {
+  non_empty: 'empty',
   min_length: 'too short',
   max_length: 'too long',
   min_value: 'too small',

@@ -287,6 +287,7 @@ function reportOf(
     attempts: usage.attempts,
     status,
     ...(refusal && { code: refusal.code }),
+    ...(refusal?.blockedBy && { blockedBy: refusal.blockedBy }),
     ...(refusal && reportedUpstream(refusal)),
     ...(defect !== undefined && { defect }),
     ...('cacheResult' in outcome && { cache: outcome.cacheResult }),

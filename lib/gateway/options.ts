@@ -108,6 +108,8 @@ export interface RequestReport extends ReportedUpstream {
   readonly operation?: string;
   readonly status: number;
   readonly code?: RefusalCode;
+  /** Which guard rails held an order back. */
+  readonly blockedBy?: readonly string[];
   /** Keyed hashes: the app, the user, and the account that the request names. */
   readonly app?: string;
   readonly user?: string;

@@ -14,6 +14,7 @@ import {
   keyOfControl,
 } from './control-changes.ts';
 import { maxControlAgeMs } from './controls.ts';
+import type { LimitChanges } from './limits.ts';
 import type { MassCancel } from './mass-cancels.ts';
 
 export interface ControlAdminOptions {
@@ -64,7 +65,14 @@ export interface ControlAbout {
 }
 
 export type ControlHistoryLine =
-  | { readonly at: string; readonly by: string; readonly version: number; readonly change: ControlChange }
+  | {
+      readonly at: string;
+      readonly by: string;
+      readonly version: number;
+      readonly change: ControlChange;
+      /** Of the limits that the change names, what was set before; absent from other changes, and from lines of earlier versions. */
+      readonly limitsBefore?: LimitChanges;
+    }
   /** Sealed with another identity key. */
   | { readonly at: string };
 
@@ -126,7 +134,12 @@ export function createControlAdmin({
         const version = expected + 1;
         const sealed = await sealJson(sealer, await aboutOf(change, changed, before), key);
         const next = { key, version, ...changed, sealed };
-        const history = await lines.seal(now, { by, version, change });
+        const history = await lines.seal(now, {
+          by,
+          version,
+          change,
+          ...(change.action === 'limits' && { limitsBefore: namedBy(change.changes, state.limits) }),
+        });
         const keepsLimits = change.action === 'stop';
         if (await store.write({ expected, next, keepsLimits, history, ...(massCancel && { massCancel }) }))
           return { isChanged: true, control: await listed(next) };
@@ -154,6 +167,18 @@ function massCancelOf(change: ControlChange, scope: string, now: number): MassCa
   if (change.action !== 'stop' || !change.cancelOpen) return undefined;
   return { id: nonce(), scope, at: now, placedBefore: now + stoppedAfterMs };
 }
+
+/** Of limits, those that the changes name. */
+function namedBy(
+  { actions = {}, ...own }: LimitChanges,
+  { actions: actionsOf = {}, ...ownOf }: LimitChanges,
+) {
+  const left = among(actions, actionsOf);
+  return { ...among(own, ownOf), ...(Object.keys(left).length > 0 && { actions: left }) };
+}
+
+const among = (names: object, members: object) =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => name in names));
 
 const stateOf = (entry: ControlEntry | undefined): ControlState =>
   entry ? { limits: entry.limits, ...(entry.stopped && { stopped: entry.stopped }) } : { limits: {} };

@@ -35,7 +35,8 @@ type Check = (
   prices: Prices,
 ) => Omit<Failure, 'check' | 'at'> | undefined;
 
-const notKnown = 'not known';
+/** What an order comes to. */
+export const notKnown = 'not known';
 
 const single: Partial<Record<CheckName, Check>> = {
   restricted_symbols: ({ symbols }, { restricted_symbols: limit }) => {

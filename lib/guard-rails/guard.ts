@@ -5,7 +5,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
-import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, quotesTaken } from './checks.ts';
+import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, notKnown, quotesTaken } from './checks.ts';
 import { plainSymbol } from './contracts.ts';
 import {
   accountScope,
@@ -398,7 +398,7 @@ function uncountable(
   const check = 'max_duplicative_orders';
   const told = `${limit.orders} within ${limit.seconds} s`;
   const unread = known.find(({ order }) => order.isUnreadable);
-  if (unread) return [{ check, at: unread.order.at, limit: told, came: 'not known', unknown: 'order' }];
+  if (unread) return [{ check, at: unread.order.at, limit: told, came: notKnown, unknown: 'order' }];
   if (known.length + 3 * changes.length <= maxItems) return [];
   const most = `${told}, of at most ${maxItems / 4} orders in a request`;
   return [{ check, at: known[0]!.order.at, limit: most, came: `${known.length}` }];

@@ -46,19 +46,35 @@ export function membersOf(
   bytes: Uint8Array,
   names?: readonly string[],
 ): ReadonlyMap<string, Uint8Array> | undefined {
-  const start = startOf(bytes);
-  if (bytes[start] !== openBrace) return undefined;
   const members = new Map<string, Uint8Array>();
+  const isObject = visitMembers(bytes, names, (name, start, end) =>
+    members.set(name, bytes.subarray(start, end)),
+  );
+  return isObject ? members : undefined;
+}
+
+/**
+ * Calls `visit` with the name and the value's place of each member of an object, with the space behind it.
+ *
+ * @param names of ASCII characters; default all
+ * @returns whether the JSON is an object
+ */
+export function visitMembers(
+  bytes: Uint8Array,
+  names: readonly string[] | undefined,
+  visit: (name: string, start: number, end: number) => void,
+): boolean {
+  const start = startOf(bytes);
+  if (bytes[start] !== openBrace) return false;
   const open = new OpenContainers();
   for (let at = skipSpace(bytes, start + 1); bytes[at] === quote; at = skipSpace(bytes, at + 1)) {
     const name = names ? nameAt(bytes, at, names) : textAt(bytes, at);
     const value = afterName(bytes, at);
-    // With the space behind it.
     at = afterValue(bytes, value, open);
-    if (name !== undefined) members.set(name, bytes.subarray(value, at));
+    if (name !== undefined) visit(name, value, at);
     if (bytes[at] !== comma) break;
   }
-  return members;
+  return true;
 }
 
 /** The elements of an array, as parts of its bytes; none when the JSON is no array. */
@@ -123,14 +139,18 @@ export const mayHaveLength = (
   lengths: readonly number[],
 ): boolean => lengths.includes(end - start - 2) || hasEscape(bytes, start, end);
 
-/** Which of the names stands there. Only what may be one is made a text: an object may have a million members. */
+/** Which of the names stands there. None is made a text for it: an object may have a million members. */
 function nameAt(bytes: Uint8Array, start: number, names: readonly string[]): string | undefined {
   const end = afterText(bytes, start);
-  let mayBe = hasEscape(bytes, start, end);
-  for (const name of names) mayBe ||= name.length + 2 === end - start;
-  if (!mayBe) return undefined;
-  const name = JSON.parse(decoder.decode(bytes.subarray(start, end))) as string;
-  return names.includes(name) ? name : undefined;
+  if (hasEscape(bytes, start, end)) return names.find((name) => name === textAt(bytes, start));
+  for (const name of names) if (name.length + 2 === end - start && isAt(bytes, start + 1, name)) return name;
+  return undefined;
+}
+
+function isAt(bytes: Uint8Array, start: number, ascii: string): boolean {
+  for (let index = 0; index < ascii.length; index++)
+    if (bytes[start + index] !== ascii.charCodeAt(index)) return false;
+  return true;
 }
 
 function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
@@ -228,11 +248,8 @@ function afterScalar(bytes: Uint8Array, start: number): number {
   }
 }
 
-function afterWord(bytes: Uint8Array, start: number, word: string): number {
-  for (let index = 1; index < word.length; index++)
-    if (bytes[start + index] !== word.charCodeAt(index)) return wrong;
-  return start + word.length;
-}
+const afterWord = (bytes: Uint8Array, start: number, word: string): number =>
+  isAt(bytes, start, word) ? start + word.length : wrong;
 
 function afterNumber(bytes: Uint8Array, start: number): number {
   let at = bytes[start] === 0x2d ? start + 1 : start;

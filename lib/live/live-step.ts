@@ -3,7 +3,12 @@
 import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { CacheStep } from '../gateway/cache.ts';
-import type { CachedRead, CacheOptions, CacheParts } from '../gateway/cache-options.ts';
+import {
+  anonymousCaller,
+  type CachedRead,
+  type CacheOptions,
+  type CacheParts,
+} from '../gateway/cache-options.ts';
 import { CachedSnapshots, type CachedSnapshotsOptions } from '../gateway/cached-snapshots.ts';
 import { type Outcome, refused } from '../gateway/outcome.ts';
 import {
@@ -13,6 +18,7 @@ import {
 } from '../gateway/snapshots-by-account.ts';
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
+import { StreamDemand } from './stream-demand.ts';
 import { streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 
@@ -82,11 +88,12 @@ function createStreams(
   };
   let known: FollowedSnapshots;
   const snapshots = new CachedSnapshots(operation, { ...own, onReplaced }, parts, create);
+  const demand = new StreamDemand();
   const hub = new QuoteHub({
     source: {
       follow: () => known.follow(),
       look: (view, symbol) => known.look(view, symbol),
-      count: (view, symbol, times) => known.count(view, symbol, times),
+      count: (view, symbol) => known.count(view, symbol, demand.of(view, symbol)),
       cause: () => snapshots.recentFailure()?.code,
       async isCurrent() {
         const current = await parts.credentials.forRead();
@@ -119,7 +126,13 @@ function createStreams(
       if (first.kind === 'refused' && !isOutage(first.refusal)) return first;
       const end = streamEnd(request, clock(), options);
       if (options.shares && !(await options.shares.take(request, end.endsAt))) return refused(tooManyStreams);
-      const opened = hub.open({ view: viewOf(valid.query), symbols, ...end, askFor });
+      const view = viewOf(valid.query);
+      const { unit } = request.caller ?? anonymousCaller;
+      const opened = demand.during(hub.open({ view, symbols, ...end, askFor }), {
+        caller: unit,
+        view,
+        symbols,
+      });
       const events = whenOver(opened, () => options.shares?.free(request));
       return { kind: 'stream', events, body: new Uint8Array() };
     },

@@ -14,7 +14,8 @@ import { sameBytes, Version } from './version.ts';
 export interface QuoteSource {
   follow(): Promise<void>;
   look(view: View, symbol: string): Look;
-  count(view: View, symbol: string, times: number): void;
+  /** Counts a request of each stream that follows the symbol. */
+  count(view: View, symbol: string): void;
   /** The code of the upstream's failure, while there is one. */
   cause(): string | undefined;
   /** Whether what it refreshes with is still the gateway's: its app key, and its limits. */
@@ -32,6 +33,8 @@ export interface QuoteHubOptions {
 
 /** Twice within the 250 ms in which a stream tells what is known. */
 export const turnMs = 100;
+/** How long a turn waits for what others wrote: a trip to the store and some. */
+const readMs = 40;
 /** As often as a client that polls asks: what is followed is in demand as what is asked for. */
 const demandEveryMs = 5000;
 
@@ -96,14 +99,16 @@ export class QuoteHub {
     const { clock, sleep, onFailure, source } = this.#options;
     this.#isRunning = true;
     while (this.#streams.size > 0) {
-      // Nobody waits for it: a refresh takes as long as the upstream does, and what others fetched comes meanwhile.
-      source.follow().catch(onFailure);
+      const startedAt = clock();
+      // A refresh takes as long as the upstream does. No stream waits for it: what others fetched comes meanwhile.
+      await Promise.race([source.follow().catch(onFailure), sleep(readMs)]);
       try {
         this.#turn(clock());
       } catch (error) {
         onFailure(error);
       }
-      await sleep(turnMs);
+      // A clock may be set back meanwhile.
+      await sleep(Math.min(turnMs, Math.max(0, startedAt + turnMs - clock())));
     }
     this.#isRunning = false;
   }
@@ -118,7 +123,7 @@ export class QuoteHub {
     for (const topic of this.#topics.values()) {
       const { view, symbol, streams } = topic;
       try {
-        if (isCounted) source.count(view, symbol, streams.size);
+        if (isCounted) source.count(view, symbol);
         if (this.#look(topic)) for (const stream of streams) stream.mark(topic);
       } catch (error) {
         onFailure(error);

@@ -3,15 +3,14 @@
  * an earlier one. Streams share versions, so that what many of them tell is written once.
  */
 
-import { textOf } from '../kernel/json-members.ts';
-import { membersOf } from '../kernel/json-scan.ts';
+import { textOf, type WrittenMember, writtenMembers } from '../kernel/json-members.ts';
 
 export class Version {
   readonly symbol: string;
   readonly record: Uint8Array;
   /** Just before the upstream was asked, in milliseconds since the epoch. */
   readonly at: number;
-  #members: ReadonlyMap<string, string> | undefined;
+  #members: ReadonlyMap<string, WrittenMember> | undefined;
   #whole: string | undefined;
   readonly #changes = new WeakMap<Version, string>();
 
@@ -35,23 +34,24 @@ export class Version {
   }
 
   #since(earlier: Version): string {
-    const [before, now] = [earlier.#texts, this.#texts];
+    const [before, now] = [earlier.#written, this.#written];
     for (const name of before.keys()) if (!now.has(name)) return this.whole;
-    const set = [...now].filter(([name, text]) => before.get(name) !== text);
-    return `{${this.#head},"set":{${set.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}}`;
+    const set: string[] = [];
+    for (const [name, { text }] of now)
+      if (before.get(name)?.text !== text) set.push(`${JSON.stringify(name)}:${text}`);
+    return `{${this.#head},"set":{${set.join()}}}`;
   }
 
   get #head(): string {
     return `"symbol":${JSON.stringify(this.symbol)},"at":${this.at}`;
   }
 
-  get #texts(): ReadonlyMap<string, string> {
-    const members = () => [...(membersOf(this.record) ?? [])];
-    this.#members ??= new Map(members().map(([name, value]) => [name, textOf(value)]));
+  get #written(): ReadonlyMap<string, WrittenMember> {
+    this.#members ??= writtenMembers(this.record) ?? new Map();
     return this.#members;
   }
 }
 
 /** Whether two records are the same bytes. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, at) => byte === b[at]);
+  a === b || (a.length === b.length && a.every((byte, at) => byte === b[at]));

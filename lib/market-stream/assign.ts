@@ -5,7 +5,7 @@ import type { WantedSymbol } from './ports.ts';
 export interface AssignOptions {
   /** Symbols that all sessions together may carry. */
   readonly capacity: number;
-  /** Symbols that move in or out at once, at most: each move is paid for with requests of the shared limit. */
+  /** Symbols that take the place of others at once, at most: each move is paid for with requests of the shared limit. */
   readonly maxMoves: number;
 }
 
@@ -20,7 +20,7 @@ export const keyOf = ({ category, symbol }: Pick<WantedSymbol, 'category' | 'sym
  * What is to be carried next.
  *
  * @param carried keys of the symbols that are carried now
- * @param wanted those in demand most first; at least twice as many as `capacity`, where there are so many
+ * @param wanted all that clients ask for, in demand most first
  * @returns keys
  */
 export function assign(
@@ -36,14 +36,12 @@ export function assign(
   for (const one of wanted) {
     const key = keyOf(one);
     if (next.has(key)) continue;
-    if (moves >= maxMoves) break;
     if (next.size >= capacity) {
-      const out = weakest.shift();
+      const out = moves++ < maxMoves ? weakest.shift() : undefined;
       if (out === undefined || one.demand < hysteresis * (demand.get(out) ?? 0) || one.demand === 0) break;
       next.delete(out);
     }
     next.add(key);
-    moves++;
   }
   return next;
 }

@@ -1,7 +1,7 @@
 /** What the sessions tell, as batches for all instances: changes several times a second, and whole ones in between. */
 
 import { type StreamedChange, type StreamedLog, wholeEveryMs } from '../cache/snapshots/index.ts';
-import type { StreamSession, SymbolState } from './session.ts';
+import { isTorn, type StreamSession, type SymbolState } from './session.ts';
 
 /** In a quiet market a sign of life is written this often. */
 const signEveryMs = 1000;
@@ -37,8 +37,14 @@ export class Batches {
     // Whether a write that failed was made after all, the log says.
     const sequence = (this.#sequence ?? (await this.#log.last())) + 1;
     this.#sequence = undefined;
-    const signs = groups.map(({ signAt }) => Math.max(0, signAt));
-    const batch = { sequence, at: now, signs, changes: told.map(changeOf), ...(isWhole && { carried }) };
+    const batch = {
+      sequence,
+      at: now,
+      signs: groups.map(({ signAt }) => Math.max(0, signAt)),
+      torn: groups.map(({ states }) => states.filter(isTorn).map(({ symbol }) => symbol)),
+      changes: told.map(changeOf),
+      ...(isWhole && { carried }),
+    };
     if (!(await this.#log.write(batch))) return;
     this.#sequence = sequence;
     this.#writtenAt = now;

@@ -43,11 +43,15 @@ export interface MarketStreamRun {
 
 /** Told as it happens, for metrics and alarms. No secret, key or session id is in it. */
 export type MarketStreamReport =
-  /** About once a minute. `symbols` are told now, of those that are `wanted`; `lastSignAgeMs` is that of the oldest session. */
+  /**
+   * About once a minute. `symbols` are told now, of those that are `wanted`; of `torn` ones something was not told;
+   * `lastSignAgeMs` is that of the oldest session.
+   */
   | {
       readonly kind: 'state';
       readonly sessions: number;
       readonly symbols: number;
+      readonly torn: number;
       readonly wanted: number;
       readonly lastSignAgeMs?: number;
     }

@@ -21,7 +21,7 @@ import {
 } from './listener-options.ts';
 import type { AccountStream, WantedSymbol } from './ports.ts';
 import { Refusals } from './refusals.ts';
-import { StreamSession } from './session.ts';
+import { isTorn, StreamSession } from './session.ts';
 
 /** As those of the listener of trade events, for which they are explained. */
 const leaseTuning = { leaseMs: 12_000, renewEveryMs: 3_000, pollMs: 100, waitMs: 75_000, marginMs: 2_000 };
@@ -29,7 +29,10 @@ const leaseTuning = { leaseMs: 12_000, renewEveryMs: 3_000, pollMs: 100, waitMs:
 const turnMs = 1000;
 const assignEveryMs = 5000;
 const reportEveryMs = 60_000;
-/** Symbols that move in or out within one assignment, once all places are taken. */
+const secretEveryMs = 60_000;
+/** The next listener has acquired the lease and connected long before. */
+const handOverMs = 20_000;
+/** Symbols that take the place of others within one assignment. */
 const maxMoves = 20;
 
 type Run = Parameters<MarketStreamListener['run']>[0];
@@ -50,11 +53,6 @@ async function run(
   parts: Parts,
   { until, signal = new AbortController().signal }: Run,
 ): Promise<MarketStreamRun> {
-  const account = await parts.account().catch((cause: unknown) => {
-    parts.report({ kind: 'failed', step: 'account', cause });
-    return undefined;
-  });
-  if (!account) return { result: 'refused' };
   const owner = crypto.randomUUID();
   const leaseParts: LeaseParts = {
     ...parts,
@@ -62,10 +60,17 @@ async function run(
     report: ({ cause }) => parts.report({ kind: 'failed', step: 'store', cause }),
   };
   for (;;) {
+    const account = await parts.account().catch((cause: unknown) => {
+      parts.report({ kind: 'failed', step: 'account', cause });
+      return undefined;
+    });
+    if (!account) return { result: 'refused' };
     const lease = await acquireLease(leaseParts, { name: account.lease, owner, endsAt: until, signal });
     if (!lease) return { result: 'not_needed' };
-    const result = await new Shift(parts, account, lease).work(until, signal);
-    if (result !== 'lease_lost' || signal.aborted || parts.clock() >= until) return { result };
+    const shift = new Shift(parts, account, lease);
+    const result = await shift.work(until, signal);
+    const goesOn = result === 'lease_lost' || shift.isReplaced;
+    if (!goesOn || signal.aborted || parts.clock() >= until) return { result };
   }
 }
 
@@ -78,8 +83,12 @@ class Shift {
   readonly #refusals: Refusals;
   readonly #batches: Batches;
   readonly #over = new AbortController();
+  /** Connections stay open for the next listener when all else is over. */
+  readonly #closed = new AbortController();
   #assigned: ReadonlySet<string> = new Set();
   #wanted: readonly WantedSymbol[] = [];
+  /** Ended because the secret names another account. */
+  isReplaced = false;
 
   constructor(parts: Parts, account: AccountStream, lease: Lease) {
     const { tuning, clock } = parts;
@@ -89,7 +98,13 @@ class Shift {
     this.#refusals = new Refusals(clock);
     this.#sessions = Array.from(
       { length: tuning.sessions },
-      () => new StreamSession(parts, account, (refused, symbols) => this.#refusals.add(refused, symbols)),
+      (_, index) =>
+        new StreamSession(
+          parts,
+          account,
+          lease.state.sessionIds?.[index] ?? crypto.randomUUID(),
+          (refused, symbols) => this.#refusals.add(refused, symbols),
+        ),
     );
     this.#batches = new Batches(account.log, this.#sessions);
   }
@@ -102,14 +117,10 @@ class Shift {
     if (signal.aborted) stop();
     const released = new AbortController();
     const leaseIsKept = this.#lease.keep(released.signal);
-    const tasks = [
-      this.#plan(),
-      this.#write(),
-      this.#watchTime(until),
-      ...this.#sessions.map((one, index) => this.#keep(one, index)),
-    ];
+    const tasks = [this.#plan(), this.#write(), this.#watchTime(until), this.#watchSecret()];
+    const connections = this.#sessions.map((one, index) => this.#keep(one, index));
     // What fails here is a defect: the listener ends, and another one begins.
-    for (const task of tasks)
+    for (const task of [...tasks, ...connections])
       task.catch((cause: unknown) => {
         this.#parts.report({ kind: 'failed', step: 'task', cause });
         stop();
@@ -119,9 +130,21 @@ class Shift {
     released.abort();
     await leaseIsKept;
     const isLost = this.#lease.lost.aborted;
+    this.#noteSessions();
     await this.#lease.release();
+    const isHandedOn = !isLost && !signal.aborted && !this.isReplaced;
+    if (isHandedOn) await this.#handOn(connections);
+    this.#closed.abort();
+    await Promise.allSettled(connections);
     signal.removeEventListener('abort', stop);
     return isLost ? 'lease_lost' : 'listened';
+  }
+
+  /** The upstream counts a connection for a minute after its end, but not one that another takes the place of. */
+  async #handOn(connections: readonly Promise<void>[]): Promise<void> {
+    const taken = new AbortController();
+    Promise.allSettled(connections).then(() => taken.abort());
+    await this.#parts.pause(handOverMs, taken.signal);
   }
 
   /** A session is opened when there are symbols for it. */
@@ -129,7 +152,7 @@ class Shift {
     const { pause, tuning } = this.#parts;
     const over = this.#over.signal;
     while (!over.aborted && this.#assigned.size <= index * tuning.symbolsEach) await pause(turnMs, over);
-    await session.keep(over);
+    if (!over.aborted) await session.keep(over, this.#closed.signal);
   }
 
   /** One subscription request a turn, of all sessions together. */
@@ -144,19 +167,24 @@ class Shift {
         assignAt = now + assignEveryMs;
       }
       for (const session of this.#sessions) session.watch(now);
+      this.#noteSessions();
       for (let index = 0; index < this.#sessions.length; index++)
         if (await this.#sessions[(turn + index) % this.#sessions.length]!.sync()) break;
       await pause(turnMs, over);
     }
   }
 
+  /** For the next listener, which connects with the same ids. */
+  #noteSessions(): void {
+    this.#lease.note({ sessionIds: this.#sessions.map(({ id }) => id) });
+  }
+
   #assign(): void {
     const { sessions, symbolsEach } = this.#parts.tuning;
     const capacity = sessions * symbolsEach;
-    this.#wanted = this.#account.demand.wanted(2 * capacity).filter((one) => !this.#refusals.has(one));
+    this.#wanted = this.#account.demand.wanted().filter((one) => !this.#refusals.has(one));
     const carried = [...this.#assigned].filter((key) => !this.#isRefused(key));
-    const moves = carried.length < capacity ? capacity : maxMoves;
-    this.#assigned = assign(new Set(carried), this.#wanted, { capacity, maxMoves: moves });
+    this.#assigned = assign(new Set(carried), this.#wanted, { capacity, maxMoves });
     this.#distribute(symbolsEach);
   }
 
@@ -209,14 +237,26 @@ class Shift {
     }
   }
 
+  /** Sessions stay while the app key does: the broker has nothing else of the secret, and counts each for a minute after its end. */
+  async #watchSecret(): Promise<void> {
+    const over = this.#over.signal;
+    while (!over.aborted) {
+      await this.#parts.pause(secretEveryMs, over);
+      if (over.aborted || (await this.#account.isCurrent().catch(() => true))) continue;
+      this.isReplaced = true;
+      this.#over.abort();
+    }
+  }
+
   #report(now: number): void {
     const connected = this.#sessions.filter(({ isConnected }) => isConnected);
-    const symbols = connected.reduce((sum, { carried }) => sum + carried.length, 0);
+    const symbols = connected.flatMap(({ carried }) => carried);
     const signs = connected.map(({ signAt }) => now - signAt);
     this.#parts.report({
       kind: 'state',
       sessions: connected.length,
-      symbols,
+      symbols: symbols.length,
+      torn: symbols.filter(isTorn).length,
       wanted: this.#wanted.length,
       ...(signs.length > 0 && { lastSignAgeMs: Math.max(...signs) }),
     });

@@ -5,6 +5,9 @@
 
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
+/** What a message tells of: trades, or the book. */
+export type StreamedPart = 'trade' | 'book';
+
 export type StreamMessage =
   | {
       readonly kind: 'values';
@@ -14,6 +17,11 @@ export type StreamMessage =
       /** When the upstream sent it, in milliseconds since the epoch. */
       readonly sentAt: number;
     }
+  /**
+   * Something changed, and the message does not say to what: a snapshot of its symbol alone, or a state of the book that
+   * lacks a side or does not say of when it is.
+   */
+  | { readonly kind: 'torn'; readonly symbol: string; readonly part: StreamedPart }
   | { readonly kind: 'notice'; readonly type: string; readonly content: string }
   /** A sign of life, and nothing else; also of topics that are not used or not known. */
   | { readonly kind: 'sign' }
@@ -72,20 +80,25 @@ function readValues(topic: 'snapshot' | 'quote', payload: Uint8Array, now: numbe
   if (!symbolForm.test(symbol)) throw new RangeError('no symbol');
   if (timestamp !== '') checked('timestamp', timestamp, momentForm);
   const members: Record<string, string> = {};
-  if (topic === 'quote') Object.assign(members, bookOf(fields, timestamp));
-  else
+  if (topic === 'quote') {
+    Object.assign(members, bookOf(fields));
+    if (timestamp === '' || members.ask === undefined || members.bid === undefined)
+      return { kind: 'torn', symbol, part: 'book' };
+    members.quote_time = timestamp;
+  } else
     for (const [number, name] of Object.entries(snapshotMembers)) {
       const value = text(last(fields, Number(number)));
       if (value !== '')
         members[name] = checked(name, value, name.endsWith('_time') ? momentForm : decimalForm);
     }
+  if (Object.keys(members).length === 0) return { kind: 'torn', symbol, part: 'trade' };
   for (const [name, value] of Object.entries(members))
     if (name.endsWith('_time') && Number(value) > now + maxAheadMs) throw new RangeError(`${name} is ahead`);
   return { kind: 'values', symbol, members, sentAt: Number(timestamp) };
 }
 
 /** The best of either side, which is the first. */
-function bookOf(fields: Fields, timestamp: string): Record<string, string> {
+function bookOf(fields: Fields): Record<string, string> {
   const members: Record<string, string> = {};
   for (const [field, name] of [
     [2, 'ask'],
@@ -97,8 +110,7 @@ function bookOf(fields: Fields, timestamp: string): Record<string, string> {
     members[name] = checked(name, text(last(side, 1)), decimalForm);
     members[`${name}_size`] = checked(name, text(last(side, 2)), decimalForm);
   }
-  // Without a time it could not be told from an older one.
-  return timestamp === '' ? {} : { ...members, quote_time: timestamp };
+  return members;
 }
 
 function checked(name: string, value: string, form: RegExp): string {

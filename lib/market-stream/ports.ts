@@ -74,7 +74,7 @@ export interface SubscriptionCalls {
 export interface WantedSymbol {
   readonly category: string;
   readonly symbol: string;
-  /** How often clients requested it lately, of all instances together. */
+  /** How often clients requested it lately, of all instances together; a caller with many symbols counts less for each. */
   readonly demand: number;
 }
 
@@ -82,8 +82,8 @@ export interface WantedSymbol {
 export interface StreamDemand {
   /** Reads what other instances tell. Never rejects. */
   poll(): Promise<void>;
-  /** Those in demand most first. */
-  wanted(max: number): readonly WantedSymbol[];
+  /** All that is in use, in demand most first. */
+  wanted(): readonly WantedSymbol[];
   /** The latest record that was fetched of a symbol, and when; undefined when there is none. */
   fetched(category: string, symbol: string): { readonly record: Uint8Array; readonly at: number } | undefined;
 }
@@ -91,6 +91,8 @@ export interface StreamDemand {
 /** What belongs to one account at the upstream. */
 export interface AccountStream {
   readonly appKey: string;
+  /** Whether the secret still names this account. Rejects when it cannot be read. */
+  isCurrent(): Promise<boolean>;
   /** The name of the lease: one listener has it. */
   readonly lease: string;
   readonly log: StreamedLog;

@@ -8,7 +8,7 @@ import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
 import { keyOf } from './assign.ts';
 import { SessionLife } from './life.ts';
 import type { Parts } from './listener-options.ts';
-import { readMessage } from './messages.ts';
+import { readMessage, type StreamedPart } from './messages.ts';
 import {
   type AccountStream,
   MarketStreamError,
@@ -25,6 +25,8 @@ export interface SymbolState {
   /** A trade was told since it was subscribed, and a state of the book: from then on the session tells of each that follows. */
   hasTrade: boolean;
   hasBook: boolean;
+  /** The parts that have changed untold. */
+  readonly torn: Set<StreamedPart>;
 }
 
 const reconnecting: BackOff = { firstMs: 500, maxMs: 30_000 };
@@ -53,6 +55,12 @@ const behindMs = 3000;
 /** In a quiet market values are as old as the last answer. */
 const pingMs = 1000;
 
+/** Something of it changed that was not told: until it is told, its record is known to be older than the session's sign. */
+export const isTorn = ({ torn }: SymbolState): boolean => torn.size > 0;
+
+const partOf = ({ time }: (typeof memberGroups)[number]): StreamedPart =>
+  time === 'quote_time' ? 'book' : 'trade';
+
 export type Refused = Extract<SubscriptionAnswer, { ok: false }>;
 type Refuse = (refused: Refused, symbols: readonly WantedSymbol[]) => void;
 
@@ -65,7 +73,7 @@ export class StreamSession {
   readonly #states = new Map<string, SymbolState>();
   readonly #changed = new Set<SymbolState>();
   #desired: readonly WantedSymbol[] = [];
-  #id: string = crypto.randomUUID();
+  #id: string;
   #connection: AbortController | undefined;
   #isConnected = false;
   /** No subscription is asked for before. */
@@ -74,10 +82,15 @@ export class StreamSession {
   #mutedAt = Number.NEGATIVE_INFINITY;
 
   /** @param refuse told of symbols, or a category, that the upstream refuses */
-  constructor(parts: Parts, account: AccountStream, refuse: Refuse) {
+  constructor(parts: Parts, account: AccountStream, id: string, refuse: Refuse) {
     this.#parts = parts;
+    this.#id = id;
     this.#account = account;
     this.#refuse = refuse;
+  }
+
+  get id(): string {
+    return this.#id;
   }
 
   get isConnected(): boolean {
@@ -92,7 +105,8 @@ export class StreamSession {
   get carried(): readonly SymbolState[] {
     const now = this.#parts.clock();
     return [...this.#states.values()].filter(
-      ({ hasTrade, hasBook, subscribedAt }) => hasTrade && (hasBook || now - subscribedAt > bookMs),
+      ({ hasTrade, hasBook, torn, subscribedAt }) =>
+        hasTrade && (hasBook || (!torn.has('book') && now - subscribedAt > bookMs)),
     );
   }
 
@@ -112,20 +126,24 @@ export class StreamSession {
     this.#desired = symbols;
   }
 
-  /** Connects, and connects again, until the signal aborts. */
-  async keep(signal: AbortSignal): Promise<void> {
+  /**
+   * Connects, and connects again, until `over` aborts. A connection that is open then stays until `closed` aborts, or the
+   * next listener takes its place.
+   */
+  async keep(over: AbortSignal, closed: AbortSignal): Promise<void> {
     const { clock, pause, random, report } = this.#parts;
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !over.aborted; ) {
       const openedAt = clock();
-      const pauseMs = await this.#listen(signal).catch((error: unknown) => {
-        report({ kind: 'failed', step: 'connection', cause: error });
+      const pauseMs = await this.#listen(closed).catch((error: unknown) => {
+        // The next listener has taken the connection over.
+        if (!over.aborted) report({ kind: 'failed', step: 'connection', cause: error });
         return error instanceof MarketStreamError ? refusals[error.refusal ?? 0] : undefined;
       });
       this.#forget();
-      if (signal.aborted) return;
+      if (over.aborted) return;
       report({ kind: 'ended' });
       failures = clock() - openedAt > reconnecting.maxMs ? 0 : failures + 1;
-      await pause(pauseMs ?? jitteredMs(reconnecting, failures, random), signal);
+      await pause(pauseMs ?? jitteredMs(reconnecting, failures, random), over);
     }
   }
 
@@ -159,10 +177,11 @@ export class StreamSession {
   #receive(topic: string, payload: Uint8Array, now: number): void {
     const message = readMessage(topic, payload, now);
     if (message.kind === 'invalid' || message.kind === 'notice') this.#parts.report(message);
-    else if (message.kind === 'values') {
+    else if (message.kind === 'values' || message.kind === 'torn') {
       this.#life.values(now);
       const state = this.#states.get(message.symbol);
-      if (state) this.#take(state, message.members);
+      if (state && message.kind === 'values') this.#take(state, message.members);
+      else if (state && message.kind === 'torn') state.torn.add(message.part);
     }
   }
 
@@ -173,6 +192,7 @@ export class StreamSession {
     for (const group of memberGroups) {
       const isOlder = Number(members[group.time] ?? Infinity) < Number(state.members[group.time] ?? 0);
       if (isOlder) continue;
+      if (members[group.time] !== undefined) state.torn.delete(partOf(group));
       for (const name of [group.time, ...group.members])
         if (members[name] !== undefined) state.members[name] = members[name];
     }
@@ -185,7 +205,7 @@ export class StreamSession {
     const isMute = this.#life.isMute(now);
     const untold = isMute
       ? [...this.#states.values()]
-      : this.carried.filter((one) => this.#isBehind(one, now));
+      : this.carried.filter((one) => !isTorn(one) && this.#isBehind(one, now));
     if (untold.length === 0) return;
     this.#parts.report({ kind: 'mute', symbols: untold.length });
     // None of them is carried until it is told again; they are subscribed again at the next turn.
@@ -247,7 +267,7 @@ export class StreamSession {
     for (const { category, symbol } of symbols) {
       const record = demand.fetched(category, symbol)?.record;
       const members = record ? { ...streamedMembers(record) } : {};
-      const nothing = { hasTrade: false, hasBook: false };
+      const nothing = { hasTrade: false, hasBook: false, torn: new Set<StreamedPart>() };
       this.#states.set(symbol, { category, symbol, members, subscribedAt, ...nothing });
     }
     const answer = await calls.subscribe(this.#call(symbols));

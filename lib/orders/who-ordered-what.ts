@@ -52,6 +52,8 @@ export interface OrderedFilter {
   readonly clientOrderId?: string;
   /** Of a keyed name; undefined: no user is known. */
   readonly user?: (name: string | undefined) => boolean;
+  /** Those alone whose outcome is not known. */
+  readonly unsettled?: boolean;
 }
 
 export interface WhoOrderedWhat {
@@ -125,7 +127,8 @@ type Present<T> = { readonly [K in keyof T]: Exclude<T[K], undefined> };
 const present = <T extends object>(members: T): Present<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
 
-function isTaken(one: Ordered, { account, clientOrderId, user }: OrderedFilter): boolean {
+function isTaken(one: Ordered, { account, clientOrderId, user, unsettled = false }: OrderedFilter): boolean {
+  if (unsettled && ['accepted', 'refused', 'removed'].includes(one.state)) return false;
   if (account !== undefined && one.account_id !== account) return false;
   if (clientOrderId !== undefined && one.client_order_id !== clientOrderId) return false;
   return !user || user(one.user);

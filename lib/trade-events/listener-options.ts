@@ -58,8 +58,9 @@ export interface TradeEventTuning {
 
 export interface TradeEventListener {
   /**
-   * Waits for the lease, listens until `until`, hands over, and resolves. Resolves at once where another listener means
-   * to hold the lease beyond `until`. Never opens a second stream beside its own, and none without the lease.
+   * Waits for the lease, listens until `until`, hands over, and resolves. Resolves early where another listener renews
+   * the lease, which it does every few seconds, and means to hold it beyond `until`. Never opens a second stream beside
+   * its own, and none without the lease.
    */
   run(call: { readonly until: number; readonly signal?: AbortSignal }): Promise<RunReport>;
 }

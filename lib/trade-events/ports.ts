@@ -107,6 +107,11 @@ export interface LeaseState {
   readonly refusals?: number;
   /** What changed before, and is visible in a read, has been compared. Absent before the first stream. */
   readonly comparedAt?: number;
+  /**
+   * Of the market stream's sessions. The upstream closes the connection of the listener before when the next one connects with
+   * its id, and does not count it.
+   */
+  readonly sessionIds?: readonly string[];
 }
 
 /** One order, under its keyed name. */

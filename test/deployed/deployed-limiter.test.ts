@@ -10,7 +10,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import type { LimiterReport } from '../../lib/gateway/index.ts';
 import { hostWith } from '../support/deployed.ts';
 
-/** A table that takes every write. */
+/** A table that takes every write, and a clock that stands still: no window is over between two permits. */
 function createTable() {
   const items = new Map<string, Item>();
   const send = async (operation: string, input: object) => {
@@ -37,7 +37,7 @@ function createTable() {
     return { Attributes };
   };
   const ports = gatewayPorts(
-    hostWith(() => {}, { functionName: 'f' }),
+    hostWith(() => {}, { functionName: 'f', clock: () => 1_790_000_000_500 }),
     () => ({ send }),
   );
   return { items, ports };

@@ -1,8 +1,8 @@
 /**
  * `npm run study -- market-stream 600 10 400`: seconds, kills and symbols. The deployed listener in processes of its own,
  * over the emulator's tables and before the simulator's broker, killed again and again, and an instance that follows. It
- * looks for values that went back, and for ages that were wrong: a trade that came to light later, of a moment before the
- * one that an earlier look claimed to show.
+ * looks for values that went back, and for ages that were wrong: a trade that came to light later, and that the upstream
+ * had sent before the moment that an earlier look claimed to show.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,7 +13,9 @@ import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-s
 import { createDynamoStreamedLog } from '../../functions/aws/dynamo-streamed-log.ts';
 import { storePartition } from '../../functions/aws/snapshot-keys.ts';
 import { upstreamName } from '../../functions/compose/gateway.ts';
-import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { type PushedMessage, type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { lastTradeTime, tradeBefore } from '../../infra/simulator/market/tape.ts';
+import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { FollowedSnapshots, snapshotPartition, viewOf } from '../../lib/cache/snapshots/index.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
@@ -25,8 +27,6 @@ import { createLimiterTable, createTable, emulatorEnvironment } from '../support
 import { startMinistack } from '../support/ministack.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
-/** The upstream sends a symbol three times a second at most: so long after a trade it may do so. */
-const sendMs = 350;
 const tables = { cache: 'cache', limiter: 'limiter' };
 
 export async function studyMarketStream([
@@ -36,13 +36,17 @@ export async function studyMarketStream([
 ]: readonly string[]): Promise<boolean> {
   Object.assign(process.env, emulatorEnvironment);
   const emulator = await startMinistack();
-  const simulator = await startSimulator({ ...credentials, marketStream: {} });
+  const sent = new SentTrades();
+  const simulator = await startSimulator({
+    ...credentials,
+    marketStream: { onPush: (message) => sent.note(message) },
+  });
   const listeners = new Listeners(simulator, emulator.endpoint);
   try {
     await createTable(emulator.endpoint, tables.cache);
     await createLimiterTable(emulator.endpoint, tables.limiter);
     const cache = await createFollower(simulator, emulator.endpoint);
-    const watch = new Watch(cache, simulator.symbols('US_STOCK').slice(0, Number(symbols)));
+    const watch = new Watch(cache, sent, busiest(Number(symbols)));
     // The second waits for the lease, as starts of a schedule do.
     listeners.start();
     listeners.start();
@@ -58,6 +62,20 @@ export async function studyMarketStream([
     await simulator.close();
     await emulator.stop();
   }
+}
+
+/** Those that trade most: 400 of them three times a second, as often as the upstream tells of one. */
+function busiest(count: number): readonly string[] {
+  const now = Date.now();
+  const paces = [...createUniverse(1).values()].flatMap((instrument) => {
+    const last = lastTradeTime(instrument, now);
+    const paceMs = last - tradeBefore(instrument, last);
+    return instrument.category === 'US_STOCK' ? [{ symbol: instrument.symbol, paceMs }] : [];
+  });
+  return paces
+    .sort((a, b) => a.paceMs - b.paceMs)
+    .slice(0, count)
+    .map(({ symbol }) => symbol);
 }
 
 class Listeners {
@@ -133,6 +151,23 @@ async function createFollower({ url }: Simulator, endpoint: string): Promise<Fol
   });
 }
 
+/** When the upstream first sent a trade, of those that it sent lately. */
+class SentTrades {
+  readonly #all = new Map<string, readonly (readonly [tradedAt: number, sentAt: number])[]>();
+
+  note({ type, symbol, tradedAt, sentAt }: PushedMessage): void {
+    if (type !== 'SNAPSHOT') return;
+    const known = this.#all.get(symbol) ?? [];
+    if (known.some(([one]) => one === tradedAt)) return;
+    this.#all.set(symbol, [...known, [tradedAt, sentAt] as const].slice(-100));
+  }
+
+  /** When it sent the first trade after one and up to another. @returns undefined where all were fetched, and none sent */
+  firstSentAt(symbol: string, after: number, upTo: number): number | undefined {
+    return this.#all.get(symbol)?.find(([one]) => one > after && one <= upTo)?.[1];
+  }
+}
+
 interface Shown {
   readonly tradedAt: number;
   /** The latest moment that was claimed for it, and for those before. */
@@ -142,6 +177,7 @@ interface Shown {
 /** Looks ten times a second at what an instance shows. */
 class Watch {
   readonly #cache: FollowedSnapshots;
+  readonly #sent: SentTrades;
   readonly #symbols: readonly string[];
   readonly #shown = new Map<string, Shown>();
   readonly #ages = new Histogram();
@@ -149,9 +185,12 @@ class Watch {
   wentBack = 0;
   wrong = 0;
   #looks = 0;
+  #checked = 0;
+  #wrongMs = 0;
 
-  constructor(cache: FollowedSnapshots, symbols: readonly string[]) {
+  constructor(cache: FollowedSnapshots, sent: SentTrades, symbols: readonly string[]) {
     this.#cache = cache;
+    this.#sent = sent;
     this.#symbols = symbols;
   }
 
@@ -188,19 +227,29 @@ class Watch {
     };
     const before = this.#shown.get(symbol) ?? { tradedAt: 0, claimedAt: 0 };
     if (tradedAt < before.tradedAt) this.wentBack++;
-    // The earlier look claimed a moment at which this trade had been sent, and did not have it.
-    if (tradedAt > before.tradedAt && tradedAt + sendMs <= before.claimedAt) this.wrong++;
+    if (tradedAt > before.tradedAt)
+      this.#judge(before, this.#sent.firstSentAt(symbol, before.tradedAt, tradedAt));
     this.#shown.set(symbol, { tradedAt, claimedAt: Math.max(sentAt, before.claimedAt) });
     const ageMs = Date.now() - sentAt;
     this.#ages.add(ageMs);
     return ageMs;
   }
 
+  /** A look that claimed a moment at which a newer trade had been sent, and did not have it, was wrong. */
+  #judge({ claimedAt }: Shown, sentAt: number | undefined): void {
+    if (sentAt === undefined) return;
+    this.#checked++;
+    if (sentAt >= claimedAt) return;
+    this.wrong++;
+    this.#wrongMs = Math.max(this.#wrongMs, claimedAt - sentAt);
+  }
+
   told(seconds: number, kills: number): string {
     const { p50, p99, max } = this.#ages.quantiles();
     return (
       `${this.#symbols.length} symbols for ${seconds} s, listener killed ${kills} times: age p50/p99/max ${p50}/${p99}/${max} ms, ` +
-      `oldest after each start ${this.#oldest.join(', ')} ms; went back ${this.wentBack}, told wrongly ${this.wrong} of ${this.#looks}`
+      `oldest after each start ${this.#oldest.join(', ')} ms; went back ${this.wentBack}, ` +
+      `told wrongly ${this.wrong} of ${this.#checked} trades (by ${this.#wrongMs} ms at most) in ${this.#looks} looks`
     );
   }
 }

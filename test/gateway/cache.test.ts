@@ -227,7 +227,8 @@ describe('when the upstream fails', { concurrent: true }, () => {
     assert.ok(turns.some(({ code, upstreamStatus }) => code === 'upstream_error' && upstreamStatus === 500));
   });
 
-  test('with nothing known, the failure is given as what it is', async (t) => {
+  // Alone: beside others, a busy machine may take longer than the upstream may.
+  test('with nothing known, the failure is given as what it is', { concurrent: false }, async (t) => {
     const { gateway, turns } = await sharedFor(t, { fault: () => ({ kind: 'drop' }) });
     const problem = problemOf(await ask(gateway, snapshots('AAPL')));
     assert.deepEqual([problem.status, problem.code], [502, 'upstream_broken_answer']);
@@ -317,8 +318,9 @@ describe('when the limit is used up', { concurrent: true }, () => {
       margins: { clockOffsetMs: 0, networkMs: 0, heldBack: 0 },
     });
     const { gateway, market, skip } = await sharedFor(t, {}, { limiter });
-    await ask(gateway, snapshots('AAPL'));
+    // Last what is refreshed by itself, which on a busy machine may take the other permit.
     await ask(gateway, topActive);
+    await ask(gateway, snapshots('AAPL'));
     const calls = market().length;
     // Usable for another 49 s, so that a busy machine does not outlast it.
     skip(11_000);

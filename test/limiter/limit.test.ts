@@ -19,8 +19,8 @@ describe('never 301 in any true window of 60 s, for 200 instances', () => {
     [104, false],
   ] as const)
     test(`seed ${seed}${accidents ? ', with freezes and kills' : ''}`, async () => {
-      const result = await runSeed({ seed, permits: 12_000, accidents });
-      assert.ok(result.sent >= 12_000);
+      const result = await runSeed({ seed, permits: 4000, accidents, saturatedMinutes: 3 });
+      assert.ok(result.sent >= 4000);
       assert.ok(result.worst <= 300, `${result.worst} in one window`);
       if (accidents) assert.ok(result.frozen > 0 && result.killed > 0 && result.expired > 0);
       assert.ok(result.utilisation.length > 0);
@@ -108,11 +108,12 @@ describe('store operations for each permit', () => {
   ] as const)
     test(label, async () => {
       const world = new World({ seed: 10, instances });
-      await world.live(2 * minute, [{ perMinute }]);
+      const lasts = perMinute > 600 ? minute : 2 * minute;
+      await world.live(lasts, [{ perMinute }]);
       const { operations, counts, clock, upstream } = world;
       const from = clock.now;
       const before = { ...operations, sent: counts.sent };
-      await world.live(4 * minute, [{ perMinute }]);
+      await world.live(lasts, [{ perMinute }]);
       const sent = counts.sent - before.sent;
       const reads = operations.reads - before.reads;
       const writes = operations.writes - before.writes;
@@ -120,7 +121,7 @@ describe('store operations for each permit', () => {
       console.log(
         `  limiter, ${label}: ${perPermit(reads + writes, sent)} operations a permit ` +
           `(${perPermit(reads, sent)} reads, ${perPermit(writes, sent)} writes, ${perPermit(refused, sent)} of them refused), ` +
-          `${percent(upstream.between(from, clock.now) / 1200)} used`,
+          `${percent(upstream.between(from, clock.now) / ((300 * lasts) / minute))} used`,
       );
       assert.ok((reads + writes) / sent < max);
       assert.ok(refused / sent < 2.5);
@@ -129,7 +130,7 @@ describe('store operations for each permit', () => {
 
 describe('the residual risk: a freeze between the last check and the socket', () => {
   test('is covered by what is held back and by the even pace', async () => {
-    const world = new World({ seed: 11, instances: 200, lateFreezes: 0.005 });
+    const world = new World({ seed: 11, instances: 50, lateFreezes: 0.005 });
     await world.live(20 * minute, [{ perMinute: 600 }]);
     const { lateFreezes, sent } = world.counts;
     const worst = world.upstream.worstWindow();

@@ -6,6 +6,8 @@ export interface SeedOptions {
   readonly seed: number;
   readonly permits: number;
   readonly accidents: boolean;
+  /** How long each phase of twice the demand is. Default 9. */
+  readonly saturatedMinutes?: number;
 }
 
 export interface SeedResult {
@@ -23,7 +25,12 @@ export interface SeedResult {
 const minute = 60_000;
 const { requests } = marketData['market-data'];
 
-export async function runSeed({ seed, permits, accidents }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({
+  seed,
+  permits,
+  accidents,
+  saturatedMinutes = 9,
+}: SeedOptions): Promise<SeedResult> {
   const world = new World({
     seed,
     instances: 200,
@@ -39,7 +46,7 @@ export async function runSeed({ seed, permits, accidents }: SeedOptions): Promis
     else if (kind < 0.3) await world.live(minute, [{ perMinute: 100 * requests }]);
     else if (kind < 0.4) await world.live(2 * minute, [{ perMinute: requests * world.random() }]);
     else if (kind < 0.5) await mixed(world);
-    else utilisation.push(await saturated(world));
+    else utilisation.push(await saturated(world, saturatedMinutes));
   }
   await world.clock.runUntil(world.clock.now + minute);
   const { sent, expired, frozen, killed } = world.counts;
@@ -63,11 +70,11 @@ async function mixed(world: World): Promise<void> {
 }
 
 /** The first minute and a bit still shows what was before. */
-async function saturated(world: World): Promise<number> {
+async function saturated(world: World, minutes: number): Promise<number> {
   await world.live(1.1 * minute, [{ perMinute: 2 * requests }]);
   const from = world.clock.now;
-  await world.live(9 * minute, [{ perMinute: 2 * requests }]);
-  return world.upstream.between(from, world.clock.now) / (9 * requests);
+  await world.live(minutes * minute, [{ perMinute: 2 * requests }]);
+  return world.upstream.between(from, world.clock.now) / (minutes * requests);
 }
 
 export const percent = (part: number) => `${(100 * part).toFixed(2)} %`;

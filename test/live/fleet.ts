@@ -10,6 +10,7 @@ import { Quotes } from '../../lib/client/followed.ts';
 import { serverSentEvents } from '../../lib/client/server-sent.ts';
 import { jitteredMs } from '../../lib/kernel/pauses.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
+import { StreamDemand } from '../../lib/live/stream-demand.ts';
 import { createChannel } from '../market-stream/channel.ts';
 import { type Client, createClients, exists } from '../snapshots/world/load.ts';
 import { type Ages, createSystem, Histogram, quantiles, worstWindow } from '../snapshots/world/study.ts';
@@ -23,6 +24,8 @@ export interface StreamsOptions {
   readonly withinSeconds?: number;
   /** Ages count from this second on. */
   readonly countFrom: number;
+  /** From and to, in seconds: no age counts, and those that come later are `afterwards`. */
+  readonly uncounted?: readonly [number, number];
   readonly symbols?: number;
   /** All streams end in this second. */
   readonly allEndAt?: number;
@@ -40,6 +43,8 @@ export interface StreamsOptions {
 export interface MeasuredStreams {
   /** On the screens, in milliseconds. */
   readonly ages: Ages;
+  /** The same after what is not counted. */
+  readonly afterwards: Ages;
   /** The same of the symbols that the channel carries; `ages` are then those of the others. */
   readonly streamed: Ages;
   readonly batches: number;
@@ -74,12 +79,13 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
     looked = 300,
     symbols = 1000,
     polledEveryMs = [],
+    uncounted: [from, to] = [seconds, seconds],
   } = options;
   const system = await createSystem(defined({ upstreamLimits: options.upstreamLimits }));
   const channel = options.channel && createChannel(system, { symbols, ...options.channel });
   const { time, random, start, units, upstream, plan } = system;
   const clients = createClients(createRandom(7), { clients: streams, symbols, callers: 1 });
-  const [ages, streamed] = [new Histogram(), new Histogram()];
+  const [ages, streamed, afterwards] = [new Histogram(), new Histogram(), new Histogram()];
   const polled = polledEveryMs.map(() => new Histogram());
   const [firsts, returns]: [number[], number[]] = [[], []];
   let [refused, texts] = [0, 0];
@@ -87,12 +93,13 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
   /** One process of the deployment; another takes its place when it dies. */
   const begin = () => {
     const cache = new FollowedSnapshots({ ...system.instance(), streamed: channel?.connect() }, processes);
+    const demand = new StreamDemand();
     const state = { isDead: false };
     const hub = new QuoteHub({
       source: {
         follow: () => cache.follow(),
         look: (view, symbol) => cache.look(view, symbol),
-        count: (view, symbol, times) => cache.count(view, symbol, times),
+        count: (view, symbol) => cache.count(view, symbol, demand.of(view, symbol)),
         cause: () => undefined,
         isCurrent: async () => true,
       },
@@ -103,7 +110,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
         throw error;
       },
     });
-    return { cache, hub, state };
+    return { cache, hub, demand, state };
   };
   const fleet = Array.from({ length: processes }, begin);
 
@@ -118,7 +125,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
       await time.sleep(networkMs);
       if (lostAt !== undefined) returns.push(time.now() - lostAt);
       const accepted = time.now();
-      const { cache, hub, state } = fleet[index % processes]!;
+      const { cache, hub, demand, state } = fleet[index % processes]!;
       const { view, symbols: asked, caller } = client.call;
       const askFor = (some: readonly string[], ms = 5000) =>
         cache.ask({ view, symbols: some, caller, deadline: time.now() + ms });
@@ -130,7 +137,8 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
         endsFor: 'time',
         askFor,
       } as const;
-      const iterator = hub.open(call)[Symbol.asyncIterator]();
+      const followed = { caller, view, symbols: asked };
+      const iterator = demand.during(hub.open(call), followed)[Symbol.asyncIterator]();
       let last = '';
       for (let isFirst = true; ; isFirst = false) {
         const next = await iterator.next();
@@ -149,10 +157,12 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
 
   function look({ call }: Client, ages: Histogram, ageMs: (symbol: string) => number | undefined): void {
     const again = () => {
-      if (time.now() - start >= countFrom * 1000)
+      const second = (time.now() - start) / 1000;
+      const others = second >= to ? afterwards : ages;
+      if (second >= countFrom && (second < from || second >= to))
         for (const symbol of call.symbols.filter(exists)) {
           const age = ageMs(symbol);
-          if (age !== undefined) (channel?.isCarried(symbol) ? streamed : ages).add(age);
+          if (age !== undefined) (channel?.isCarried(symbol) ? streamed : others).add(age);
         }
       time.after(1000, again);
     };
@@ -195,6 +205,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
   await time.runUntil(start + seconds * 1000);
   return {
     ages: ages.quantiles(),
+    afterwards: afterwards.quantiles(),
     streamed: streamed.quantiles(),
     batches: channel?.meter.batches ?? 0,
     batchBytes: (channel?.meter.bytes ?? 0) / (channel?.meter.batches || 1),

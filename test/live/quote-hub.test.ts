@@ -8,6 +8,7 @@ import { Quotes } from '../../lib/client/followed.ts';
 import { type ServerSent, serverSentEvents } from '../../lib/client/server-sent.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
 import type { StreamCall } from '../../lib/live/quote-stream.ts';
+import { StreamDemand } from '../../lib/live/stream-demand.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
@@ -27,6 +28,8 @@ function world() {
     isCurrent: true,
   };
   let aheadMs = 0;
+  let callers = 0;
+  const demand = new StreamDemand();
   const hub = new QuoteHub({
     source: {
       follow: async () => void seen.turns++,
@@ -34,7 +37,7 @@ function world() {
         seen.looked.add(symbol);
         return known.get(symbol) ?? { kind: 'missing' };
       },
-      count: (_, symbol, times) => void counted.set(symbol, (counted.get(symbol) ?? 0) + times),
+      count: (view, symbol) => void counted.set(symbol, (counted.get(symbol) ?? 0) + demand.of(view, symbol)),
       cause: () => seen.cause,
       isCurrent: async () => seen.isCurrent,
     },
@@ -64,7 +67,8 @@ function world() {
     follow(symbols: readonly string[], more: Partial<StreamCall> = {}) {
       const call = { view, symbols, endsAt: Number.POSITIVE_INFINITY, endsFor: 'time' as const, ...more };
       const askFor = async (missing: readonly string[]) => void asked.push(missing);
-      return reader(hub.open({ askFor, ...call }), time);
+      const followed = { caller: `caller ${++callers}`, view, symbols };
+      return reader(demand.during(hub.open({ askFor, ...call }), followed), time);
     },
   };
 }
@@ -279,11 +283,7 @@ test('what is followed is in demand as what is polled, and nothing is once the s
   put('B', '{"symbol":"B"}');
   const clients = [follow(['A', 'B', 'A']), follow(['A'])];
   await run(30_500);
-  assert.deepEqual(
-    [counted.get('A'), counted.get('B')],
-    [13, 7],
-    'once in five seconds for each client, the second of which came after the first count',
-  );
+  assert.deepEqual([counted.get('A'), counted.get('B')], [14, 7], 'once in five seconds for each client');
   assert.equal(hub.size, 2);
   void clients[0]?.iterator.return?.();
   await run(6000);

@@ -98,7 +98,7 @@ async function measured({ url, process: { pid } }: Local, load: Load) {
 
 class Clients {
   events = 0;
-  /** By the plan of its key, and tried again. */
+  /** By the plan of its key, or by the kernel while the process accepts too slowly; and tried again. */
   refused = 0;
   /** How many of those that stalled were cut off, and came back. */
   cutOff = 0;
@@ -155,10 +155,12 @@ class Clients {
     const headers = { 'x-api-key': `key-${Math.floor(index / streamsOfCaller)}` };
     const begun = performance.now();
     const sent = get(target, { agent: this.#agent, headers });
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    if (response.statusCode === 429) {
+    // Later errors come with the end of the response.
+    sent.on('error', () => {});
+    const [response] = (await once(sent, 'response').catch(() => [undefined])) as [IncomingMessage?];
+    if (!response || response.statusCode === 429) {
       this.refused++;
-      response.resume();
+      response?.resume();
       await delay(1000 + 1000 * Math.random());
       return this.#open(index);
     }

@@ -14,6 +14,18 @@ const told = (measured: MeasuredStreams) =>
 const toldBoth = (measured: MeasuredStreams) =>
   `${measured.batches > 0 ? `streamed ${seconds(measured.streamed)} s, ` : ''}fetched ${told(measured)}; ${measured.batches} batches of ${(measured.batchBytes / 1024).toFixed(1)} kB`;
 
+const channel = { carried: 400, perSecond: 3 };
+const few = { seconds: 110, countFrom: 75, processes: 10 };
+
+async function besideChannel(upstreamLimits: 'interface' | 'published'): Promise<string> {
+  const without = await studyStreams({ ...few, streams: 10_000, upstreamLimits });
+  const measured = await studyStreams({ ...few, streams: 10_000, upstreamLimits, channel });
+  return [
+    `10,000 streams, limits ${upstreamLimits}: ${toldBoth(without)}`,
+    `the same, channel of 400: ${toldBoth(measured)}`,
+  ].join('\n');
+}
+
 const studies: Readonly<Record<string, () => Promise<string>>> = {
   day: async () => {
     const polledEveryMs = [5000, 1000];
@@ -36,18 +48,11 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
     const measured = await studyStreams({ ...full, streams: 2000, processes: 10, deaths });
     return `2,000 streams, five of ten processes die: back within ${seconds(measured.returns)} s; ${told(measured)}`;
   },
-  channel: async () => {
-    const lines: string[] = [];
-    const channel = { carried: 400, perSecond: 3 };
-    const few = { streams: 2000, seconds: 75, countFrom: 45, processes: 10 };
-    for (const upstreamLimits of ['interface', 'published'] as const) {
-      const without = await studyStreams({ ...few, upstreamLimits });
-      lines.push(`2,000 streams, limits ${upstreamLimits}: ${toldBoth(without)}`);
-      const measured = await studyStreams({ ...few, upstreamLimits, channel });
-      lines.push(`2,000 streams, limits ${upstreamLimits}, channel of 400: ${toldBoth(measured)}`);
-    }
+  channel: () => besideChannel('interface'),
+  'channel-published': () => besideChannel('published'),
+  'channel-processes': async () => {
     const measured = await studyStreams({ ...few, streams: 1000, processes: 100, channel });
-    return [...lines, `1,000 streams, 100 processes, channel of 400: ${toldBoth(measured)}`].join('\n');
+    return `1,000 streams, 100 processes, channel of 400: ${toldBoth(measured)}`;
   },
   processes: async () => {
     const lines: string[] = [];

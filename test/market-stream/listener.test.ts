@@ -4,19 +4,23 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { followAll, type InstanceOptions, oldest } from './instances.ts';
-import { createListening, Market, ModelBroker, snapshotMessage } from './world.ts';
+import { createListening, Market, ModelBroker, quoteMessage, snapshotMessage } from './world.ts';
 
-const symbols = Array.from({ length: 110 }, (_, index) => `S${index}`);
+const symbolsOf = (count: number) => Array.from({ length: count }, (_, index) => `S${index}`);
 
-function createScene({ perSecond = 1, ...more }: { perSecond?: number } & Partial<InstanceOptions> = {}) {
+type SceneOptions = { readonly perSecond?: number; readonly count?: number } & Partial<InstanceOptions>;
+
+function createScene({ perSecond = 1, count = 110, ...more }: SceneOptions = {}) {
+  const symbols = symbolsOf(count);
   const time = new VirtualTime();
   const market = new Market(time, symbols, perSecond);
   const broker = new ModelBroker(time, market);
-  const listening = createListening(time, broker);
+  const secret = { appKey: 'key' };
+  const listening = createListening(time, broker, { secret });
   const seen = followAll(time, market, { ...listening, symbols, ...more });
   const run = (seconds: number) => time.runUntil(time.now() + 1000 * seconds);
   const told = () => listening.reports.filter(({ kind }) => kind !== 'state').map(({ kind }) => kind);
-  return { time, market, broker, listening, seen, run, told };
+  return { time, market, broker, secret, listening, seen, run, told };
 }
 
 type Scene = ReturnType<typeof createScene>;
@@ -86,6 +90,28 @@ for (const [name, [hidesMs, bring, backWithinSeconds = 30]] of Object.entries(fa
     );
   });
 
+test('the next listener takes the connections over: the upstream refuses none, and each symbol is back within seconds', async () => {
+  const { time, broker, listening, seen, run } = createScene({ count: 310 });
+  const first = listening.begin(130_000);
+  await run(20);
+  // Ids that the upstream has forgotten have others in their place, which count for a minute more.
+  broker.forgetAll();
+  await run(105);
+  assert.equal(broker.connections, 4);
+  broker.refused = 0;
+  const second = listening.begin();
+  const at = time.now();
+  await run(30);
+  assert.deepEqual(await first.done, { result: 'listened' });
+  assert.deepEqual([broker.connections, broker.refused], [4, 0]);
+  assert.ok(oldest(seen, at) < 5000, `${oldest(seen, at)} ms`);
+  assert.ok(oldest(seen, at + 20_000) < 1000, `${oldest(seen, at + 20_000)} ms after it`);
+  const toldWrongly = seen.tooOld.filter(({ as }) => as >= at);
+  assert.deepEqual([toldWrongly, seen.wentBack], [[], []]);
+  second.end();
+  await second.done;
+});
+
 test('a listener that dies is followed by another, and meanwhile symbols are fetched', async () => {
   const { time, broker, listening, seen, run } = createScene();
   const first = listening.begin();
@@ -102,6 +128,23 @@ test('a listener that dies is followed by another, and meanwhile symbols are fet
   assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
   second.end();
   assert.deepEqual(await second.done, { result: 'listened' });
+});
+
+test('once the secret names another app key, sessions are opened with it within a minute', async () => {
+  const { time, broker, secret, listening, seen, run } = createScene();
+  const { done, end } = listening.begin();
+  await run(20);
+  assert.deepEqual(broker.appKeys, ['key', 'key']);
+  secret.appKey = 'next-key';
+  await run(60);
+  assert.deepEqual(broker.appKeys.slice(2), ['next-key', 'next-key']);
+  assert.equal(broker.connections, 2);
+  const from = time.now();
+  await run(5);
+  assert.ok(oldest(seen, from) < 1000, `${oldest(seen, from)} ms`);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+  end();
+  assert.deepEqual(await done, { result: 'listened' });
 });
 
 test('a second listener does not listen beside the first', async () => {
@@ -130,7 +173,9 @@ test('symbols that the upstream names as unknown are left out, and all others ar
   const carried = batch?.carried?.flatMap((one) => one.symbols) ?? [];
   assert.deepEqual(
     [...carried].sort(),
-    symbols.filter((symbol) => symbol !== 'S3' && symbol !== 'S77').sort(),
+    symbolsOf(110)
+      .filter((symbol) => symbol !== 'S3' && symbol !== 'S77')
+      .sort(),
   );
   await run(20);
   assert.ok(oldest(seen, time.now() - 15_000) < 3000);
@@ -222,3 +267,81 @@ test('a sparse message changes what it has, and nothing else', async () => {
   assert.equal(members?.price, '12.34');
   assert.equal(members?.volume, '1000');
 });
+
+test('a message of a symbol alone says that something changed: until it is told what, the symbol’s age grows', async () => {
+  const { time, broker, seen, listening, run } = createScene({ perSecond: 0.5 });
+  broker.faults = { emptyEvery: 10 };
+  listening.begin();
+  await run(20);
+  const from = time.now();
+  await run(60);
+  assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+  // Half of the symbols trade again within 1.4 seconds, and the others are fetched after two.
+  assert.ok(oldest(seen, from) < 3500, `${oldest(seen, from)} ms`);
+  const young = seen.ages.filter(({ at, ageMs }) => at >= from && ageMs < 1500);
+  const all = seen.ages.filter(({ at }) => at >= from);
+  assert.ok(young.length / all.length > 0.8, `${young.length} of ${all.length}`);
+});
+
+for (const [what, message] of [
+  ['its volume alone', { volume: 2000 }],
+  ['its price alone', { price: '99.00' }],
+  ['an older trade', { at: -700, price: '99.00', volume: 2000 }],
+] as const)
+  test(`after a message of a symbol alone, ${what} does not make its record young`, async () => {
+    const { time, market, broker, seen, listening, run } = createScene();
+    listening.begin();
+    await run(20);
+    broker.faults = { silent: ['S5'] };
+    market.trade('S5');
+    broker.push('snapshot', snapshotMessage('S5', {}, time.now()));
+    await run(0.2);
+    const at = 'at' in message ? { at: Math.floor(time.now()) + message.at } : {};
+    broker.push('snapshot', snapshotMessage('S5', { ...message, ...at }, time.now()));
+    await run(40);
+    assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
+  });
+
+for (const [what, book, isTimed] of [
+  ['lacks its bids', { ask: '12.40' }, true],
+  ['lacks its asks', { bid: '12.40' }, true],
+  ['is empty', {}, true],
+  ['does not say of when it is', { ask: '12.40', bid: '12.39' }, false],
+] as const)
+  test(`a book that ${what} changes nothing that is shown, and its symbol is fetched until a whole one comes`, async () => {
+    const { time, broker, listening, seen, run } = createScene();
+    listening.begin();
+    await run(20);
+    const told = async () => {
+      const batches = await listening.log.read();
+      const [whole] = batches;
+      const carried = whole?.carried?.flatMap((one) => one.symbols) ?? [];
+      const changes = batches.flatMap((one) => one.changes).filter(({ symbol }) => symbol === 'S5');
+      const { ask, bid, quote_time } = changes.at(-1)?.members ?? {};
+      const isTorn = batches.at(-1)?.torn?.flat().includes('S5') ?? false;
+      return { ask, bid, quote_time, isTorn, isCarried: carried.includes('S5'), others: carried.length };
+    };
+    const quotedAt = Math.floor(time.now());
+    const first = { ask: '12.34', bid: '12.33', quote_time: String(quotedAt) };
+    broker.push('quote', quoteMessage('S5', first, quotedAt));
+    await run(3);
+    const { others, ...before } = await told();
+    assert.deepEqual(before, { ...first, isTorn: false, isCarried: true });
+    broker.push('quote', quoteMessage('S5', book, isTimed ? Math.floor(time.now()) : undefined));
+    await run(1);
+    assert.deepEqual(
+      await told(),
+      { ...first, isTorn: true, isCarried: true, others },
+      'the next one may be whole',
+    );
+    const from = time.now();
+    await run(9);
+    assert.deepEqual(await told(), { ...first, isTorn: true, isCarried: true, others });
+    const fetches = seen.fetches.filter(({ at, symbols }) => at > from && symbols.includes('S5'));
+    assert.ok(fetches.length > 1, `${fetches.length} fetches`);
+    const wholeAt = Math.floor(time.now());
+    broker.push('quote', quoteMessage('S5', { ask: '12.50', bid: '12.49' }, wholeAt));
+    await run(3);
+    const second = { ask: '12.50', bid: '12.49', quote_time: String(wholeAt) };
+    assert.deepEqual(await told(), { ...second, isTorn: false, isCarried: true, others });
+  });

@@ -93,6 +93,28 @@ export function snapshotMessage(symbol: string, trade: Partial<Trade>, sentAt: n
   return message.finish();
 }
 
+/** A book of one level, or of one side. */
+export function quoteMessage(
+  symbol: string,
+  { ask, bid }: { readonly ask?: string; readonly bid?: string },
+  sentAt: number | undefined,
+): Uint8Array {
+  const text = (writer: BinaryWriter, field: number, value: string) =>
+    writer.tag(field, WireType.LengthDelimited).string(value);
+  const basic = text(new BinaryWriter(), 1, symbol);
+  if (sentAt !== undefined) text(basic, 3, String(sentAt));
+  const message = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(basic.finish());
+  for (const [field, price] of [
+    [2, ask],
+    [3, bid],
+  ] as const)
+    if (price !== undefined)
+      message
+        .tag(field, WireType.LengthDelimited)
+        .bytes(text(text(new BinaryWriter(), 1, price), 2, '100').finish());
+  return message.finish();
+}
+
 interface Connection {
   readonly id: string;
   readonly symbols: Set<string>;
@@ -115,9 +137,13 @@ export interface StreamFaults {
   silent?: readonly string[];
   /** A subscription brings nothing by itself. */
   isBare?: boolean;
+  /** One message in so many has its symbol alone. */
+  emptyEvery?: number;
 }
 
 const networkMs = 40;
+/** Connections of one app key at most, and for how long one counts after its end. */
+const [maxConnections, countedMs] = [5, 60_000];
 
 /** The upstream's broker, and its subscription operations. */
 export class ModelBroker {
@@ -126,6 +152,13 @@ export class ModelBroker {
   readonly #connections = new Map<string, Connection>();
   readonly #muted = new Set<Connection>();
   readonly requests: { readonly at: number; readonly kind: string; readonly symbols: number }[] = [];
+  /** With which each connection was asked for. */
+  readonly appKeys: string[] = [];
+  /** When connections ended that count still. */
+  readonly #ended: number[] = [];
+  /** Of connections, one too many. */
+  refused = 0;
+  #messages = 0;
   faults: StreamFaults = {};
 
   constructor(time: VirtualTime, market: Told) {
@@ -142,7 +175,11 @@ export class ModelBroker {
 
   #tell(connection: Connection, symbol: string): void {
     if (this.#muted.has(connection) || this.faults.silent?.includes(symbol)) return;
-    connection.push({ kind: 'message', topic: 'snapshot', payload: this.#market.message(symbol) });
+    const isEmpty = ++this.#messages % (this.faults.emptyEvery ?? Infinity) === 0;
+    const payload = isEmpty
+      ? snapshotMessage(symbol, {}, Math.floor(this.#time.now()))
+      : this.#market.message(symbol);
+    connection.push({ kind: 'message', topic: 'snapshot', payload });
   }
 
   /** From now on the connections that there are tell nothing. */
@@ -163,13 +200,21 @@ export class ModelBroker {
   }
 
   readonly transport: MarketStreamTransport = {
-    open: ({ sessionId, pingMs, signal }) => this.#open(sessionId, pingMs, signal),
+    open: ({ sessionId, appKey, pingMs, signal }) => {
+      this.appKeys.push(appKey);
+      return this.#open(sessionId, pingMs, signal);
+    },
   };
 
   async *#open(id: string, pingMs: number, signal: AbortSignal): AsyncGenerator<Incoming> {
     const time = this.#time;
     await time.sleep(3 * networkMs);
     if (this.faults.refuse !== undefined) throw new MarketStreamError(this.faults.refuse);
+    const others = [...this.#connections.keys()].filter((one) => one !== id).length;
+    if (others + this.#ended.filter((at) => at > time.now() - countedMs).length >= maxConnections) {
+      this.refused++;
+      throw new MarketStreamError(105);
+    }
     const queue: (Incoming | Error | undefined)[] = [];
     let wake = () => {};
     const push = (incoming: Incoming | Error | undefined) => {
@@ -206,7 +251,10 @@ export class ModelBroker {
       }
     } finally {
       cancel();
-      if (this.#connections.get(id) === connection) this.#connections.delete(id);
+      if (this.#connections.get(id) === connection) {
+        this.#connections.delete(id);
+        this.#ended.push(time.now());
+      }
     }
   }
 
@@ -245,32 +293,38 @@ export function createListening(
     log = createMemoryStreamedLog(time.now),
     store = createMemorySnapshotStore(time.now),
     leases = createMemoryTradeEventStore(time.now),
+    secret = { appKey: 'key' },
     sessions = 4,
     report = () => {},
   }: {
     readonly log?: StreamedLog;
     readonly store?: SnapshotStore;
     readonly leases?: ReturnType<typeof createMemoryTradeEventStore>;
+    readonly secret?: { readonly appKey: string };
     readonly sessions?: number;
     readonly report?: (report: MarketStreamReport) => void;
   } = {},
 ) {
   const reports: MarketStreamReport[] = [];
-  const begin = () => {
+  const begin = (forMs = 840_000) => {
     const random = createRandom(3);
     const listener = createMarketStreamListener({
       transport: broker.transport,
       store: leases,
-      account: async () => ({
-        appKey: 'key',
-        lease: 'stream',
-        log,
-        demand: new WatchedSnapshots(store, { clock: time.now, sleep: time.sleep, random }),
-        calls: {
-          subscribe: ({ sessionId, symbols }) => broker.subscribe(sessionId, symbols),
-          unsubscribe: ({ sessionId, symbols }) => broker.unsubscribe(sessionId, symbols),
-        },
-      }),
+      async account() {
+        const { appKey } = secret;
+        return {
+          appKey,
+          isCurrent: async () => secret.appKey === appKey,
+          lease: `stream of ${appKey}`,
+          log,
+          demand: new WatchedSnapshots(store, { clock: time.now, sleep: time.sleep, random }),
+          calls: {
+            subscribe: ({ sessionId, symbols }) => broker.subscribe(sessionId, symbols),
+            unsubscribe: ({ sessionId, symbols }) => broker.unsubscribe(sessionId, symbols),
+          },
+        };
+      },
       clock: time.now,
       monotonic: time.now,
       random,
@@ -282,7 +336,7 @@ export function createListening(
       tuning: { sessions },
     });
     const ending = new AbortController();
-    const done = listener.run({ until: time.now() + 840_000, signal: ending.signal });
+    const done = listener.run({ until: time.now() + forMs, signal: ending.signal });
     return { done, end: () => ending.abort() };
   };
   return { log, store, reports, begin };

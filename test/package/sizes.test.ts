@@ -13,7 +13,7 @@ const budgets: Readonly<Record<string, number>> = {
   './client': 14_300,
   './catalogue': 28_300,
   './limiter': 9200,
-  './orders': 14_500,
+  './orders': 14_600,
   './gateway': 93_500,
   './live': 34_600,
   './fetch': 4100,

@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { test } from 'vitest';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
-import { dayMilliseconds, dayPricesAt } from '../../infra/simulator/market/prices.ts';
+import {
+  dayMilliseconds,
+  dayPricesAt,
+  momentAt,
+  rangeOf,
+  type Session,
+} from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { ratio } from '../../infra/simulator/numbers-and-times.ts';
 import { createWorld, type World } from '../../infra/simulator/world.ts';
@@ -79,6 +85,29 @@ test('within a day highs only rise, lows only fall, volume only grows, and no pr
       assert.deepEqual([later.open, later.pre_close], [before.open, before.pre_close]);
     }),
     { numRuns: 200 },
+  );
+});
+
+test('who asks again and again has the same range of the day as who asks once', () => {
+  const bySome = fc.oneof(fc.integer({ min: -90_000, max: 90_000 }), fc.nat(dayMilliseconds / 4));
+  const session = fc.constantFrom<Session[]>('regular', 'extended');
+  const steps = fc.array(fc.tuple(bySome, session), { minLength: 2, maxLength: 8 });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...stocks),
+      fc.integer({ min: 19_000, max: 23_000 }),
+      steps,
+      (one, day, all) => {
+        let time = day * dayMilliseconds;
+        for (const [step, session] of all) {
+          time += step;
+          const { high, low } = dayPricesAt(one, time, session);
+          const { day: today } = momentAt(time);
+          assert.deepEqual({ high, low }, rangeOf(one, { day: today, minute: 0 }, momentAt(time), session));
+        }
+      },
+    ),
+    { numRuns: 50 },
   );
 });
 

@@ -57,7 +57,7 @@ for (const [part, least] of [
     const throttled = [20, 50, part] as const;
     const sent: number[] = [];
     const measured = await plain(
-      { clients: 1000, seconds: 65 },
+      { clients: 500, seconds: 52 },
       {},
       { throttled, onRecord: ({ sequence }) => sent.push(sequence) },
     );

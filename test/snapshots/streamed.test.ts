@@ -164,6 +164,19 @@ test('an instance begins with a whole batch, and follows from there', async () =
   assert.deepEqual(shown(), ['4', 20, true]);
 });
 
+test('the sign of a session does not count for what the session has torn', async () => {
+  const { reader, fetch, write, whole, shown } = createReading();
+  fetch('1', start - 50, start - 40);
+  await write(1, '2', 10, whole);
+  await write(2, '2', 20, { torn: [['A']], changes: [] });
+  await write(3, '2', 30, { torn: [['B', 'A']], changes: [] });
+  await reader.poll(start);
+  assert.deepEqual(shown(), ['2', 10, true]);
+  await write(4, '3', 40, { torn: [[]] });
+  await reader.poll(start);
+  assert.deepEqual(shown(), ['3', 40, true]);
+});
+
 test('after a hole nothing counts, until it is filled or a whole batch follows', async () => {
   const { reader, hidden, fetch, write, whole, shown } = createReading();
   fetch('1', start - 50, start - 40);

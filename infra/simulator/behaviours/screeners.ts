@@ -99,8 +99,9 @@ function rowOf(instrument: Instrument, window: string, now: number): Facts {
   const volume = Number(shown.volume);
   const { dividend, exDay } = factsOf(instrument, time);
   return {
-    ...shown,
     name: instrument.name,
+    // Not as the first one: V8 makes the object several times faster then.
+    ...shown,
     category: instrument.category,
     sector: instrument.sectorId,
     exchange_code: instrument.exchangeCode,

@@ -10,6 +10,7 @@ import type { MarketStreamFault } from './faults.ts';
 import { MarketPushes, type PushOptions, type StreamConnection } from './pushes.ts';
 
 export type { MarketStreamFault, OddMessage } from './faults.ts';
+export type { PushedMessage } from './pushes.ts';
 
 export interface MarketStreamOptions extends StreamLimits, PushOptions {
   /** 0, the default, takes any free port. */

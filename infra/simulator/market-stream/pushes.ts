@@ -2,7 +2,7 @@
 
 import type { Upstream } from '../handle.ts';
 import { lastTradeTime } from '../market/tape.ts';
-import { connack, type Feed, type Session } from '../stream-sessions.ts';
+import { connack, type Feed, type Session, type SubType } from '../stream-sessions.ts';
 import type { Transport, Way } from './door.ts';
 import { type MarketStreamFault, oddMessage } from './faults.ts';
 import { type Introduction, MqttConnection } from './mqtt.ts';
@@ -15,6 +15,16 @@ export interface PushOptions {
   readonly echoMs?: number;
   /** `clock` when absent. */
   readonly tickTime?: TickTime;
+  /** Told of each message of market data, also of one that lacks something. */
+  readonly onPush?: (message: PushedMessage) => void;
+}
+
+/** What a message is of; moments in milliseconds since the epoch. */
+export interface PushedMessage {
+  readonly type: SubType;
+  readonly symbol: string;
+  readonly tradedAt: number;
+  readonly sentAt: number;
 }
 
 /** What became of one connection. */
@@ -81,7 +91,7 @@ export class MarketPushes {
     const now = this.#clock();
     for (const client of this.#clients) {
       client.connection.endIfSilent(now);
-      if (client.session.muted === undefined) this.#pushTo(client, now);
+      if (client.session.muted === undefined) this.#pushTo(client);
       if (now - client.echoedAt >= (this.#options.echoMs ?? 30_000)) this.#echo(client, now);
     }
   }
@@ -132,13 +142,17 @@ export class MarketPushes {
     if (pushMs > 0) this.#timer ??= setInterval(() => this.push(), pushMs).unref();
   }
 
-  #pushTo(client: Client, now: number): void {
+  #pushTo(client: Client): void {
     for (const feed of client.session.feeds) {
+      // All of them take a while, and each message says when it was sent.
+      const now = this.#clock();
       const time = lastTradeTime(feed.instrument, now);
       if (time === feed.tradeTime || !hasTurn(feed, now)) continue;
       this.#send(client, topics[feed.type], nextMessage(feed, time, now, this.#options.tickTime ?? 'clock'));
       feed.tradeTime = time;
       feed.sentAt = [...feed.sentAt, now].slice(-perSecond);
+      const { type, instrument } = feed;
+      this.#options.onPush?.({ type, symbol: instrument.symbol, tradedAt: time, sentAt: now });
     }
   }
 

@@ -21,7 +21,7 @@ export interface DayPrices extends Range {
   readonly previousClose: number;
 }
 
-/** What was last asked about each: a ranking asks twice at one moment, a document a dozen times. */
+/** What was last asked about each: a later question on the same day searches only the time since then. */
 const latest = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Session }>();
 
 /** The day up to `time` (Unix milliseconds), that moment included. */
@@ -30,11 +30,15 @@ export function dayPricesAt(instrument: Instrument, time: number, session: Sessi
   if (known?.time === time && known.session === session) return known;
   const moment = momentAt(time);
   const { day } = moment;
+  const isLater = known?.session === session && known.time < time && momentAt(known.time).day === day;
+  const from = isLater ? momentAt(known.time) : { day, minute: 0 };
+  const { high, low } = rangeOf(instrument, from, moment, session);
   const prices = {
     time,
     session,
     open: centsAt(instrument, session, day, 0),
-    ...rangeOf(instrument, { day, minute: 0 }, moment, session),
+    high: isLater ? Math.max(high, known.high) : high,
+    low: isLater ? Math.min(low, known.low) : low,
     price: priceOf(instrument, moment, session),
     previousClose: centsAt(instrument, session, day - 1, minutesPerDay),
   };

@@ -6,6 +6,7 @@
  * symbol-status, upstream-status and invalid-symbol-quota. plan-refresh and plan-probe decide what a call asks for.
  */
 
+export { demandWeight } from './demand-share.ts';
 export { type Listings, SymbolDirectory } from './directory.ts';
 export type { ListingPage } from './directory-draft.ts';
 export {

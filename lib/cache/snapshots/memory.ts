@@ -8,7 +8,7 @@ import { maxSymbolLength } from './pending-miss.ts';
 import type { Checkpoint, Fetched, NegativeItem, RefreshRecord } from './store.ts';
 import { SymbolStatus } from './symbol-status.ts';
 import { UpstreamStatus } from './upstream-status.ts';
-import { ViewEntries } from './view-entries.ts';
+import { roughly, ViewEntries } from './view-entries.ts';
 
 /** How many negative entries a checkpoint holds, the latest. */
 const maxNegativeInCheckpoint = 300;
@@ -109,7 +109,7 @@ export class SnapshotMemory {
       const used = entries.inUse(now).filter(({ sentAt }) => now - sentAt <= this.#options.expireAfterMs);
       fetched.push(...this.#grouped(view, used));
       for (const { symbol, demand: times, requestedAt } of used)
-        demand.push([view, symbol, times, requestedAt]);
+        demand.push([view, symbol, roughly(times), requestedAt]);
     }
     const negative = [...this.#categories.values()].flatMap((status) =>
       status.latestNegative(maxNegativeInCheckpoint, now),

@@ -4,8 +4,8 @@
  */
 
 import { compareDecimals } from '../../kernel/decimals.ts';
-import { textOf } from '../../kernel/json-members.ts';
-import { closeBrace, membersOf, openBrace, quote, skipSpace, startOf } from '../../kernel/json-scan.ts';
+import { type WrittenMember, writtenMembers } from '../../kernel/json-members.ts';
+import { closeBrace, quote, skipSpace, startOf } from '../../kernel/json-scan.ts';
 import type { View } from './view.ts';
 
 /** Members that change together, and how two states of them compare. */
@@ -50,7 +50,8 @@ const streamedNames = [...memberGroups.flatMap(({ time, members }) => [time, ...
 type Members = Readonly<Record<string, string>>;
 
 /** The members of a record that a stream may carry, as texts; none for what is no object. */
-export const streamedMembers = (record: Uint8Array): Members => textsOf(membersOf(record, streamedNames));
+export const streamedMembers = (record: Uint8Array): Members =>
+  textsOf(writtenMembers(record, streamedNames));
 
 /**
  * The record with those groups of members that are newer than its own.
@@ -59,7 +60,7 @@ export const streamedMembers = (record: Uint8Array): Members => textsOf(membersO
  * @returns the record itself when nothing is newer
  */
 export function withNewer(record: Uint8Array, members: Members, view: View, isLater: boolean): Uint8Array {
-  const own = membersOf(record, streamedNames);
+  const own = writtenMembers(record, streamedNames);
   if (!own) return record;
   const texts = textsOf(own);
   const changed = new Map<string, string>();
@@ -100,10 +101,9 @@ const momentOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
 /** Text and number alike, without quotation marks; null counts as absent. */
-function textsOf(members: ReadonlyMap<string, Uint8Array> | undefined): Record<string, string> {
+function textsOf(members: ReadonlyMap<string, WrittenMember> | undefined): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [name, value] of members ?? []) {
-    const written = textOf(value);
+  for (const [name, { text: written }] of members ?? []) {
     if (written.startsWith('"')) texts[name] = JSON.parse(written) as string;
     else if (/^[-\d]/.test(written)) texts[name] = written;
   }
@@ -113,39 +113,37 @@ function textsOf(members: ReadonlyMap<string, Uint8Array> | undefined): Record<s
 /** The record with other values of some members, in the form that each had; those that it lacks are added at its end. */
 function spliced(
   record: Uint8Array,
-  own: ReadonlyMap<string, Uint8Array>,
+  own: ReadonlyMap<string, WrittenMember>,
   changed: ReadonlyMap<string, string>,
-): Uint8Array {
-  const parts: { readonly start: number; readonly end: number; readonly text: string }[] = [];
-  let added = '';
-  for (const [name, text] of changed) {
-    const value = own.get(name);
-    if (!value) added += `,"${name}":${written(name, text, undefined)}`;
-    else {
-      const start = value.byteOffset - record.byteOffset;
-      const { length } = new TextEncoder().encode(textOf(value));
-      parts.push({ start, end: start + length, text: written(name, text, value[0]) });
-    }
-  }
-  const end = record.lastIndexOf(closeBrace);
-  const start = startOf(record);
-  const isEmpty = record[start] === openBrace && skipSpace(record, start + 1) === end;
-  if (added) parts.push({ start: end, end, text: isEmpty ? added.slice(1) : added });
-  parts.sort((a, b) => a.start - b.start);
-  return joined(record, parts);
-}
-
-function joined(
-  record: Uint8Array,
-  parts: readonly { readonly start: number; readonly end: number; readonly text: string }[],
 ): Uint8Array {
   const pieces: Uint8Array[] = [];
   let at = 0;
-  for (const { start, end, text } of parts) {
-    pieces.push(record.subarray(at, start), new TextEncoder().encode(text));
+  const replace = (start: number, end: number, text: string) => {
+    pieces.push(record.subarray(at, start), encoder.encode(text));
     at = end;
+  };
+  const placed = [...own].sort(([, a], [, b]) => a.start - b.start);
+  for (const [name, { start, end }] of placed) {
+    const text = changed.get(name);
+    if (text !== undefined) replace(start, end, written(name, text, record[start]));
+  }
+  const added = [...changed]
+    .filter(([name]) => !own.has(name))
+    .map(([name, text]) => `"${name}":${written(name, text, undefined)}`)
+    .join();
+  if (added) {
+    const start = startOf(record);
+    const end = record.lastIndexOf(closeBrace);
+    const isEmpty = skipSpace(record, start + 1) === end;
+    replace(end, end, isEmpty ? added : `,${added}`);
   }
   pieces.push(record.subarray(at));
+  return joined(pieces);
+}
+
+const encoder = new TextEncoder();
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let length = 0;
   for (const piece of pieces) {

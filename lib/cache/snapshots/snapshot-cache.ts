@@ -5,6 +5,7 @@
  */
 
 import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from './call.ts';
+import { DemandShares } from './demand-share.ts';
 import { createInstance, type Instance, type SnapshotCacheOptions } from './instance.ts';
 import { MissResolver, minRefreshMs } from './miss-resolver.ts';
 import type { Requester } from './refresh.ts';
@@ -19,6 +20,7 @@ export const createSnapshotCache = (options: SnapshotCacheOptions): SnapshotCach
 export class SharedSnapshotCache implements SnapshotCache {
   protected readonly instance: Instance;
   readonly #resolver: MissResolver;
+  readonly #shares = new DemandShares();
   #isRefreshing = false;
 
   constructor(instance: Instance) {
@@ -31,9 +33,10 @@ export class SharedSnapshotCache implements SnapshotCache {
     const arrivedAt = runtime.clock();
     const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
     const entries = memory.entriesOf(view.id);
+    const weight = this.#shares.weigh(call.caller, symbols.length, arrivedAt);
     for (const symbol of symbols) {
       const entry = entries.entries.get(symbol);
-      if (entry) entries.countRequest(entry, arrivedAt);
+      if (entry) entries.countRequest(entry, arrivedAt, weight);
     }
     const requester = { deadline, isEventDriven: call.priority === 'events' };
     await this.keepUp(requester, call.onlyIfCached);

@@ -41,8 +41,9 @@ export class StreamedReader {
     batch.signs.forEach((signAt, session) => {
       // By a wrong clock every record would seem to be new.
       if (signAt > now + maxAheadMs) return;
+      const torn = new Set(batch.torn?.[session]);
       for (const entry of this.#entriesOf(this.#carried[session]))
-        if (entry.isStreamed) entry.sentAt = Math.max(entry.sentAt, signAt);
+        if (entry.isStreamed && !torn.has(entry.symbol)) entry.sentAt = Math.max(entry.sentAt, signAt);
     });
   }
 

@@ -29,6 +29,11 @@ export interface StreamedBatch {
    * that carries the symbols. In the order of `carried` of the last whole batch.
    */
   readonly signs: readonly number[];
+  /**
+   * Symbols of each session, in the same order, of which something changed that it has not told: the sign does not count for
+   * them.
+   */
+  readonly torn?: readonly (readonly string[])[];
   /** Makes the batch a whole one: `changes` has every symbol that is carried, and a reader can begin with it. */
   readonly carried?: readonly CarriedSymbols[];
   readonly changes: readonly StreamedChange[];

@@ -17,20 +17,23 @@ export interface SnapshotEntry {
   sentAt: number;
   /** Just before the upstream was asked last. */
   fetchedAt: number;
-  /** The market stream carries it, and told all that changed since the record was fetched. */
+  /** The market stream carries it, and told all that changed up to `sentAt`. */
   isStreamed: boolean;
   /** When a client last requested it of any instance, as far as is known here. */
   requestedAt: number;
   /** When the refresh log last counted a request for it. */
   flushedAt: number;
-  /** How often it was requested lately: all instances together, older requests counting less. */
+  /** How often it was requested lately: all instances together, older requests counting less, and those as `DemandShares` says. */
   demand: number;
-  /** How often it was requested here since this instance last flushed the count. */
+  /** The same of requests here since this instance last flushed the count. */
   unflushed: number;
 }
 
 /** 16 bits that stand for a symbol among those that a call asks for. */
 export const fingerprintOf = (symbol: string): number => textHash(symbol) & 0xffff;
+
+/** With two digits, because each is paid for in the store. */
+export const roughly = (demand: number): number => Number(demand.toPrecision(2));
 
 /** Demand that is this old counts a third of new demand. */
 const demandMs = 60_000;
@@ -128,7 +131,7 @@ export class ViewEntries {
     let entries = [...this.#unflushed];
     if (entries.length > max) entries = entries.sort((a, b) => a.flushedAt - b.flushedAt).slice(0, max);
     return entries.map((entry) => {
-      const times = entry.unflushed;
+      const times = roughly(entry.unflushed);
       entry.unflushed = 0;
       this.#unflushed.delete(entry);
       return [entry.symbol, times] as const;

@@ -31,7 +31,7 @@ export class WatchedSnapshots {
   }
 
   /** Those in demand most first, of all views of a category together. */
-  wanted(max: number): readonly WatchedSymbol[] {
+  wanted(): readonly WatchedSymbol[] {
     const now = this.#clock();
     const symbols = new Map<string, WatchedSymbol>();
     for (const entries of this.#memory.views.values()) {
@@ -41,7 +41,7 @@ export class WatchedSnapshots {
         symbols.set(key, { category, symbol, demand: demand + (symbols.get(key)?.demand ?? 0) });
       }
     }
-    return [...symbols.values()].sort((a, b) => b.demand - a.demand).slice(0, max);
+    return [...symbols.values()].sort((a, b) => b.demand - a.demand);
   }
 
   /** The record that was fetched last, of any view of the category. */

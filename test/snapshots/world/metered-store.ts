@@ -36,7 +36,13 @@ const readUnits = (bytes: number) => ({ read: Math.max(1, Math.ceil(bytes / 4096
 
 /** Names of the attributes, keys, time to live, and what DynamoDB adds to each item. */
 const itemBytes = 60;
-const controlBytes = ({ flights }: Control) => 260 + packFlights(flights).length;
+const flightBytes = new WeakMap<Control['flights'], number>();
+/** Each poll reads the item, and few write it. */
+function controlBytes({ flights }: Control): number {
+  const bytes = flightBytes.get(flights) ?? packFlights(flights).length;
+  flightBytes.set(flights, bytes);
+  return 260 + bytes;
+}
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
 
 /** The store of all instances: what they share, and what it costs. */

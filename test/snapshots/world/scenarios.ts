@@ -43,30 +43,45 @@ export interface OutageOptions {
   readonly downBy?: 'error' | 'silence';
 }
 
+export interface Absence extends OutageOptions {
+  readonly what: readonly Absent[];
+}
+
 /** The upstream, the store of snapshots or that of the limiter is away for a while, or several are at once. */
-export async function outage(
-  { clients, seconds }: Size,
-  what: readonly Absent[],
-  { from, forSeconds = 30, downBy = 'error' }: OutageOptions,
-): Promise<Outage> {
-  const to = from + forSeconds;
-  const ages: number[] = [];
-  let requests = 0;
-  let answered = 0;
+export async function outage(size: Size, what: readonly Absent[], options: OutageOptions): Promise<Outage> {
+  const { measured, each } = await outages(size, [{ what, ...options }]);
+  return { measured, ...each[0]! };
+}
+
+/** The same several times, one after the other in one world. */
+export async function outages({ clients, seconds }: Size, absences: readonly Absence[]) {
+  const all = absences.map(({ from, forSeconds = 30, downBy = 'error', what }) => {
+    const to = from + forSeconds;
+    return { from, to, downBy, what, meanwhile: [0, 0] as [number, number], ages: [] as number[] };
+  });
   let start: number | undefined;
   const onAnswer = (_: Client, outcome: SnapshotOutcome, arrived: number, now: number) => {
     start ??= arrived;
     const second = (arrived - start) / 1000;
-    if (second >= from && second < to) {
-      requests++;
-      if (outcome.kind === 'snapshots') answered++;
+    for (const { from, to, meanwhile, ages } of all) {
+      if (second >= from && second < to) {
+        meanwhile[1]++;
+        if (outcome.kind === 'snapshots') meanwhile[0]++;
+      }
+      if (second >= to + 5 && second < to + 8 && outcome.kind === 'snapshots')
+        for (const { sentAt } of outcome.snapshots) ages.push(now - sentAt);
     }
-    if (second >= to + 5 && second < to + 8 && outcome.kind === 'snapshots')
-      for (const { sentAt } of outcome.snapshots) ages.push(now - sentAt);
   };
-  const away = Object.fromEntries(what.map((one) => [one, [from, to] as const]));
-  const measured = await plain({ clients, seconds }, {}, { ...away, downBy, onAnswer });
-  return { measured, meanwhile: [answered, requests], afterwards: quantiles(ages) };
+  const away = (one: Absent) =>
+    all.filter(({ what }) => what.includes(one)).map(({ from, to, downBy }) => [from, to, downBy] as const);
+  const spans = {
+    upstreamDown: away('upstreamDown'),
+    storeAway: away('storeAway'),
+    limiterAway: away('limiterAway'),
+  };
+  const measured = await plain({ clients, seconds }, {}, { ...spans, onAnswer });
+  const each = all.map(({ meanwhile, ages }) => ({ meanwhile, afterwards: quantiles(ages) }));
+  return { measured, each };
 }
 
 /** Symbols that exist and that no client has requested, one every two seconds: how long their requests wait. */
@@ -155,7 +170,7 @@ export async function lostStores(clients = 5000): Promise<readonly string[]> {
   const from = 20;
   for (const minutes of [1, 3]) {
     const to = from + 60 * minutes;
-    const away = { storeAway: [from, to], limiterAway: [from, to] } as const;
+    const away = { storeAway: [[from, to]], limiterAway: [[from, to]] } as const;
     const losses: readonly (readonly [string, Partial<StudyOptions>])[] = [
       ['lost for all', away],
       ['lost for half', { ...away, awayPart: 0.5 }],

@@ -20,6 +20,9 @@ import { type Meter, MeteredStore } from './metered-store.ts';
 import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 
+/** From and to, in seconds, and how. */
+type Span = readonly [number, number, ...unknown[]];
+
 export interface StudyOptions {
   readonly clients: readonly Client[];
   readonly seconds: number;
@@ -29,22 +32,21 @@ export interface StudyOptions {
   /** Default `interface`. */
   readonly upstreamLimits?: UpstreamLimits;
   readonly unknown?: VirtualUpstreamOptions['unknown'];
-  readonly downBy?: VirtualUpstreamOptions['downBy'];
   /** What the directory of symbols is at the beginning; `none`: there will be none. Default ready. */
   readonly directory?: 'ready' | 'empty' | 'none';
   /** Ages and waits count from this second on. Default 0: from the cold start. */
   readonly countFrom?: number;
   /** Whose ages count; default all clients'. */
   readonly counts?: (client: Client) => boolean;
-  /** From and to, in seconds. */
   readonly platform?: Platform;
   /** What the usage plan lets each key do. Default that of an app of 10,000 phones. */
   readonly plan?: { readonly ratePerSecond: number; readonly burst: number };
   /** The second in which a client begins; default any of the first `everyMs`. */
   readonly beginsAt?: (index: number, chance: number) => number;
-  readonly upstreamDown?: readonly [number, number];
-  readonly storeAway?: readonly [number, number];
-  readonly limiterAway?: readonly [number, number];
+  /** Each from and to, in seconds, and how it fails. */
+  readonly upstreamDown?: readonly (readonly [number, number, VirtualUpstreamOptions['downBy']])[];
+  readonly storeAway?: readonly Span[];
+  readonly limiterAway?: readonly Span[];
   /** The part of the instances that lose a store that is away. Default all. */
   readonly awayPart?: number;
   /** From, to, and the part of the operations of both stores that are throttled. */
@@ -126,10 +128,11 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const { time, store, limiters, upstream, units, limiterUnits } = system;
   const load = new Load(options, system);
   load.begin();
-  during(time, options.upstreamDown, upstream.setDown);
+  for (const span of options.upstreamDown ?? [])
+    during(time, [span], (isDown) => upstream.setDown(isDown, span[2]));
   during(time, options.storeAway, (away) => store.setAway(away, options.awayPart));
   during(time, options.limiterAway, (away) => limiters.setAway(away, options.awayPart));
-  during(time, options.throttled, (on) => {
+  during(time, options.throttled && [options.throttled], (on) => {
     for (const table of [units, limiterUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
   });
   options.also?.(load.world);
@@ -316,14 +319,11 @@ function measured(system: System, counts: Counts, countFrom: number): Measured {
   };
 }
 
-function during(
-  time: VirtualTime,
-  span: readonly [number, number, number?] | undefined,
-  set: (on: boolean) => void,
-): void {
-  if (!span) return;
-  time.after(span[0] * 1000, () => set(true));
-  time.after(span[1] * 1000, () => set(false));
+function during(time: VirtualTime, spans: readonly Span[] | undefined, set: (on: boolean) => void): void {
+  for (const [from, to] of spans ?? []) {
+    time.after(from * 1000, () => set(true));
+    time.after(to * 1000, () => set(false));
+  }
 }
 
 /** Within which a client that just began has an answer. */

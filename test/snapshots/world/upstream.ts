@@ -11,7 +11,8 @@ export interface VirtualUpstream {
   /** When each request arrived, in milliseconds. */
   readonly arrivals: readonly number[];
   readonly requests: readonly { readonly at: number; readonly symbols: number; readonly result: string }[];
-  setDown(down: boolean): void;
+  /** @param by how it fails; default: as the upstream was made with */
+  setDown(down: boolean, by?: VirtualUpstreamOptions['downBy']): void;
 }
 
 const medianMs = 80;
@@ -32,6 +33,7 @@ export function createVirtualUpstream(
   { exists, unknown = 'refuses-naming', downBy = 'error' }: VirtualUpstreamOptions,
 ): VirtualUpstream {
   let down = false;
+  let failsBy = downBy;
   const arrivals: number[] = [];
   const requests: { at: number; symbols: number; result: string }[] = [];
 
@@ -49,8 +51,9 @@ export function createVirtualUpstream(
   return {
     arrivals,
     requests,
-    setDown(isDown) {
+    setDown(isDown, by = downBy) {
       down = isDown;
+      failsBy = by;
     },
     async ask(view, symbols, _permit, timeoutMs) {
       const total = medianMs * Math.exp(spread * normal(random));
@@ -64,7 +67,7 @@ export function createVirtualUpstream(
             view.query.map(([name]) => name),
           );
       requests.push({ at: time.now(), symbols: symbols.length, result: answered.kind });
-      const untilAnswer = down && downBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
+      const untilAnswer = down && failsBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
       await time.sleep(untilAnswer - way);
       return total > timeoutMs ? { kind: 'failed' } : answered;
     },
