@@ -81,6 +81,6 @@ export function billInWords(
     '',
     ...rows.map(([name, amount]) => `${name.padEnd(width)} ${dollars(amount).padStart(12)}`),
     '',
-    'Dollars a month, us-east-1, without free tiers. Nothing of it was measured on AWS: docs/cost.md says what is assumed, and what orders, lookups and trade events add.',
+    'Dollars a month, us-east-1, without free tiers. Nothing of it was measured on AWS: docs/cost.md says what is assumed, and what orders, lookups, trade events and the real-time channel add.',
   ].join('\n');
 }

@@ -288,3 +288,21 @@ export const tradeEvents = {
   /** One line each, with its metrics and the 26 bytes that CloudWatch adds. */
   logBytes: { perEvent: 600, perMinute: 1100 },
 } as const;
+
+/** When the listener carries symbols that trade; at night its signs of life are all that it writes. */
+export const marketStreamSituations = [
+  { name: 'at rest', tradingHours: 0 },
+  { name: '400 symbols, in market hours', tradingHours: hoursPerDay.tradingHours * user.daysPerMonth },
+] as const;
+
+/** The listener of the market stream: its lease, its starts and its reads of the secret are those of trade events. */
+export const marketStream = {
+  memoryMiB: 512,
+  /** Of its log in a second: at rest, and more while symbols trade, with the reads of five processes (`docs/market-stream.md`). */
+  atRest: { readUnits: 0, writeUnits: 3 },
+  trading: { readUnits: 63, writeUnits: 57 },
+  metrics: 7,
+  alarms: 1,
+  /** Its line of each minute, with its metrics and the 26 bytes that CloudWatch adds. */
+  logBytesPerMinute: 700,
+} as const;

@@ -3,6 +3,7 @@
 import {
   costOf,
   lookupCostOf,
+  marketStreamCostOf,
   optionCostOf,
   perUserMonth,
   totalOf,
@@ -14,6 +15,7 @@ import {
   answerBytes,
   hoursPerDay,
   lookupSituations,
+  marketStreamSituations,
   optionSituations,
   phones,
   type Situation,
@@ -62,6 +64,16 @@ const tradeEventRows = {
   logs: 'CloudWatch Logs',
 };
 
+const marketStreamRows = {
+  lambdaTime: 'Lambda, time',
+  lambdaRequests: 'Lambda, requests',
+  lease: 'DynamoDB, the lease',
+  log: 'DynamoDB, what the channel told',
+  secrets: 'Secrets Manager',
+  metrics: 'CloudWatch, metrics and alarms',
+  logs: 'CloudWatch Logs',
+};
+
 const optionRows = {
   webAcl: '`webAclArn`: AWS WAF, a web ACL with 3 rules',
   key: '`encryptionKey`: KMS, the key and what is asked of it',
@@ -83,6 +95,7 @@ export const withCostTables = (page: string): string =>
     userTable(),
     lookupTable(),
     tradeEventTable(),
+    marketStreamTable(),
     optionTable(),
     levers(),
   ]);
@@ -182,6 +195,15 @@ const userTable = () =>
 
 const tradeEventTable = () =>
   costTable('Dollars a month', tradeEventSituations, tradeEventCostOf, tradeEventRows, 'All of it');
+
+const marketStreamTable = () =>
+  costTable(
+    'Dollars a month for the channel',
+    marketStreamSituations,
+    marketStreamCostOf,
+    marketStreamRows,
+    'All of the channel',
+  );
 
 const optionTable = () =>
   costTable('Dollars a month for options', optionSituations, optionCostOf, optionRows, 'All of them');

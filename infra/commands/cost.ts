@@ -8,6 +8,7 @@ import {
   type LookupSituation,
   logBytesPerRequest,
   lookupWrites,
+  marketStream,
   massCancels,
   orderAudit,
   ownKey,
@@ -127,29 +128,53 @@ export function optionCostOf({ readsPerSecond }: { readonly readsPerSecond: numb
 
 /** Dollars a month for trade events: one listener, all day and every day. */
 export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: number }) {
-  const { daysPerMonth, unitsPerEvent, logBytes, ...listener } = tradeEvents;
-  const minutes = daysPerMonth * 24 * 60;
-  const events = daysPerMonth * eventsPerDay;
-  const handOvers = minutes / listener.runMinutes;
-  const billedMs = minutes * (60_000 + listener.startMs) + handOvers * listener.waitSeconds * 1000;
-  const renewals = (minutes * 60) / listener.renewEverySeconds;
-  const looks = minutes * listener.looks.perStart + handOvers * listener.looks.perHandOver;
+  const { unitsPerEvent, logBytes, ...listener } = tradeEvents;
+  const { minutes, lambdaTime, lambdaRequests, lease, secretReads } = listenerCost(listener.memoryMiB);
+  const events = listener.daysPerMonth * eventsPerDay;
   const reads = (minutes / listener.compareEveryMinutes) * listener.readsPerComparison;
-  const units = (count: number, each: Units) => (count * unitsCost(each)) / million;
   return {
-    lambdaTime: lambdaTime(billedMs, listener.memoryMiB) / million,
-    lambdaRequests: (minutes * prices.lambdaPerMillion) / million,
-    table:
-      units(renewals + looks, { readUnits: 0, writeUnits: 1 }) +
-      units(reads, { readUnits: 1, writeUnits: 0 }) +
-      units(events, unitsPerEvent),
+    lambdaTime,
+    lambdaRequests,
+    table: lease + units(reads, { readUnits: 1, writeUnits: 0 }) + units(events, unitsPerEvent),
     limiter: units(reads, { readUnits: 1, writeUnits: 2 }),
     events: (events * prices.eventsPerMillion) / million,
-    secrets:
-      prices.secretPerMonth +
-      (((minutes * 60) / listener.readSecretEverySeconds + minutes) * prices.secretReadsPer10000) / 10_000,
+    secrets: prices.secretPerMonth + secretReads,
     metrics: listener.metrics * prices.metricPerMonth + listener.alarms * prices.alarmPerMonth,
     logs: ((events * logBytes.perEvent + minutes * logBytes.perMinute) * prices.logsPerGb) / gigabyte,
+  };
+}
+
+const units = (count: number, each: Units) => (count * unitsCost(each)) / million;
+
+/** Dollars a month of a function of which one is always there: starts that are not needed, hand-overs, and the lease. */
+function listenerCost(memoryMiB: number) {
+  const { daysPerMonth, runMinutes, startMs, waitSeconds, looks, ...every } = tradeEvents;
+  const minutes = daysPerMonth * 24 * 60;
+  const handOvers = minutes / runMinutes;
+  const billedMs = minutes * (60_000 + startMs) + handOvers * waitSeconds * 1000;
+  const renewals = (minutes * 60) / every.renewEverySeconds;
+  const lookUps = minutes * looks.perStart + handOvers * looks.perHandOver;
+  return {
+    minutes,
+    lambdaTime: lambdaTime(billedMs, memoryMiB) / million,
+    lambdaRequests: (minutes * prices.lambdaPerMillion) / million,
+    lease: units(renewals + lookUps, { readUnits: 0, writeUnits: 1 }),
+    secretReads:
+      (((minutes * 60) / every.readSecretEverySeconds + minutes) * prices.secretReadsPer10000) / 10_000,
+  };
+}
+
+/** Dollars a month for the upstream's real-time channel: one listener, all day and every day. */
+export function marketStreamCostOf({ tradingHours }: { readonly tradingHours: number }) {
+  const { memoryMiB, atRest, trading, metrics, alarms, logBytesPerMinute } = marketStream;
+  const { minutes, lease, secretReads, ...lambda } = listenerCost(memoryMiB);
+  return {
+    ...lambda,
+    lease,
+    log: units(minutes * 60, atRest) + units(tradingHours * 3600, trading),
+    secrets: secretReads,
+    metrics: metrics * prices.metricPerMonth + alarms * prices.alarmPerMonth,
+    logs: (minutes * logBytesPerMinute * prices.logsPerGb) / gigabyte,
   };
 }
 

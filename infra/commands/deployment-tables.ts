@@ -42,15 +42,15 @@ export const everything: CountersignConfig = {
   trading: { limits: 'none', stopOnAlarms: {} },
 };
 
-/** Of a stage with nothing but its upstream, and with everything on. */
+/** Of a stage with nothing but what is required, and with everything on. */
 export function sizeLines(): readonly string[] {
   const columns = [base, everything].map((config) => atRest(resourcesOf({ ...config, dashboard: 'on' })));
   const row = (name: string, cell: (one: (typeof columns)[number]) => string) =>
     `| ${[name, ...columns.map(cell)].join(' | ')} |`;
   return [
-    '| What a stage has | with only `upstream` set | with everything on |',
+    '| What a stage has | with only `upstream` and `marketDataUse` | with all groups and parts |',
     '|---|---:|---:|',
-    row('Resources of CloudFormation', ({ resources }) => String(resources)),
+    row('CloudFormation resources', ({ resources }) => String(resources)),
     row('Tables', ({ tables }) => String(tables)),
     row('Secrets', ({ secrets }) => String(secrets)),
     row('Alarms', ({ alarms }) => String(alarms)),

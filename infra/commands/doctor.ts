@@ -9,44 +9,51 @@ import { causeOf, causeOfConnection } from '../../lib/upstream/cause.ts';
 import { stemOf } from '../../lib/upstream/upstream-code.ts';
 import { diagnose, type RefusalFacts } from '../diagnose.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { marketStreamOutput } from '../stack/outputs.ts';
+import type { examineStream } from './doctor-stream.ts';
+import { type Finding, fault, unknown, well } from './finding.ts';
 import type { Target } from './readers.ts';
-
-export interface Finding {
-  readonly verdict: 'well' | 'fault' | 'unknown';
-  /** A sentence, and what to do. */
-  readonly words: string;
-}
-
-const well = (words: string): Finding => ({ verdict: 'well', words });
-const fault = (words: string): Finding => ({ verdict: 'fault', words });
 
 /** What an examination looks at. */
 interface Patient {
   readonly findings: readonly Finding[];
   readonly baseUrl?: string;
+  /** Of the market stream, where it is opened. */
+  readonly streamUrl?: string | undefined;
   /** The text of the secret. */
   readonly secret?: string;
 }
 
 /**
  * @param target a stack that is deployed; absent: what the environment has
- * @param env APP_KEY, APP_SECRET, ACCESS_TOKEN and UPSTREAM_BASE_URL, where there is no target
+ * @param env APP_KEY, APP_SECRET, ACCESS_TOKEN, UPSTREAM_BASE_URL and MARKET_STREAM_URL, where there is no target
  * @returns what was found, in order; nothing of a key, a token or an account is in it
  */
 export async function examine(
   target: Target | undefined,
   env: Environment = process.env,
 ): Promise<readonly Finding[]> {
-  const { findings, baseUrl, secret } = target ? await deployedPatient(target) : environmentPatient(env);
+  const { findings, baseUrl, streamUrl, secret } = target
+    ? await deployedPatient(target)
+    : environmentPatient(env);
   const first = [well(`Node ${process.versions.node}.`), ...findings];
   if (baseUrl === undefined || first.some(({ verdict }) => verdict === 'fault')) return first;
   const result = toCredential(secret, { clock: Date.now });
   if (!result.ok) return [...first, fault(inWords({ code: result.code }))];
+  const { credential } = result;
+  const upstream = await examineUpstream(baseUrl, credential);
+  const isWell = upstream.every(({ verdict }) => verdict !== 'fault');
   return [
     ...first,
     well('The secret has an app key and an app secret.'),
-    ...(await examineUpstream(baseUrl, result.credential)),
+    ...upstream,
+    ...(streamUrl && isWell ? [await streamFinding(streamUrl, baseUrl, credential)] : []),
   ];
+}
+
+async function streamFinding(...given: Parameters<typeof examineStream>): Promise<Finding> {
+  const { examineStream } = await import('./doctor-stream.ts');
+  return examineStream(...given);
 }
 
 async function deployedPatient({ stackName }: Target): Promise<Patient> {
@@ -59,7 +66,8 @@ async function deployedPatient({ stackName }: Target): Promise<Patient> {
     findings.push(well(`The stack ${stackName} is deployed.`));
     const secret = await stackSecret(stackName, outputOf(stackName, outputs, secretOutput)).read();
     const baseUrl = outputOf(stackName, outputs, 'UpstreamUrl');
-    return { findings, baseUrl, secret: secret?.text ?? '' };
+    const streamUrl = outputs.get(marketStreamOutput);
+    return { findings, baseUrl, streamUrl, secret: secret?.text ?? '' };
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     return { findings: [...findings, fault(error.message)] };
@@ -71,21 +79,20 @@ function environmentPatient({
   APP_SECRET,
   ACCESS_TOKEN,
   UPSTREAM_BASE_URL: baseUrl,
+  MARKET_STREAM_URL: streamUrl,
 }: Environment): Patient {
   if (!baseUrl)
     return {
       findings: [
-        {
-          verdict: 'unknown',
-          words:
-            'Nothing else was looked at: give --stage, or set UPSTREAM_BASE_URL, APP_KEY and APP_SECRET.',
-        },
+        unknown(
+          'Nothing else was looked at: give --stage, or set UPSTREAM_BASE_URL, APP_KEY and APP_SECRET.',
+        ),
       ],
     };
   const wrong = baseUrlFault(baseUrl);
   if (wrong) return { findings: [fault(`UPSTREAM_BASE_URL: ${wrong}.`)] };
   const secret = JSON.stringify({ app_key: APP_KEY, app_secret: APP_SECRET, access_token: ACCESS_TOKEN });
-  return { findings: [], baseUrl, secret };
+  return { findings: [], baseUrl, streamUrl, secret };
 }
 
 /** Reads that count against no limit of market data: what the upstream has configured, and the state of the token. */
@@ -107,10 +114,7 @@ async function examineUpstream(baseUrl: string, credential: Credential): Promise
     ];
   } catch (error) {
     if (!(error instanceof TokenCallError)) throw error;
-    return [
-      accepted,
-      { verdict: 'unknown', words: `Whether an access token is wanted is not known: ${error.message}.` },
-    ];
+    return [accepted, unknown(`Whether an access token is wanted is not known: ${error.message}.`)];
   }
 }
 

@@ -45,7 +45,7 @@ in it that the operation does not have. \`null\` passes for every optional membe
 body, as left out: clients send it so, and the upstream accepts it (seen live).`,
   `**Answers** pass byte for byte. A number that the upstream does not report is \`""\` or \`null\` or left out; a time is an
 integer of milliseconds, the same in digits, ISO 8601 text with \`+0000\` or \`yyyyMMdd\` (seen live). The types take all of
-them, and the [client’s helpers](library.md#what-answers-leave-open) read them. An answer may have further members.
+them, and the [client’s helpers](library.md#values-in-several-forms) read them. An answer may have further members.
 The last of several pages has no \`pagination_key\` (seen live).`,
   `**Aliases.** Both families of paths, \`/trading/…\` and \`/openapi/…\`, are live (seen live).`,
   `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one

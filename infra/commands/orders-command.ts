@@ -1,7 +1,7 @@
 /** `countersign orders` as an operator types it: checked before AWS is asked anything. */
 
 import { defined } from '../defined.ts';
-import { command, type Group, refuse, value, values } from './command.ts';
+import { command, flag, type Group, refuse, value, values } from './command.ts';
 import type { OrdersArguments } from './orders.ts';
 import type { DecideArguments } from './orders-decide.ts';
 import type { RestoredArguments } from './orders-restored.ts';
@@ -56,16 +56,19 @@ export const orders: Group = {
         account: value('<id>', 'orders of one account', accountIn),
         clientOrderId: value('<id>', 'one order'),
         user: value('<who>', 'a token’s subject, a key’s id, an ARN, a source, or the name in a log line'),
+        unsettled: flag('of these, those whose outcome is not known'),
         ...deployed,
         json,
       },
       examples: [
+        '--stage prod --unsettled',
         '--stage prod --since 7d --account 1234567',
         '--stage prod --client-order-id gw-20261021-000001 --since 2026-10-01',
       ],
-      check: ({ since, json, account, clientOrderId, user, ...target }): OrdersArguments => ({
+      check: ({ since, json, unsettled, account, clientOrderId, user, ...target }): OrdersArguments => ({
         target: targetOf(target),
         since,
+        unsettled,
         json,
         ...defined({ account, clientOrderId, user }),
       }),

@@ -21,6 +21,8 @@ export interface OrdersArguments {
   readonly user?: string;
   /** In milliseconds since the epoch. */
   readonly since: number;
+  /** Those alone whose outcome is not known. */
+  readonly unsettled: boolean;
   readonly json: boolean;
 }
 
@@ -62,13 +64,13 @@ export async function deployedOrders({ target }: OrdersArguments): Promise<Order
 
 /** @throws StartError in one sentence */
 export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Promise<void> {
-  const { account, clientOrderId, since } = given;
+  const { account, clientOrderId, since, unsettled } = given;
   try {
     const { nameOf, isUser } = await usersOf(given, ports);
     const { ordered, unreadable } = await whoOrderedWhat(
       // A change of this very millisecond, too.
       ports.audit.read(since, ports.clock() + 1),
-      defined({ account, clientOrderId, user: isUser }),
+      defined({ account, clientOrderId, user: isUser, unsettled }),
       nameOf,
     );
     // Lines of the audit hold orders byte for byte: nothing reads and writes them again.

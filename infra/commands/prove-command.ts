@@ -28,7 +28,7 @@ export const prove = command({
     'APP_KEY=… APP_SECRET=… countersign prove --stage prove',
     'countersign prove --sandbox https://api.example.com --yes --credentials - < secret.json',
   ],
-  more: 'Deploys the stage, calls and measures it, deletes it, and writes a report. APP_KEY and APP_SECRET are the broker’s,\nACCESS_TOKEN where it wants one. Without --sandbox no order is placed.',
+  more: 'Deploys the stage, calls and measures it, deletes it, and writes a report. APP_KEY and APP_SECRET are the broker’s,\nACCESS_TOKEN where it wants one. TOKEN is that of a user, for groups that open with jwt. Without --sandbox no order\nis placed.',
   check({ sandbox, ...given }) {
     const upstream = configOf(given.stage).upstream?.baseUrl.replace(/\/+$/, '');
     if (sandbox !== undefined && sandbox !== upstream)
@@ -53,6 +53,7 @@ export const prove = command({
         appKey: given.APP_KEY,
         appSecret: given.APP_SECRET,
         accessToken: given.ACCESS_TOKEN,
+        token: given.TOKEN,
       },
       ports,
     );

@@ -1,26 +1,26 @@
 /** What `countersign prove` does with a stage between its deployment and its end, one step after the other. */
 
 import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { principalArn } from '../../lib/access/evidence.ts';
 import { type Group, listAccounts } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { type Connection, viaGateway } from '../../lib/client/index.ts';
 import type { CountersignConfig, ResolvedConfig } from '../stack/config.ts';
 import { versionOutput } from '../stack/outputs.ts';
 import { awsAccess, signingFetch } from './aws.ts';
-import { operatorArn } from './operator.ts';
 import { askOf, callGroup, callsOfEach, type Pace, probes, tryLimit, tryStream } from './prove-calls.ts';
-import { deployedOf, type Run, runsOf, type Sums, sumsOf } from './prove-measure.ts';
+import { hasLogged, type Run, runsOf, type Sums, sumsOf } from './prove-measure.ts';
 import { tryOrder } from './prove-order.ts';
+import { type OrderStream, openOrderStream } from './prove-order-stream.ts';
 import type { ProofReport } from './prove-report.ts';
 import type { Steps } from './prove-steps.ts';
+import { grantAll } from './prove-users.ts';
 import { limitInWords, orderInWords } from './prove-words.ts';
 import type { Target } from './readers.ts';
 import { setSecret } from './secret-set.ts';
 import { smoke } from './smoke.ts';
+import { deployedOf } from './stack-resources.ts';
 import { outputOf } from './stack-secret.ts';
 import { deployedStatus, isWell, statusInWords, statusOf } from './status.ts';
-import { deployedUsers, manageUsers, type UsersArguments } from './users.ts';
 
 export interface ProveOptions {
   readonly stage: string;
@@ -32,6 +32,8 @@ export interface ProveOptions {
   readonly appKey: string;
   readonly appSecret: string;
   readonly accessToken: string | undefined;
+  /** Of a user of the stage's issuer, for groups that open with `jwt`. */
+  readonly token: string | undefined;
 }
 
 export interface ProvePorts extends Pace {
@@ -109,7 +111,9 @@ export async function measure(day: Day): Promise<void> {
   for (const [group, operation] of Object.entries(probes) as [Group, Operation][])
     await callsOf(day, through, group, operation);
   await limit(day, through);
-  await order(day, through);
+  const told = await orderStream(day, through);
+  await order(day, through, told);
+  await told?.close();
   await stream(day, through);
   await day.steps.measure('status', async () => {
     const status = await statusOf(deployedStatus(day.target));
@@ -119,7 +123,7 @@ export async function measure(day: Day): Promise<void> {
   await day.steps.measure('figures', () => figures(day));
 }
 
-/** For a group: with an API key, or with the operator's AWS signature besides. Of other modes there is none. */
+/** For a group: with an API key, and with the operator's AWS signature or a user's token besides. Without a token there is none. */
 type Through = (group: Group) => Connection | undefined;
 
 async function connectionsOf(day: Day): Promise<Through> {
@@ -132,42 +136,33 @@ async function connectionsOf(day: Day): Promise<Through> {
   const { apiKey } = day;
   const baseUrl = output(day, 'ApiUrl');
   const signing = signingFetch('execute-api', await awsAccess());
-  const by: Readonly<Record<string, Connection>> = {
-    'api-key': viaGateway({ baseUrl, apiKey, fetch: counted(fetch) }),
-    iam: viaGateway({ baseUrl, apiKey, fetch: counted(signing) }),
+  const { token } = day.options;
+  const byKey = { baseUrl, apiKey, fetch: counted(fetch) };
+  const by: Readonly<Partial<Record<string, Connection>>> = {
+    'api-key': viaGateway(byKey),
+    'bound-key': viaGateway(byKey),
+    iam: viaGateway({ ...byKey, fetch: counted(signing) }),
+    ...(token !== undefined && { jwt: viaGateway({ ...byKey, token }) }),
   };
   return (group) => by[day.config.access[group] ?? ''];
 }
 
+const tokenless =
+  'It opens with jwt: set TOKEN to an access token of the stage’s issuer, with the scopes read and trade.';
+
 async function users(day: Day, through: Through): Promise<void> {
-  const accounts = through('accounts');
-  if (day.config.access.accounts !== 'iam' || !accounts)
-    return day.steps.leaveOut('users', 'Accounts are not open with iam.');
   await day.steps.measure('users', async () => {
-    const arn = principalArn(await operatorArn());
-    day.confidential.push(arn, arn.split(':')[4] ?? '');
-    await grant(day.target, arn);
+    const granted = await grantAll(day);
+    if (granted.length === 0) return 'No group that can be called asks who calls: nothing was granted.';
+    const words = `May read and trade: ${granted.join(', ')}.`;
+    const accounts = through('accounts');
+    if (!accounts) return `${words} Accounts are closed, or open with jwt and TOKEN is not set.`;
     const { data } = await askOf(listAccounts, accounts)({});
     const ids = (data as readonly { readonly account_id: string }[]).map((one) => one.account_id);
     day.confidential.push(...ids);
     day.account = ids[0];
-    return `The operator who runs this may read and trade; the app key has ${ids.length} accounts.`;
+    return `${words} The app key has ${ids.length} accounts.`;
   });
-}
-
-async function grant(target: Target, arn: string): Promise<void> {
-  const given: UsersArguments = {
-    target,
-    verb: 'grant',
-    who: { kind: 'iam', arn },
-    accounts: ['*'],
-    userData: true,
-    scopes: ['read', 'trade'],
-    days: 1,
-    limit: 1,
-    json: false,
-  };
-  await manageUsers(given, { ...(await deployedUsers(given)), say: () => {} });
 }
 
 async function callsOf(day: Day, through: Through, group: Group, operation: Operation): Promise<void> {
@@ -176,7 +171,7 @@ async function callsOf(day: Day, through: Through, group: Group, operation: Oper
   const connection = through(group);
   const name = `calls of ${group}`;
   if (!access) return steps.leaveOut(name, 'The group is closed.');
-  if (!connection) return steps.leaveOut(name, `It opens with ${access}; an API key and iam are tried.`);
+  if (!connection) return steps.leaveOut(name, tokenless);
   if ('account_id' in operation.query && account === undefined)
     return steps.leaveOut(name, 'There is no account to ask for.');
   await steps.measure(name, async () => {
@@ -192,7 +187,8 @@ async function limit(day: Day, through: Through): Promise<void> {
   const { steps, config } = day;
   const connection = through('market-data');
   const { share = 1 } = config.limiter;
-  if (!connection) return steps.leaveOut('limit', 'Market data opens with neither an API key nor iam.');
+  if (!connection)
+    return steps.leaveOut('limit', config.access['market-data'] ? tokenless : 'Market data is closed.');
   if (share === 1)
     return steps.leaveOut(
       'limit',
@@ -206,21 +202,59 @@ async function limit(day: Day, through: Through): Promise<void> {
   });
 }
 
-async function order(day: Day, through: Through): Promise<void> {
-  const { steps, config, account, options, ports } = day;
+const listenerLooks = 24;
+const betweenListenerLooksMs = 5000;
+
+/** @returns the stream, if it began: events of the order come on it */
+async function orderStream(day: Day, through: Through): Promise<OrderStream | undefined> {
+  const { steps, config, ports, target, began } = day;
+  const orders = through('orders');
+  if (!config.live?.streams['order-streams']) {
+    steps.leaveOut('order stream', 'The stage has no streams of order events (live.maxOrderStreams).');
+    return undefined;
+  }
+  if (!orders) {
+    steps.leaveOut('order stream', tokenless);
+    return undefined;
+  }
+  let stream: OrderStream | undefined;
+  const isOpen = await steps.measure('order stream', async () => {
+    stream = openOrderStream(orders, ports);
+    const ms = await stream.began();
+    if (ms === undefined) return { fault: 'The stream did not begin within a minute.' };
+    const deployed = await deployedOf(target.stackName);
+    const isHeard = () => hasLogged(deployed, 'TradeEvents', 'trade_stream_subscribed', began);
+    for (let look = 1; !(await isHeard()); look++) {
+      if (look === listenerLooks || ports.interrupted?.aborted)
+        return {
+          fault: `The stream began after ${ms} ms, but the listener has not subscribed to the upstream’s stream: its log says why.`,
+        };
+      await ports.pause(betweenListenerLooksMs);
+    }
+    return `The stream began after ${ms} ms, and the listener has subscribed to the upstream’s stream.`;
+  });
+  if (isOpen) return stream;
+  await stream?.close();
+  return undefined;
+}
+
+async function order(day: Day, through: Through, stream: OrderStream | undefined): Promise<void> {
+  const { steps, account, options, ports } = day;
   const [orders, quotes] = [through('orders'), through('market-data')];
   if (!options.isSandbox)
     return steps.leaveOut('order', 'No upstream was named as a sandbox (--sandbox): no order was placed.');
-  if (config.access.orders !== 'iam' || !orders || !quotes || account === undefined)
+  if (!orders || !quotes || account === undefined)
     return steps.leaveOut(
       'order',
-      'Orders are not open with iam, or there is no account: no order was placed.',
+      'Orders or quotes cannot be called, or there is no account: no order was placed.',
     );
   await steps.measure('order', async () => {
-    day.order = await tryOrder(orders, quotes, account, ports);
+    day.order = await tryOrder(orders, quotes, account, ports, stream);
     if (!day.order) return { fault: 'There is no quote to stay away from: no order was placed.' };
     const words = orderInWords(day.order);
-    return day.order.placed === 'accepted' && day.order.ended === 'cancelled' ? words : { fault: words };
+    const { placed, ended, told } = day.order;
+    const isTold = !told || (told.replaced !== undefined && told.cancelled !== undefined);
+    return placed === 'accepted' && ended === 'cancelled' && isTold ? words : { fault: words };
   });
 }
 

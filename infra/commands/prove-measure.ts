@@ -1,22 +1,12 @@
-/** What `countersign prove` reads of AWS: resources of a stack, runs of its functions, and figures of CloudWatch. */
+/** What `countersign prove` reads of AWS: whether a stack is there, runs of its functions, and figures of CloudWatch. */
 
-import {
-  CloudFormationClient,
-  DescribeStacksCommand,
-  paginateListStackResources,
-} from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { StartError } from '../environment.ts';
 import { accessFault } from './aws.ts';
 import { median } from './prove-calls.ts';
-
-export interface Deployed {
-  /** The logical id without CloudFormation's hash. */
-  readonly id: string;
-  readonly type: string;
-  readonly physicalId: string;
-}
+import type { Deployed } from './stack-resources.ts';
 
 /** @returns CloudFormation's status of the stack; undefined where there is none */
 export async function stackStatus(StackName: string): Promise<string | undefined> {
@@ -32,26 +22,6 @@ export async function stackStatus(StackName: string): Promise<string | undefined
       accessFault(error) ?? new StartError(`The stack ${StackName} cannot be read: ${(error as Error).name}.`)
     );
   }
-}
-
-/** What is not deleted yet. */
-export async function deployedOf(StackName: string): Promise<readonly Deployed[]> {
-  const found: Deployed[] = [];
-  const client = new CloudFormationClient();
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
-    for (const {
-      LogicalResourceId = '',
-      PhysicalResourceId,
-      ResourceType = '',
-      ResourceStatus,
-    } of StackResourceSummaries)
-      if (PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE')
-        found.push({
-          id: LogicalResourceId.replace(/[0-9A-F]{8}$/, ''),
-          type: ResourceType,
-          physicalId: PhysicalResourceId,
-        });
-  return found;
 }
 
 /** One run of a function, as Lambda reports it. */
@@ -99,6 +69,21 @@ export async function runsOf(deployed: readonly Deployed[], startTime: number): 
         for (const { message = '', timestamp = 0 } of events)
           runs.push(...[runIn(message, id.replace(/Logs$/, ''), timestamp)].flatMap((run) => run ?? []));
   return runs;
+}
+
+/** Whether a function whose id begins so has written a text. */
+export async function hasLogged(
+  deployed: readonly Deployed[],
+  part: string,
+  text: string,
+  startTime: number,
+): Promise<boolean> {
+  const group = deployed.find(({ id, type }) => type === 'AWS::Logs::LogGroup' && id.startsWith(part));
+  if (!group) return false;
+  const asked = { logGroupName: group.physicalId, startTime, filterPattern: text };
+  for await (const { events = [] } of paginateFilterLogEvents({ client: new CloudWatchLogsClient() }, asked))
+    if (events.length > 0) return true;
+  return false;
 }
 
 export interface StartUp {

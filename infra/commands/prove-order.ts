@@ -1,6 +1,7 @@
 /**
  * The order of `countersign prove`: one share far below the market, placed in a sandbox and cancelled. What became of it is
- * said as far as it is known, and what is not known stays unknown.
+ * said as far as it is known, and what is not known stays unknown. Beside a stream of order events it is replaced, too: the
+ * upstream tells no placement.
  */
 
 import {
@@ -9,9 +10,13 @@ import {
   getOrderOutcome,
   getStockSnapshots,
   placeOrder,
+  replaceOrder,
 } from '../../lib/catalogue/index.ts';
 import { type Connection, createClient, OutcomeUnknownError } from '../../lib/client/index.ts';
+import type { OrderChanged } from '../../lib/trade-events/parse-event.ts';
+import { defined } from '../defined.ts';
 import { codeOf, type Pace } from './prove-calls.ts';
+import type { OrderStream } from './prove-order-stream.ts';
 
 export interface OrderTrial {
   readonly clientOrderId: string;
@@ -22,16 +27,21 @@ export interface OrderTrial {
   readonly ended: 'cancelled' | 'filled' | 'failed' | 'never placed' | 'unknown';
   /** What a cancel was answered with, where that was no success. */
   readonly cancelCode?: string;
+  /** By the stream, in milliseconds from the request; undefined: not in time. */
+  readonly told?: { readonly replaced: number | undefined; readonly cancelled: number | undefined };
+  /** What a replacement was answered with, where that was no success. */
+  readonly replaceCode?: string;
 }
 
 const symbol = 'AAPL';
 /** Of the last price: an exchange fills none so low. */
 const part = 0.5;
+const laterPart = 0.49;
 const looks = 12;
 const betweenLooksMs = 5000;
 
 const clientOf = (connection: Connection) =>
-  createClient({ placeOrder, cancelOrder, getOrder, getOrderOutcome }, connection);
+  createClient({ placeOrder, replaceOrder, cancelOrder, getOrder, getOrderOutcome }, connection);
 type Client = ReturnType<typeof clientOf>;
 
 /**
@@ -43,6 +53,7 @@ export async function tryOrder(
   quotes: Connection,
   account_id: string,
   pace: Pace,
+  stream?: OrderStream,
 ): Promise<OrderTrial | undefined> {
   const [quote] = await createClient({ getStockSnapshots }, quotes).getStockSnapshots({
     symbols: [symbol],
@@ -50,7 +61,7 @@ export async function tryOrder(
   });
   const price = Number(quote?.price);
   if (!(price > 0)) return undefined;
-  const limitPrice = Math.max(0.01, part * price).toFixed(2);
+  const limitPrice = limitOf(part * price);
   const clientOrderId = `prove-${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
   const order = { account_id, client_order_id: clientOrderId };
   const client = clientOf(connection);
@@ -58,11 +69,26 @@ export async function tryOrder(
   const facts = { clientOrderId, limitPrice };
   const { placed, code } = sent.placed === 'unknown' ? await outcomeOf(client, order, pace) : sent;
   if (placed === 'refused') return { ...facts, placed, ...(code && { code }), ended: 'never placed' };
+  const isOurs = (change: OrderChanged) => change.client_order_id === clientOrderId;
+  let from = pace.clock();
+  const replaces = stream && placed === 'accepted';
+  const replaceCode = replaces ? await replace(client, order, limitOf(laterPart * price)) : undefined;
+  const replaced = replaces && replaceCode === undefined ? await stream.told(from, isOurs) : undefined;
+  from = pace.clock();
   // An order that may be there is cancelled, too.
   const cancelCode = await cancel(client, order);
   const ended = await endOf(client, order, pace);
-  return { ...facts, placed, ended, ...(cancelCode !== undefined && { cancelCode }) };
+  const cancelled = await stream?.told(from, (change) => isOurs(change) && change.status === 'CANCELLED');
+  return {
+    ...facts,
+    placed,
+    ended,
+    ...defined({ cancelCode, replaceCode }),
+    ...(stream && { told: { replaced, cancelled } }),
+  };
 }
+
+const limitOf = (price: number) => Math.max(0.01, price).toFixed(2);
 
 interface Order {
   readonly account_id: string;
@@ -120,9 +146,18 @@ async function outcomeOf(client: Client, order: Order, { pause }: Pace): Promise
 }
 
 /** @returns the code of what was no success */
-const cancel = (client: Client, order: Order): Promise<string | undefined> =>
+const replace = (client: Client, { account_id, client_order_id }: Order, limit_price: string) =>
   client
-    .cancelOrder(order, { idempotencyKey: `${order.client_order_id}-cancel` })
+    .replaceOrder(
+      { account_id, modify_orders: [{ client_order_id, limit_price, quantity: '1' }] },
+      { idempotencyKey: `${client_order_id}-replace` },
+    )
+    .then(() => undefined, codeOf);
+
+/** @returns the code of what was no success */
+const cancel = (client: Client, order: Order, attempt = 0): Promise<string | undefined> =>
+  client
+    .cancelOrder(order, { idempotencyKey: `${order.client_order_id}-cancel-${attempt}` })
     .then(() => undefined, codeOf);
 
 const ends: Readonly<Record<string, OrderTrial['ended']>> = {
@@ -131,15 +166,19 @@ const ends: Readonly<Record<string, OrderTrial['ended']>> = {
   FAILED: 'failed',
 };
 
+/** So many looks at an order that is still open, and it is cancelled again. */
+const looksEach = 3;
+
 /** As the upstream shows the order itself: an accepted cancel is not yet a cancelled order. */
 async function endOf(client: Client, order: Order, { pause }: Pace): Promise<OrderTrial['ended']> {
-  for (let look = 0; look < looks; look++) {
+  for (let look = 1; look <= looks; look++) {
     const status = await client.getOrder(order).then(
       ({ orders }) => orders[0]?.status,
       () => undefined,
     );
     const ended = ends[status ?? ''];
     if (ended) return ended;
+    if (status && look % looksEach === 0) await cancel(client, order, look);
     await pause(betweenLooksMs);
   }
   return 'unknown';

@@ -132,6 +132,8 @@ export function orderInWords({
   limitPrice,
   code,
   cancelCode,
+  told,
+  replaceCode,
 }: OrderTrial): string {
   const what = `One share, limit ${limitPrice}, client_order_id ${clientOrderId}`;
   const cancelled = cancelCode === undefined ? '' : ` The cancel was answered ${cancelCode}.`;
@@ -139,7 +141,16 @@ export function orderInWords({
   const first = placed === 'accepted' ? 'accepted' : 'it is not known whether it was placed';
   if (ended === 'unknown')
     return `${what}: ${first}.${cancelled} **Whether it is open is not known: look it up at the broker, and cancel it there.**`;
-  return `${what}: ${first}, then ${ended}.${cancelled}`;
+  const heard = (name: string, ms: number | undefined) =>
+    ms === undefined
+      ? ` The stream did not tell the ${name}.`
+      : ` The stream told the ${name} after ${ms} ms.`;
+  const replaced =
+    replaceCode === undefined
+      ? heard('replacement', told?.replaced)
+      : ` The replacement was answered ${replaceCode}.`;
+  const byStream = told ? `${replaced}${heard('cancellation', told.cancelled)}` : '';
+  return `${what}: ${first}, then ${ended}.${cancelled}${byStream}`;
 }
 
 export const limitInWords = ({ allowed, share, sent, outcomes, holds }: LimitTrial): string =>

@@ -13,10 +13,11 @@ import { examine } from './doctor.ts';
 import { preflight } from './preflight.ts';
 import { callsOfEach } from './prove-calls.ts';
 import { type Day, goUp, measure, type ProveOptions, type ProvePorts } from './prove-day.ts';
-import { type Deployed, deployedOf, stackStatus, startUpOf } from './prove-measure.ts';
+import { stackStatus, startUpOf } from './prove-measure.ts';
 import { compare, type ProofReport, priceOf } from './prove-report.ts';
 import { createSteps, type Steps } from './prove-steps.ts';
 import type { Target } from './readers.ts';
+import { type Deployed, deployedOf } from './stack-resources.ts';
 import { checkUpstream } from './stage.ts';
 
 export interface Proof {
@@ -30,7 +31,7 @@ export interface Proof {
  * @throws StartError or ConfigError before anything is deployed
  */
 export async function prove(options: ProveOptions, ports: ProvePorts): Promise<Proof | undefined> {
-  const { stage, config, appKey, appSecret, accessToken = '' } = options;
+  const { stage, config, appKey, appSecret, accessToken = '', token = '' } = options;
   const target = { stackName: stackNameOf(stage), options: `--stage ${stage}` };
   const resources = resourcesOf(config);
   const steps = createSteps(ports.clock, ports.say, ports.interrupted);
@@ -43,7 +44,7 @@ export async function prove(options: ProveOptions, ports: ProvePorts): Promise<P
     ports,
     steps,
     began: ports.clock(),
-    confidential: [appKey, appSecret, accessToken],
+    confidential: [appKey, appSecret, accessToken, token],
     groups: [],
     outputs: new Map(),
     apiKey: '',

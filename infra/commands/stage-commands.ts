@@ -127,7 +127,7 @@ export const smoke = command({
 export const doctor = command({
   options: { ...deployed, json },
   examples: ['--stage prod', 'APP_KEY=… APP_SECRET=… UPSTREAM_BASE_URL=https://… countersign doctor'],
-  more: 'Without --stage and --stack it looks at APP_KEY, APP_SECRET and UPSTREAM_BASE_URL of the environment.',
+  more: 'Without --stage and --stack it looks at APP_KEY, APP_SECRET, UPSTREAM_BASE_URL and MARKET_STREAM_URL of the environment. It opens one connection of the market stream, which counts among the five of the app key until a minute after its end.',
   check: ({ json, ...given }) => ({
     json,
     target: given.stage === undefined && given.stack === undefined ? undefined : targetOf(given),

@@ -18,8 +18,13 @@ export const start = (json: boolean) =>
     const { upstream } = settings;
     const doctor =
       'baseUrl' in upstream ? createDoctor({ ...settings, ...upstream }, console.error) : undefined;
-    const run: LocalRun = await startLocalRun(settings, {
-      access: (entry) => console.log(accessLine(entry, { url: run.url, canLink: process.stdout.isTTY })),
+    const begun: Promise<LocalRun> = startLocalRun(settings, {
+      // A page of an earlier run asks on, and is answered before this one has said where it is.
+      access: (entry) =>
+        void begun.then(
+          ({ url }) => console.log(accessLine(entry, { url, canLink: process.stdout.isTTY })),
+          () => {},
+        ),
       outage: (sentence) => console.log(sentence),
       log: (entry) => {
         const line = lineOf(entry);
@@ -33,6 +38,7 @@ export const start = (json: boolean) =>
         tradeEvent: createTradeEventLines({ print: console.log, streamPath: streamOrderEvents.path }),
       }),
     });
+    const run = await begun;
     const { url, upstreamUrl } = run;
     console.log(
       json ? JSON.stringify({ url, apiKey: settings.apiKey, upstreamUrl }) : welcome(settings, run),

@@ -1,23 +1,29 @@
 /**
  * `countersign status`: how a deployment is, in one look: version, alarms, what is left of the limit, how old quotes
- * are, the token, orders whose outcome is unknown, and mass cancels under way. What cannot be read is said to be unknown.
+ * are, the token, orders whose outcome is unknown, mass cancels under way, and schedules that are switched off. What cannot
+ * be read is said to be unknown.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   CloudWatchClient,
-  DescribeAlarmsCommand,
   type Dimension,
   GetMetricDataCommand,
+  type MetricAlarm,
+  paginateDescribeAlarms,
 } from '@aws-sdk/client-cloudwatch';
 import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeRuleCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { unsettledAttribute, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
-import { type AlarmName, alarmTable } from '../stack/alarm-table.ts';
+import { type AlarmName, alarmRows, alarmTable, causesOf } from '../stack/alarm-table.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
 import { limitsCommand } from './limits.ts';
 import type { Target } from './readers.ts';
+import { deployedOf } from './stack-resources.ts';
 import { outputsOf } from './stack-secret.ts';
+import { deployedTrading } from './trading.ts';
+import { stopWords } from './trading-words.ts';
 
 export interface StatusOptions {
   /** Looks again every half a minute, until the process is ended. */
@@ -26,7 +32,8 @@ export interface StatusOptions {
 }
 
 export interface AlarmState {
-  readonly name: AlarmName;
+  /** Behind the deployment's: of the table, or an operator's own. */
+  readonly name: string;
   readonly state: string;
   readonly since: string | undefined;
   readonly dimensions: readonly Dimension[];
@@ -36,10 +43,14 @@ export interface AlarmState {
 export interface StatusPorts {
   readonly target: Target;
   outputs(): Promise<ReadonlyMap<string, string>>;
-  /** Those of the table whose names begin with the deployment's. */
+  /** Those whose names begin with the deployment's. */
   alarms(): Promise<readonly AlarmState[]>;
+  /** Names of the deployment's rules that run a function by the clock, and are switched off. */
+  disabledSchedules(): Promise<readonly string[]>;
   /** Of the last five minutes, by the id of each; without figures there is none. */
   figures(asked: readonly Figure[]): Promise<ReadonlyMap<string, number>>;
+  /** One sentence for each stop of trading. */
+  stops(): Promise<readonly string[]>;
   /** One sentence. */
   limits(): Promise<string>;
   /** Items under a key: of the index, where one is named. */
@@ -79,6 +90,9 @@ export interface StatusReport {
   readonly unknownOrders?: number;
   /** Requests to cancel what is open that are not finished. */
   readonly massCancels?: number;
+  readonly disabledSchedules?: readonly string[];
+  /** Of trading, whose and why. */
+  readonly stops?: readonly string[];
   /** What could not be read, and why. */
   readonly unread: readonly string[];
 }
@@ -94,8 +108,10 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
   const outputs = await ports.outputs();
   const [journal, controls] = [outputs.get(orderJournalTableOutput), outputs.get(tradingControlsTableOutput)];
   const alarms = await part('alarms', () => ports.alarms());
-  const [figures, limits, unknownOrders, massCancels] = await Promise.all([
+  const [figures, disabledSchedules, stops, limits, unknownOrders, massCancels] = await Promise.all([
     part('figures', async () => alarms && ports.figures(figuresOf(alarms))),
+    part('schedules', () => ports.disabledSchedules()),
+    controls === undefined ? undefined : part('stops of trading', () => ports.stops()),
     outputs.has('LimitsKey') ? part('limits', () => ports.limits()) : undefined,
     journal === undefined
       ? undefined
@@ -115,6 +131,8 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
     ...(figures && { figures: Object.fromEntries(figures) }),
     ...(unknownOrders !== undefined && { unknownOrders }),
     ...(massCancels !== undefined && { massCancels }),
+    ...(disabledSchedules && { disabledSchedules }),
+    ...(stops && { stops }),
     unread,
   };
 }
@@ -126,8 +144,10 @@ const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
     return dimensions ? [{ id, metric, statistic, dimensions }] : [];
   });
 
-export const isWell = ({ alarms, unread }: StatusReport): boolean | undefined =>
-  alarms?.some(({ state }) => state === 'ALARM') ? false : unread.length > 0 || !alarms ? undefined : true;
+export function isWell({ alarms, disabledSchedules = [], unread }: StatusReport): boolean | undefined {
+  if (disabledSchedules.length > 0 || alarms?.some(({ state }) => state === 'ALARM')) return false;
+  return unread.length > 0 || !alarms ? undefined : true;
+}
 
 /**
  * Some lines for an operator.
@@ -138,15 +158,18 @@ export function statusInWords(report: StatusReport, options: string): string {
   const { stack, version, alarms, limits, figures = {}, unknownOrders, massCancels, unread } = report;
   const { reads, hits = 0, oldestQuoteSeconds: age, staleAnswers, tokenDaysLeft, limitLeft } = figures;
   const raised = alarms?.filter(({ state }) => state === 'ALARM') ?? [];
+  const { disabledSchedules = [], stops = [] } = report;
   const { limitRefused, tradeEventsConnected, streamedSymbols, streamSilenceSeconds } = figures;
   const said = (value: unknown, words: string) => (value === undefined ? [] : [words]);
   return [
     `${stack}${version === undefined ? '' : `, version ${version}`}`,
     ...(alarms ? [raised.length === 0 ? `No alarm of ${alarms.length} rings.` : 'These alarms ring:'] : []),
-    ...raised.map(
-      ({ name, since }) =>
-        `- ${name}${since === undefined ? '' : ` since ${since}`}: ${adviceOf(name, options)}; docs/runbook.md, “${alarmTable[name].runbook}”`,
+    ...ringingWords(raised, options),
+    ...disabledSchedules.map(
+      (name) =>
+        `A schedule is switched off, and its function does not run: aws events enable-rule --name ${name}`,
     ),
+    ...stops.map((one) => `Trading is stopped: ${one}.`),
     ...said(limits, String(limits)),
     ...said(
       limitLeft,
@@ -169,11 +192,30 @@ export function statusInWords(report: StatusReport, options: string): string {
   ].join('\n');
 }
 
-/** Preflight reads a stage's configuration: a stack alone does not tell it. */
+/** The ones to begin with, and then those that may follow from them. */
+function ringingWords(raised: NonNullable<StatusReport['alarms']>, options: string): readonly string[] {
+  const names = raised.map(({ name }) => name);
+  const lines = raised.map(({ name, since }) => {
+    const head = `- ${name}${since === undefined ? '' : ` since ${since}`}`;
+    if (!isOfTable(name)) return { line: `${head}: an alarm of your own`, follows: false };
+    const causes = causesOf(name, names);
+    const follows = causes.length > 0;
+    const after = follows ? `, which may follow from ${causes.join(', ')}` : '';
+    return { line: `${head}${after}: ${adviceOf(name, options)}`, follows };
+  });
+  return [...lines.filter((one) => !one.follows), ...lines.filter((one) => one.follows)].map(
+    ({ line }) => line,
+  );
+}
+
+const isOfTable = (name: string): name is AlarmName => Object.hasOwn(alarmTable, name);
+
+/** The command to begin with, and the chapter. Preflight reads a stage's configuration: a stack alone does not tell it. */
 function adviceOf(name: AlarmName, options: string): string {
-  const { first } = alarmTable[name];
+  const { first, runbook } = alarmTable[name];
   const isOfStage = first.startsWith('countersign preflight') && !options.startsWith('--stage');
-  return isOfStage ? first : first.replace('--stage STAGE', options);
+  const command = isOfStage ? first : first.replace('--stage STAGE', options);
+  return `${command}; docs/runbook.md, “${runbook}”`;
 }
 
 /** @returns the report; with `watch` it never ends */
@@ -195,28 +237,50 @@ export function deployedStatus(target: Target): StatusPorts {
   const { stackName } = target;
   const cloudWatch = new CloudWatchClient();
   const dynamo = new DynamoDBClient();
+  const events = new EventBridgeClient();
   return {
     target,
     outputs: () => outputsOf(stackName),
+    async stops() {
+      const { admin } = await deployedTrading({
+        target,
+        verb: 'limits',
+        scope: { kind: 'gateway' },
+        limit: 1,
+        json: false,
+      });
+      return (await admin.list()).flatMap((one) => stopWords(one) ?? []);
+    },
     limits: () => limitsCommand({ target, reset: false, json: false }),
     async alarms() {
       const prefix = `${stackName}-`;
-      const { MetricAlarms = [] } = await cloudWatch.send(
-        new DescribeAlarmsCommand({ AlarmNamePrefix: prefix, MaxRecords: 100 }),
-      );
-      return MetricAlarms.flatMap(
-        ({ AlarmName = '', StateValue, StateUpdatedTimestamp, Dimensions = [] }) => {
-          const name = AlarmName.slice(prefix.length);
-          // Another stage's name may begin with this one's.
-          if (!Object.hasOwn(alarmTable, name)) return [];
-          return {
-            name: name as AlarmName,
-            state: StateValue ?? 'unknown',
-            since: StateUpdatedTimestamp?.toISOString(),
-            dimensions: Dimensions,
-          };
-        },
-      );
+      const found: MetricAlarm[] = [];
+      for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms(
+        { client: cloudWatch },
+        { AlarmNamePrefix: prefix, AlarmTypes: ['MetricAlarm', 'CompositeAlarm'] },
+      ))
+        found.push(...MetricAlarms, ...CompositeAlarms);
+      return found.flatMap(({ AlarmName = '', StateValue, StateUpdatedTimestamp, Dimensions = [] }) => {
+        const name = AlarmName.slice(prefix.length);
+        // Another stage's name may begin with this one's.
+        if (!isOfTable(name) && alarmRows.some(([own]) => name.endsWith(`-${own}`))) return [];
+        return {
+          name,
+          state: StateValue ?? 'unknown',
+          since: StateUpdatedTimestamp?.toISOString(),
+          dimensions: Dimensions,
+        };
+      });
+    },
+    async disabledSchedules() {
+      const disabled: string[] = [];
+      for (const { type, physicalId: Name } of await deployedOf(stackName)) {
+        // One of another bus than the default one has no schedule.
+        if (type !== 'AWS::Events::Rule' || Name.includes('|')) continue;
+        const { State, ScheduleExpression } = await events.send(new DescribeRuleCommand({ Name }));
+        if (State === 'DISABLED' && ScheduleExpression) disabled.push(Name);
+      }
+      return disabled;
     },
     async figures(figures) {
       if (figures.length === 0) return new Map();

@@ -18,22 +18,28 @@ export function scopeWords(subject: ControlSubject): string {
 }
 
 /** One line for the scope, and one for each thing that is set of it. */
-export function controlWords(
-  { name, version, limits, stopped, about }: ListedControl,
-  deployed: TradingLimits,
-): readonly string[] {
+export function controlWords(control: ListedControl, deployed: TradingLimits): readonly string[] {
+  const { name, version, limits, stopped } = control;
   const isGateway = name === undefined;
-  const head = about ? scopeWords(about.subject) : isGateway ? 'gateway' : 'sealed with another identity key';
   const all = isGateway ? limitsWords(limits, deployed) : limitsWords(limits, {});
-  const by = about?.stopped ? ` by ${about.stopped.by}: ${about.stopped.reason}` : '';
   return [
-    head,
-    ...(stopped ? [`  stopped since ${momentOf(stopped.at)}${by}`] : []),
+    headOf(control),
+    ...(stopped ? [`  stopped ${sinceWords(control)}`] : []),
     ...(all.length > 0 ? all : ['  no limits']),
     `  version ${version}`,
     ...(isGateway ? [] : [`  name in logs: ${name}`]),
   ];
 }
+
+const headOf = ({ name, about }: ListedControl): string =>
+  about ? scopeWords(about.subject) : name === undefined ? 'gateway' : 'sealed with another identity key';
+
+const sinceWords = ({ stopped, about }: ListedControl): string =>
+  `since ${momentOf(stopped?.at ?? 0)}${about?.stopped ? ` by ${about.stopped.by}: ${about.stopped.reason}` : ''}`;
+
+/** Undefined where trading goes on. */
+export const stopWords = (control: ListedControl): string | undefined =>
+  control.stopped && `${headOf(control)} ${sinceWords(control)}`;
 
 /** What counts: the limits that were set, and those of the deployment that nothing was set in place of. */
 function limitsWords(limits: LimitChanges, deployed: TradingLimits): readonly string[] {
@@ -56,17 +62,25 @@ export const deployedWords = (deployed: TradingLimits): readonly string[] => {
 
 export function historyWords(line: ControlHistoryLine): string {
   if (!('change' in line)) return `${line.at}  (sealed with another identity key)`;
-  const { at, by, version, change } = line;
+  const { at, by, version, change, limitsBefore } = line;
   const reason = change.reason === undefined ? '' : `: ${change.reason}`;
-  return `${at}  ${by}  ${scopeWords(change.subject)} version ${version}  ${changeWords(change)}${reason}`;
+  return `${at}  ${by}  ${scopeWords(change.subject)} version ${version}  ${changeWords(change, limitsBefore)}${reason}`;
 }
 
-function changeWords(change: ControlChange): string {
+function changeWords(change: ControlChange, limitsBefore: LimitChanges | undefined): string {
   if (change.action === 'stop') return change.cancelOpen ? 'stop, cancel open orders' : 'stop';
   if (change.action === 'resume') return change.action;
   if (change.action === 'confirm') return `confirm ${change.tables.join(', ')} as restored`;
-  const all = [...limitTexts(change.changes)];
-  return all.map(([name, text]) => (text === null ? `unset ${name}` : `set ${name}=${text}`)).join(', ');
+  const before = limitsBefore && limitTexts(limitsBefore);
+  // Without an action of its own a check has the default one.
+  const notSet = (name: string) =>
+    change.subject.kind === 'gateway' ? 'as deployed' : name.startsWith('actions.') ? 'the default' : 'none';
+  return [...limitTexts(change.changes)]
+    .map(([name, text]) => {
+      const was = before?.get(name) ?? (before?.has(name) ? 'none' : notSet(name));
+      return `${text === null ? `unset ${name}` : `set ${name}=${text}`}${before ? ` (before: ${was})` : ''}`;
+    })
+    .join(', ');
 }
 
 const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

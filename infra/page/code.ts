@@ -22,23 +22,27 @@ export function codeOf(call: Call, language: Language): string {
   return writers[language](call, urlOf(call), headers);
 }
 
+/** Its answer does not end: it is read as it comes. */
+const isStream = ({ path }: Call) => path.endsWith('/stream');
+
 const isName = (value: string) => value === 'API_KEY' || value === 'TOKEN';
 
 /** Single quotes end and begin again around one that is meant. */
 const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const writers: Readonly<Record<Language, Writer>> = {
-  curl: ({ body }, url, headers) =>
+  curl: (call, url, headers) =>
     [
-      `curl ${shell(url)}`,
+      `curl ${isStream(call) ? '-N ' : ''}${shell(url)}`,
       ...headers.map(([name, value]) => {
         if (!isName(value)) return `  -H ${shell(`${name}: ${value}`)}`;
         return `  -H "${name}: ${name === bearer ? 'Bearer ' : ''}$${value}"`;
       }),
-      ...(body ? [`  -d ${shell(JSON.stringify(body))}`] : []),
+      ...(call.body ? [`  -d ${shell(JSON.stringify(call.body))}`] : []),
     ].join(' \\\n'),
 
-  TypeScript: ({ method, body }, url, headers) => {
+  TypeScript: (call, url, headers) => {
+    const { method, body } = call;
     const codeFor = (value: string) =>
       value === 'TOKEN' ? bearerOf('$') : isName(value) ? 'apiKey' : `'${value}'`;
     const lines = headers.map(([name, value]) => `    '${name}': ${codeFor(value)},`);
@@ -51,21 +55,34 @@ const writers: Readonly<Record<Language, Writer>> = {
       '  },',
       ...(json ? [json] : []),
       '});',
-      'const answer = await response.json();',
-      "if (!response.ok) throw new Error([answer.code, answer.detail].join(': '));",
+      ...(isStream(call)
+        ? [
+            'if (!response.ok || !response.body) throw new Error(await response.text());',
+            'for await (const text of response.body.pipeThrough(new TextDecoderStream())) console.log(text);',
+          ]
+        : [
+            'const answer = await response.json();',
+            "if (!response.ok) throw new Error([answer.code, answer.detail].join(': '));",
+          ]),
     ].join('\n');
   },
 
-  Swift: ({ method, body }, url, headers) =>
+  Swift: (call, url, headers) =>
     `var request = URLRequest(url: URL(string: ${JSON.stringify(url)})!)
-request.httpMethod = "${method}"
+request.httpMethod = "${call.method}"
 ${headers.map(([name, value]) => `request.setValue(${value === 'TOKEN' ? '"Bearer \\(token)"' : isName(value) ? 'apiKey' : `"${value}"`}, forHTTPHeaderField: "${name}")`).join('\n')}
-${body ? `request.httpBody = Data(#"${JSON.stringify(body)}"#.utf8)\n` : ''}let (data, response) = try await URLSession.shared.data(for: request)
+${call.body ? `request.httpBody = Data(#"${JSON.stringify(call.body)}"#.utf8)\n` : ''}${
+  isStream(call)
+    ? `let (bytes, response) = try await URLSession.shared.bytes(for: request)
+guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+for try await line in bytes.lines { print(line) }`
+    : `let (data, response) = try await URLSession.shared.data(for: request)
 guard (response as? HTTPURLResponse)?.statusCode == 200 else {
     throw URLError(.badServerResponse, userInfo: ["body": String(decoding: data, as: UTF8.self)])
+}`
 }`,
 
-  Kotlin: ({ body }, url, headers) =>
+  Kotlin: (call, url, headers) =>
     `val request = Request.Builder()
     .url(${JSON.stringify(url).replaceAll('$', '\\$')})
 ${headers
@@ -76,11 +93,17 @@ ${headers
   )
   .join(
     '\n',
-  )}${body ? `\n    .post("""${JSON.stringify(body)}""".toRequestBody("application/json".toMediaType()))` : ''}
+  )}${call.body ? `\n    .post("""${JSON.stringify(call.body)}""".toRequestBody("application/json".toMediaType()))` : ''}
     .build()
 OkHttpClient().newCall(request).execute().use { response ->
-    val body = response.body!!.string()
+${
+  isStream(call)
+    ? `    check(response.isSuccessful) { response.body!!.string() }
+    val lines = response.body!!.source()
+    while (true) println(lines.readUtf8Line() ?: break)`
+    : `    val body = response.body!!.string()
     check(response.isSuccessful) { body }
-    println(body)
+    println(body)`
+}
 }`,
 };

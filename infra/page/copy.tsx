@@ -19,7 +19,7 @@ export const CopyCall = ({ call, what }: { readonly call: Call; readonly what: s
       shown.value = call;
     }}
   >
-    {'</>'}
+    {'</> code'}
   </button>
 );
 
@@ -49,10 +49,6 @@ export function CodeDialog() {
           </label>
         ))}
       </fieldset>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>
-        <code id="code">{code}</code>
-      </pre>
       <p class="row">
         <button type="button" onClick={() => void copy(code)}>
           Copy
@@ -62,6 +58,10 @@ export function CodeDialog() {
         </button>
         <span role="status">{said.value}</span>
       </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre tabIndex={0}>
+        <code id="code">{code}</code>
+      </pre>
     </dialog>
   );
 }

@@ -28,6 +28,8 @@ export const isLocal = signal<boolean | undefined>(undefined);
 export const keyFault = signal('');
 /** Why no answer can be read. Empty: answers can be read. */
 export const silence = signal('');
+/** Why the page has signed a user out. */
+export const tokenFault = signal('');
 
 export function useKey(text: string): void {
   key.value = text;
@@ -36,6 +38,7 @@ export function useKey(text: string): void {
 }
 
 export function useToken(text: string): void {
+  tokenFault.value = '';
   token.value = text;
   if (text) sessionStorage.setItem(kept.token, text);
   else sessionStorage.removeItem(kept.token);
@@ -115,7 +118,7 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
     noteKey(code, detail);
     return { status: response.status, value: undefined, header, code, detail };
   } catch {
-    if (isHosted) void lookAtGateway();
+    void lookAtGateway();
     const detail = 'No answer came. Is the gateway running, and does it allow this origin?';
     return { status: 0, value: undefined, header: () => null, code: 'no_answer', detail };
   }
@@ -123,7 +126,9 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
 
 function noteKey(code: string, detail: string): void {
   if (/^(missing|unknown)_api_key$/.test(code)) keyFault.value = detail;
-  if (/^(invalid|missing)_token$/.test(code) && token.value) useToken('');
+  if (!/^(invalid|missing)_token$/.test(code) || !token.value) return;
+  useToken('');
+  tokenFault.value = `Signed out. ${detail}`;
 }
 
 /** For the streams of the library's own client. */

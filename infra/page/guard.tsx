@@ -23,6 +23,9 @@ const show: Call = { method: 'GET', path: '/_trading' };
 
 const ofAll = () => controls.value?.find(({ about }) => about?.subject.kind === 'gateway');
 
+/** Of the whole gateway, and so of every user. */
+export const isStopped = () => Boolean(ofAll()?.stopped);
+
 async function change(call: Call, done: string): Promise<void> {
   const { value, code, detail } = await send<{ controls: readonly Control[] }>(call);
   if (value) controls.value = value.controls;
@@ -34,8 +37,8 @@ const limit = (value: string | null): Call => ({
   path: '/_trading/limits',
   body: { set: { max_order_notional: value } },
 });
-const stop: Call = { method: 'POST', path: '/_trading/stop', body: { reason: 'stopped at the page' } };
-const resume: Call = { method: 'POST', path: '/_trading/resume', body: { reason: 'resumed at the page' } };
+const stop: Call = { method: 'POST', path: '/_trading/stop', body: { reason: 'the button of the page' } };
+const resume: Call = { method: 'POST', path: '/_trading/resume', body: { reason: 'the button of the page' } };
 
 export function GuardRails() {
   const isKnown = Boolean(isLocal.value && key.value);
@@ -48,16 +51,18 @@ export function GuardRails() {
   const { max_order_notional: notional = configured } = limits;
   return (
     <section id="guard" aria-labelledby="guard-title">
-      <h2 id="guard-title">Limits and the kill switch</h2>
+      <h2 id="guard-title">Limits of orders and the kill switch</h2>
       <p class={stopped ? 'state ill' : 'state well'} id="trading-state">
-        {stopped ? `Trading is stopped: ${about?.stopped?.reason ?? ''}` : 'Trading goes on.'}
+        {stopped
+          ? `Trading is stopped for every user of this run; cancels go on. Reason: ${about?.stopped?.reason}.`
+          : 'Trading goes on.'}
       </p>
       <p class="row">
         {stopped ? (
           <button
             type="button"
             class="main"
-            onClick={() => void change(resume, 'Orders are placed again, within 5 s.')}
+            onClick={() => void change(resume, 'All functions follow within 5 s.')}
           >
             Resume trading
           </button>
@@ -65,7 +70,7 @@ export function GuardRails() {
           <button
             type="button"
             class="danger"
-            onClick={() => void change(stop, 'Within 5 s no order is placed any more; cancels go on.')}
+            onClick={() => void change(stop, 'All functions follow within 5 s.')}
           >
             Stop trading
           </button>
@@ -77,11 +82,11 @@ export function GuardRails() {
         onSubmit={(event) => {
           event.preventDefault();
           const given = String(new FormData(event.currentTarget).get('notional')).trim();
-          void change(limit(given), `An order may come to ${given} at most.`);
+          void change(limit(given), 'All functions follow within 5 s.');
         }}
       >
         <label>
-          Most that one order may come to{' '}
+          Limit of one order (<code>max_order_notional</code>){' '}
           <input name="notional" required defaultValue="100" inputMode="decimal" size={8} />
         </label>
         <button type="submit">Set</button>

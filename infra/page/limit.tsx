@@ -6,19 +6,22 @@ import { isLocal, send } from './gateway.ts';
 import { run } from './local.ts';
 
 const reports = signal<Readonly<Partial<Record<Way, PhonesReport>>>>({});
-const running = signal('');
+const isRunning = signal(false);
+const said = signal('');
 
 const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
 
 async function compare(way: Way): Promise<void> {
-  running.value = `1,000 phones ask each 5 s for 20 symbols, for 10 s, ${way === 'gateway' ? 'through Countersign' : 'straight'} …`;
+  isRunning.value = true;
+  said.value = `1,000 phones ask each 5 s for 20 symbols, for 10 s, ${way === 'gateway' ? 'through Countersign' : 'straight'} …`;
   const { value, detail } = await send<PhonesReport>({
     method: 'POST',
     path: '/_run/phones',
     body: { way, phones: 1000, seconds: 10 },
   });
   if (value) reports.value = { ...reports.value, [way]: value };
-  running.value = value ? '' : (detail ?? '');
+  isRunning.value = false;
+  said.value = value ? '' : (detail ?? '');
 }
 
 export function Limit() {
@@ -28,7 +31,7 @@ export function Limit() {
   const asked = sum(run.value?.asked ?? []);
   return (
     <section id="limit" aria-labelledby="limit-title">
-      <h2 id="limit-title">The limit</h2>
+      <h2 id="limit-title">The upstream’s limit of requests</h2>
       <label class="meter">
         <span>
           <strong id="counted">{counted}</strong> of {window.requests} requests for quotes came to the
@@ -38,15 +41,15 @@ export function Limit() {
       </label>
       <Bars counted={window.counted} asked={run.value?.asked ?? []} />
       <p class="row">
-        <button type="button" disabled={running.value !== ''} onClick={() => void compare('gateway')}>
+        <button type="button" disabled={isRunning.value} onClick={() => void compare('gateway')}>
           1,000 phones through Countersign
         </button>
-        <button type="button" disabled={running.value !== ''} onClick={() => void compare('straight')}>
+        <button type="button" disabled={isRunning.value} onClick={() => void compare('straight')}>
           1,000 phones straight through
         </button>
       </p>
       <p role="status" class="quiet">
-        {running.value}
+        {said.value}
       </p>
       <Comparison />
     </section>

@@ -27,6 +27,8 @@ const everyMs = 1000;
 
 async function ask(): Promise<void> {
   const state = await send<RunState>({ method: 'GET', path: '/_run' });
+  // A run that has ended may begin again.
+  if (state.status === 0) return;
   isLocal.value = state.status === 200;
   if (state.value) run.value = state.value;
   if (!state.value) return;

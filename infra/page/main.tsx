@@ -6,7 +6,7 @@ import { isHosted, lookAtGateway, shareKey, silence, useKey } from './gateway.ts
 import { GuardRails } from './guard.tsx';
 import { Limit } from './limit.tsx';
 import { useRun } from './local.ts';
-import { Orders } from './orders.tsx';
+import { Faults, Orders } from './orders.tsx';
 import { finishSignIn, People } from './people.tsx';
 import { Quotes } from './quotes.tsx';
 import { Requests } from './requests.tsx';
@@ -28,6 +28,7 @@ function Page() {
           <GuardRails />
         </div>
         <div>
+          <Faults />
           <Orders />
         </div>
       </div>

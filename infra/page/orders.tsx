@@ -1,11 +1,23 @@
 /** Orders: preview, place, change and cancel one, lose its answer on purpose, and read its story as events come. */
 
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isClientError } from '../../lib/client/errors.ts';
 import { followOrderEvents } from '../../lib/trade-events/follow-events.ts';
 import { CopyCall } from './copy.tsx';
-import { type Answer, type Call, clock, connection, freshId, isLocal, key, send, token } from './gateway.ts';
+import {
+  type Answer,
+  type Call,
+  clock,
+  connection,
+  freshId,
+  isLocal,
+  key,
+  keyFault,
+  send,
+  token,
+} from './gateway.ts';
+import { isStopped } from './guard.tsx';
 import { bring, run } from './local.ts';
 
 interface Account {
@@ -18,13 +30,23 @@ interface Placed {
   readonly words: string;
   readonly place: Call;
   readonly story: readonly string[];
+  /** Nothing is there to be changed or cancelled. */
+  readonly isRefused?: boolean;
 }
 
+const accountOf = ({ place }: Placed) => (place.body as { readonly account_id: string }).account_id;
+
+const kept = 'countersign-orders';
+/** With the ids by which each can be sent again, unchanged. */
+const keptOrders = 50;
+
 export const accounts = signal<readonly Account[] | string>([]);
-const orders = signal<readonly Placed[]>([]);
+const orders = signal<readonly Placed[]>(JSON.parse(sessionStorage.getItem(kept) ?? '[]'));
+effect(() => sessionStorage.setItem(kept, JSON.stringify(orders.value.slice(0, keptOrders))));
 const preview = signal('');
 const isListening = signal('');
-const busy = signal(false);
+/** Orders of which an answer is awaited. */
+const busy = signal<readonly string[]>([]);
 
 const time = () => clock(Date.now());
 
@@ -34,22 +56,42 @@ function tell(id: string, line: string): void {
   );
 }
 
+const placePath = '/trade/place_order';
+const previewPath = '/trading/orders/preview';
+
+/** The order may have been placed, changed or cancelled all the same. */
+const isUnknown = ({ status, code }: Answer<unknown>) => code === 'outcome_unknown' || status === 0;
+
 /** In a sentence each, what an answer to an order means for who sent it. */
-function meaning({ status, code, detail, header }: Answer<unknown>): string {
-  if (status === 200)
-    return header('idempotent-replayed')
-      ? 'answered 200, idempotent-replayed: one order is placed, by an earlier request or one whose answer was lost. Nothing was sent twice.'
-      : 'answered 200: the upstream took it.';
-  if (code === 'outcome_unknown' || status === 0)
-    return `${code}: nobody knows yet whether it is placed. Send it again, unchanged: it cannot be placed twice.`;
-  return `${status} ${code}: ${detail}`;
+function meaning(answer: Answer<unknown>, { path, body }: Call): string {
+  const { status, code, detail, header } = answer;
+  const isPlace = path === placePath;
+  if (status === 200 && header('idempotent-replayed'))
+    return isPlace
+      ? 'answered 200: the order is placed, once. An answer was lost, or the order had been sent before, so the gateway looked it up. Nothing was sent twice.'
+      : 'answered 200: an earlier request did it. Nothing was sent twice.';
+  if (status === 200) return 'answered 200: the upstream took it.';
+  if (isUnknown(answer) && path !== previewPath)
+    return isPlace
+      ? `${code}: the gateway cannot tell yet whether it is placed. Send it again, unchanged: it cannot be placed twice.`
+      : `${code}: it cannot be told yet whether that was done. Look at the order before you press the button again.`;
+  const isNotional = /_notional.* comes to \d/.test(detail ?? '') && /"MARKET"/.test(JSON.stringify(body));
+  return `${status > 0 ? `${status} ` : ''}${code}: ${detail}${isNotional ? ' A market order counts as the last price and a margin of some percent.' : ''}`;
 }
 
 async function sendOrder(id: string, what: string, call: Call): Promise<void> {
-  busy.value = true;
+  busy.value = [...busy.value, id];
   tell(id, `${what} …`);
-  tell(id, `${what}: ${meaning(await send(call))}`);
-  busy.value = false;
+  const answer = await send(call);
+  tell(id, `${what}: ${meaning(answer, call)}`);
+  if (call.path === placePath) {
+    const isRefused = answer.status !== 200 && !isUnknown(answer);
+    // What an earlier answer may have placed is there, whatever a later one says.
+    orders.value = orders.value.map((one) =>
+      one.id === id ? { ...one, isRefused: isRefused && one.isRefused !== false } : one,
+    );
+  }
+  busy.value = busy.value.filter((other) => other !== id);
 }
 
 async function followEvents(stop: AbortSignal): Promise<void> {
@@ -67,7 +109,9 @@ async function followEvents(stop: AbortSignal): Promise<void> {
         );
     }
   } catch (error) {
-    if (!stop.aborted) isListening.value = isClientError(error) ? error.message : String(error);
+    if (stop.aborted) return;
+    // Beside the accounts, which say it too.
+    isListening.value = keyFault.value ? '' : isClientError(error) ? error.message : String(error);
   }
 }
 
@@ -85,17 +129,27 @@ export function Orders() {
     void followEvents(stop.signal);
     return () => stop.abort();
   }, [who]);
+  const may = accounts.value;
+  const shown = orders.value.filter(
+    (one) => typeof may !== 'string' && may.some(({ account_id }) => account_id === accountOf(one)),
+  );
+  const others = typeof may === 'string' || may.length === 0 ? 0 : orders.value.length - shown.length;
   return (
     <section id="orders" aria-labelledby="orders-title">
       <h2 id="orders-title">Orders</h2>
       <Ticket />
-      {isLocal.value && run.value?.simulated && <Faults />}
+      {isStopped() && (
+        <p class="state ill">Trading is stopped: orders are refused until it is resumed; cancels go on.</p>
+      )}
       <p class="quiet" role="status">
         {isListening.value}
       </p>
       {orders.value.length === 0 && <p class="quiet">No order of this page yet.</p>}
+      {others > 0 && (
+        <p class="quiet">{others} of other accounts: they show while a user calls who may use these.</p>
+      )}
       <ol class="cards" aria-label="Orders of this page, the newest first">
-        {orders.value.map((one) => (
+        {shown.map((one) => (
           <Order key={one.id} order={one} />
         ))}
       </ol>
@@ -133,21 +187,26 @@ async function onTicket(event: SubmitEvent): Promise<void> {
   event.preventDefault();
   const { id, words, body } = orderOf(event.currentTarget as HTMLFormElement);
   if ((event.submitter as HTMLButtonElement | null)?.value === 'preview') {
-    const answer = await send<Readonly<Record<string, string>>>({
-      method: 'POST',
-      path: '/trading/orders/preview',
-      body,
-    });
+    const call: Call = { method: 'POST', path: previewPath, body };
+    preview.value = `${words} …`;
+    const answer = await send<Readonly<Record<string, string>>>(call);
     const { estimated_cost, estimated_transaction_fee, currency = '' } = answer.value ?? {};
     preview.value = answer.value
       ? `${words}: costs about ${estimated_cost} ${currency}, fee ${estimated_transaction_fee}.`
-      : meaning(answer);
+      : meaning(answer, call);
     return;
   }
-  const place: Call = { method: 'POST', path: '/trade/place_order', body };
+  const place: Call = { method: 'POST', path: placePath, body };
   orders.value = [{ id, words, place, story: [] }, ...orders.value];
   await sendOrder(id, 'place', place);
 }
+
+/** The browser says the title where what is typed is none of it. */
+const aboveZero = {
+  inputMode: 'decimal',
+  pattern: '\\s*(?=.*[1-9])[0-9]*\\.?[0-9]+\\s*',
+  title: 'A number above 0, with a point and without a comma: 2 or 1.50',
+} as const;
 
 function Ticket() {
   const list = accounts.value;
@@ -173,15 +232,23 @@ function Ticket() {
       </label>
       <label>
         Symbol
-        <input name="symbol" required defaultValue="AAPL" maxLength={32} autocomplete="off" />
+        <input
+          name="symbol"
+          required
+          defaultValue="AAPL"
+          maxLength={32}
+          pattern=".*\S.*"
+          title="A symbol, such as AAPL"
+          autocomplete="off"
+        />
       </label>
       <label>
         Quantity
-        <input name="quantity" required defaultValue="2" inputMode="decimal" autocomplete="off" />
+        <input name="quantity" required defaultValue="2" autocomplete="off" {...aboveZero} />
       </label>
       <label>
         Limit price, empty for the market’s
-        <input name="limit_price" defaultValue="1.00" inputMode="decimal" autocomplete="off" />
+        <input name="limit_price" defaultValue="1.00" autocomplete="off" {...aboveZero} />
       </label>
       <p class="row">
         <button type="submit" value="preview" disabled={list.length === 0}>
@@ -202,31 +269,36 @@ const faults = [
   ['none', 'nothing'],
   ['lose_answer', 'lose the answer to each order'],
   ['lose_answer_and_look_ups', 'lose the answer, and look-ups for 15 s'],
-  ['hang', 'the upstream hangs'],
-  ['down', 'the upstream is down'],
+  ['hang', 'the upstream hangs: quotes turn stale after 30 s'],
+  ['down', 'the upstream is down: quotes turn stale after 30 s'],
 ] as const;
 
-function Faults() {
+export function Faults() {
+  if (!isLocal.value || !run.value?.simulated) return null;
   return (
-    <fieldset class="choice" id="faults">
-      <legend>What goes wrong at the simulated upstream</legend>
-      {faults.map(([kind, words]) => (
-        <label key={kind}>
-          <input
-            type="radio"
-            name="fault"
-            value={kind}
-            checked={run.value?.fault === kind}
-            onChange={() => void bring(kind)}
-          />
-          {words}
-        </label>
-      ))}
-    </fieldset>
+    <section id="faults" aria-labelledby="faults-title">
+      <h2 id="faults-title">What goes wrong at the simulated upstream</h2>
+      <fieldset class="choice">
+        <legend class="unseen">One of these</legend>
+        {faults.map(([kind, words]) => (
+          <label key={kind}>
+            <input
+              type="radio"
+              name="fault"
+              value={kind}
+              checked={run.value?.fault === kind}
+              onChange={() => void bring(kind)}
+            />
+            {words}
+          </label>
+        ))}
+      </fieldset>
+    </section>
   );
 }
 
-function Order({ order: { id, words, place, story } }: { readonly order: Placed }) {
+function Order({ order: { id, words, place, story, isRefused } }: { readonly order: Placed }) {
+  const isBusy = busy.value.includes(id);
   const { account_id } = place.body as { readonly account_id: string };
   const has = run.value?.orders?.filter(({ clientOrderId }) => clientOrderId === id).length;
   const change = (limit_price: string): Call => ({
@@ -248,31 +320,37 @@ function Order({ order: { id, words, place, story } }: { readonly order: Placed 
       </h3>
       <p class="quiet">
         <code>{id}</code>
-        {has !== undefined && <strong class="at-upstream"> {has} at the upstream with this id</strong>}
+        {has !== undefined && (
+          <span class="at-upstream"> The simulator itself says: {has} with this id.</span>
+        )}
       </p>
       <p class="row">
-        <button type="button" disabled={busy.value} onClick={() => void sendOrder(id, 'place again', place)}>
+        <button type="button" disabled={isBusy} onClick={() => void sendOrder(id, 'place again', place)}>
           Send again, unchanged
         </button>
-        <button type="button" disabled={busy.value} onClick={() => void sendOrder(id, 'cancel', cancel)}>
-          Cancel
-        </button>
+        {!isRefused && (
+          <button type="button" disabled={isBusy} onClick={() => void sendOrder(id, 'cancel', cancel)}>
+            Cancel
+          </button>
+        )}
       </p>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const price = String(new FormData(event.currentTarget).get('price')).trim();
-          void sendOrder(id, `change to ${price}`, change(price));
-        }}
-      >
-        <label>
-          New limit <input name="price" required defaultValue="1.10" inputMode="decimal" size={6} />
-        </label>
-        <button type="submit" disabled={busy.value}>
-          Change
-        </button>
-      </form>
+      {!isRefused && (
+        <form
+          class="row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const price = String(new FormData(event.currentTarget).get('price')).trim();
+            void sendOrder(id, `change to ${price}`, change(price));
+          }}
+        >
+          <label>
+            New limit <input name="price" required defaultValue="1.10" size={6} {...aboveZero} />
+          </label>
+          <button type="submit" disabled={isBusy}>
+            Change
+          </button>
+        </form>
+      )}
       <ol class="story" aria-label={`Story of ${id}`} aria-live="polite">
         {story.map((line, index) => (
           <li key={`${index} ${line}`}>{line}</li>

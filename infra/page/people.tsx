@@ -11,6 +11,7 @@ import {
   key,
   keyFault,
   token,
+  tokenFault,
   useKey,
   useToken,
 } from './gateway.ts';
@@ -75,7 +76,14 @@ export async function finishSignIn(): Promise<void> {
   >;
   sessionStorage.removeItem(kept);
   if (error || !code || state !== answer.get('state')) {
-    said.value = `Nobody is signed in: ${error ?? 'the answer belongs to another request'}.`;
+    const isOurs = state === answer.get('state');
+    const why = isOurs
+      ? (answer.get('error_description') ?? error ?? 'the issuer gave no code')
+      : 'the answer belongs to another request';
+    said.value =
+      error === 'access_denied'
+        ? 'Nobody is signed in: the sign-in was cancelled at the issuer (access_denied).'
+        : `Nobody is signed in: ${why}. Sign in again.`;
     return;
   }
   const { token_endpoint } = await discovery();
@@ -112,11 +120,11 @@ export function People() {
       <p id="who">
         {claims
           ? `${claims.sub} has signed in, until ${clock(Number(claims.exp) * 1000)}; scope ${claims.scope}.`
-          : key.value
+          : key.value && !keyFault.value
             ? `The key stands for ${users[0]?.name ?? 'the app'}.`
             : 'Nobody yet.'}{' '}
         {typeof may === 'string'
-          ? may
+          ? !keyFault.value && may
           : may.length > 0 &&
             `Accounts: ${may.map(({ account_id }) => `${account_id.slice(0, 4)}…`).join(', ')}`}
       </p>
@@ -132,7 +140,7 @@ export function People() {
           </button>
         )}
       </p>
-      <p role="status">{said.value}</p>
+      <p role="status">{tokenFault.value || said.value}</p>
     </section>
   );
 }

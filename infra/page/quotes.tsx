@@ -7,7 +7,7 @@ import { isClientError } from '../../lib/client/errors.ts';
 import { type FollowUpdate, follow } from '../../lib/client/follow.ts';
 import type { QuoteOrigin, Source } from '../local/quote-origins.ts';
 import { CopyCall } from './copy.tsx';
-import { type Call, connection, isLocal, key, send, token } from './gateway.ts';
+import { type Call, connection, isLocal, key, keyFault, send, token } from './gateway.ts';
 
 interface Quote {
   readonly symbol: string;
@@ -23,11 +23,19 @@ const snapshotPath = '/openapi/market-data/stock/snapshot';
 /** Of a chart. */
 const keptPrices = 120;
 
+/** One that the stream cannot ask for would take the others with it. */
+const isSymbol = (text: string) => /^[A-Z0-9][A-Z0-9._/^-]{0,31}$/.test(text);
+const mostSymbols = 100;
+
 const symbols = signal<readonly string[]>(
-  (localStorage.getItem(kept) ?? first.join()).split(',').filter(Boolean),
+  (localStorage.getItem(kept) ?? first.join()).split(',').filter(isSymbol),
 );
 const news = signal<FollowUpdate<Quote> | undefined>(undefined);
 const fault = signal('');
+/** Of what was typed. */
+const said = signal('');
+/** What keeps old records from being refreshed, as an event said it: the next one need not say it again. */
+const cause = signal('');
 const now = signal(Date.now());
 const charts = new Map<string, number[]>();
 /** What a connection began with: the stream had it in memory. By symbol, when the record was fetched. */
@@ -54,6 +62,7 @@ function watch(list: readonly string[]): void {
 async function followQuotes(list: readonly string[], stop: AbortSignal): Promise<void> {
   fault.value = '';
   news.value = undefined;
+  cause.value = '';
   try {
     for await (const update of follow(
       streamStockSnapshots,
@@ -65,6 +74,8 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
         note(symbol, update.quotes.get(symbol)?.record as Quote | undefined);
       if (update.isConnected && !news.value?.isConnected)
         for (const { symbol, at } of update.quotes.values()) if (at !== undefined) begunWith.set(symbol, at);
+      const isOld = [...update.quotes.values()].some(({ state }) => state === 'stale' || state === 'missing');
+      cause.value = isOld ? (update.cause ?? cause.value) : '';
       news.value = update as FollowUpdate<Quote>;
       void nameOrigins();
     }
@@ -82,16 +93,17 @@ let isNaming = false;
 async function nameOrigins(): Promise<void> {
   if (isNaming) return;
   isNaming = true;
+  // What comes meanwhile is not in the answer.
+  const shown = symbols.value.map((symbol) => [symbol, news.value?.quotes.get(symbol)?.at] as const);
   const query = { symbols: symbols.value.join(), category };
   const call: Call = { method: 'GET', path: '/_run/origins', query };
   const told = isLocal.value ? (await send<{ origins: Fetches }>(call)).value?.origins : undefined;
-  origins.value = Object.fromEntries(symbols.value.map((symbol) => [symbol, originOf(symbol, told)]));
+  origins.value = Object.fromEntries(shown.map(([symbol, at]) => [symbol, originOf(symbol, at, told)]));
   isNaming = false;
 }
 
 /** As far as it is known: a deployment tells that a record came over the stream, and no more. */
-function originOf(symbol: string, told: Fetches = {}): string {
-  const at = news.value?.quotes.get(symbol)?.at;
+function originOf(symbol: string, at: number | undefined, told: Fetches = {}): string {
   const asked = byHand.get(symbol);
   if (asked && asked.at === at) return asked.origin;
   if (begunWith.get(symbol) === at) return 'memory';
@@ -161,28 +173,38 @@ export function Quotes() {
         </table>
       </div>
       <Add />
+      <p class="quiet">
+        The age counts from when the upstream was asked for the record, or told it. By default a quote is
+        stale after 30 s, and not shown after 5 min. Origin: the gateway’s memory, a fetch, or the upstream’s
+        channel; “stream” where that is not known.
+      </p>
     </section>
   );
 }
 
 function State() {
   const update = news.value;
+  const isStale = [...(update?.quotes.values() ?? [])].some(({ state }) => state === 'stale');
+  const isOld = isStale || cause.value !== '';
   const text = (() => {
-    if (!key.value && !token.value) return 'Without a key there are no quotes.';
+    if (keyFault.value || (!key.value && !token.value)) return 'Without a key there are no quotes.';
+    if (symbols.value.length === 0) return 'No symbol is followed: type one below.';
     if (fault.value) return fault.value;
     if (!update) return 'Connecting …';
     if (!update.isConnected) return 'The connection was lost; another one follows.';
-    if (update.cause)
-      return `The gateway cannot refresh what it has: ${update.cause}. Ages grow until it can.`;
+    if (isOld)
+      return `The gateway cannot refresh what it has${cause.value && `: ${cause.value}`}. Ages grow until it can.`;
     return 'Connected: changes come by themselves.';
   })();
-  const isWell = !fault.value && update?.isConnected && !update.cause;
+  const isWell = !fault.value && update?.isConnected && !isOld && symbols.value.length > 0;
   return (
     <p class={isWell ? 'state well' : 'state ill'} role="status" id="quotes-state">
       {text}
     </p>
   );
 }
+
+const arrows = { up: '▲', down: '▼', '': '' } as const;
 
 function Row({ symbol }: { readonly symbol: string }) {
   const { record, state = 'missing' } = news.value?.quotes.get(symbol) ?? {};
@@ -193,9 +215,15 @@ function Row({ symbol }: { readonly symbol: string }) {
       <th scope="row">{symbol}</th>
       <td class="number price">{record?.price ?? '–'}</td>
       <td class={`number ${direction}`}>
-        {record?.change == null
-          ? '–'
-          : `${ratio > 0 ? '▲ +' : ratio < 0 ? '▼ ' : ''}${(ratio * 100).toFixed(2)} %`}
+        {record?.change == null ? (
+          '–'
+        ) : (
+          <>
+            <span class="wide">{arrows[direction]} </span>
+            {ratio > 0 ? '+' : ''}
+            {(ratio * 100).toFixed(2)} %
+          </>
+        )}
       </td>
       <td class="wide">
         <Chart symbol={symbol} prices={charts.get(symbol) ?? []} />
@@ -226,18 +254,20 @@ function Row({ symbol }: { readonly symbol: string }) {
   );
 }
 
-const states = { unknown: 'unknown symbol', missing: 'no record', stale: 'stale', current: '' } as const;
+const states = {
+  unknown: 'unknown symbol',
+  missing: 'not fetched yet',
+  stale: 'stale',
+  current: '',
+} as const;
 
 function Age({ symbol, state }: { readonly symbol: string; readonly state: keyof typeof states }) {
   // Read, so that ages go on between two events.
   void now.value;
   const ageMs = news.value?.ageMs(symbol);
+  const told = state === 'missing' && charts.has(symbol) ? 'too old to show' : states[state];
   const seconds = ageMs === undefined ? '' : `${Math.round(ageMs / 1000)} s`;
-  return (
-    <span class={`age ${state}`}>
-      {news.value ? [seconds, states[state]].filter(Boolean).join(', ') : '…'}
-    </span>
-  );
+  return <span class={`age ${state}`}>{news.value ? [seconds, told].filter(Boolean).join(', ') : '…'}</span>;
 }
 
 const width = 120;
@@ -284,6 +314,18 @@ function wordOf(cacheStatus: string): string {
   return /fwd=/.test(cacheStatus) ? words.own_fetch : 'upstream';
 }
 
+/** In a sentence, why these cannot be followed; empty where they can. */
+function faultOf(given: readonly string[]): string {
+  if (given.length === 0) return 'Type a symbol, such as AAPL.';
+  const odd = given.find((one) => !isSymbol(one));
+  if (odd !== undefined) return `${odd} is no symbol: it has another sign than letters, digits and . _ / ^ -`;
+  const again = given.find((one, index) => symbols.value.includes(one) || given.indexOf(one) < index);
+  if (again !== undefined) return `${again} is followed already.`;
+  return symbols.value.length + given.length > mostSymbols
+    ? `One stream has ${mostSymbols} symbols at most.`
+    : '';
+}
+
 function Add() {
   return (
     <form
@@ -291,15 +333,23 @@ function Add() {
       onSubmit={(event) => {
         event.preventDefault();
         const form = event.currentTarget;
-        const given = String(new FormData(form).get('symbol')).trim().toUpperCase();
-        if (given && !symbols.value.includes(given)) watch([...symbols.value, given]);
+        const given = String(new FormData(form).get('symbol'))
+          .toUpperCase()
+          .split(/[\s,]+/)
+          .filter(Boolean);
+        said.value = faultOf(given);
+        if (said.value) return;
+        watch([...symbols.value, ...given]);
         form.reset();
       }}
     >
       <label>
-        Symbol <input name="symbol" required maxLength={32} autocomplete="off" size={8} />
+        Symbol <input name="symbol" required autocomplete="off" size={8} />
       </label>
       <button type="submit">Follow</button>
+      <span role="status" id="follow-state">
+        {said.value}
+      </span>
     </form>
   );
 }

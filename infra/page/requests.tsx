@@ -56,7 +56,14 @@ export function Requests() {
             </tbody>
           </table>
         </section>
-        {one ? <Details seen={one} /> : <p class="quiet">Choose a request to see why it was answered so.</p>}
+        {one ? (
+          <Details seen={one} />
+        ) : (
+          <p class="quiet">
+            {chosen.value ? `The request ${chosen.value} is not among the last 200 of this run. ` : ''}
+            Choose a request to see why it was answered so.
+          </p>
+        )}
       </div>
     </section>
   );

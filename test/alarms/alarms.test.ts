@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { alarmTable } from '../../infra/stack/alarm-table.ts';
+import { alarmTable, causesOf } from '../../infra/stack/alarm-table.ts';
 import { textOf } from '../docs/pages.ts';
 import { faults } from './faults.ts';
 import { startWorld, type World } from './world.ts';
@@ -16,6 +16,15 @@ test('each alarm has a fault', () => {
     Object.keys(alarmTable).filter((name) => !rung.has(name as never)),
     [],
   );
+});
+
+test('of the alarms that one fault raises, all but those to begin with may follow from others', () => {
+  for (const { name, rings, beginWith = rings.slice(0, 1) } of faults)
+    assert.deepEqual(
+      rings.filter((one) => causesOf(one, rings).length === 0),
+      beginWith,
+      name,
+    );
 });
 
 test('in a quiet hour none rings', async (t) => {

@@ -24,6 +24,8 @@ import { minute, type World } from './world.ts';
 export interface AlarmFault {
   readonly name: string;
   readonly rings: readonly AlarmName[];
+  /** With which of them an operator begins. Default the first. */
+  readonly beginWith?: readonly AlarmName[];
   readonly share?: string;
   readonly limits?: object;
   readonly run: (world: World) => Promise<unknown>;
@@ -182,7 +184,7 @@ export const faults: readonly AlarmFault[] = [
   },
   {
     name: 'orders are lost, and the upstream’s reads of orders fail',
-    rings: ['orders-unknown', 'upstream-failing'],
+    rings: ['upstream-failing', 'orders-unknown'],
     run: async (world) => {
       const { simulator } = world.scene;
       // The gateway looks an order up at once when its answer is lost.
@@ -201,6 +203,7 @@ export const faults: readonly AlarmFault[] = [
   {
     name: 'nothing settles and nothing cancels',
     rings: ['orders-unknown', 'orders-left-open'],
+    beginWith: ['orders-unknown', 'orders-left-open'],
     run: async (world) => {
       await world.minutes(2);
       await world.scene.pass(15 * minute);
@@ -209,7 +212,7 @@ export const faults: readonly AlarmFault[] = [
   },
   {
     name: 'what an operator wants cancelled stays open',
-    rings: ['orders-left-open', 'upstream-failing'],
+    rings: ['upstream-failing', 'orders-left-open'],
     run: async (world) => {
       await place(world);
       await world.scene.operator.apply({
@@ -254,7 +257,7 @@ export const faults: readonly AlarmFault[] = [
   },
   {
     name: 'the audit fails as a whole, and then gives up',
-    rings: ['audit-behind', 'audit-failed', 'audit-lost'],
+    rings: ['audit-failed', 'audit-behind', 'audit-lost'],
     run: async (world) => {
       const handler = orderAuditHandler(undefined, () => {});
       let age = 0;
@@ -295,11 +298,12 @@ export const faults: readonly AlarmFault[] = [
   {
     name: 'the access token ends, and then it cannot be checked',
     rings: ['token-ending', 'token-unchecked'],
+    beginWith: ['token-ending', 'token-unchecked'],
     run: checkToken,
   },
   {
     name: 'the stream of trade events is refused',
-    rings: ['trade-events-unconnected', 'trade-events-refused'],
+    rings: ['trade-events-refused', 'trade-events-unconnected'],
     run: (world) => streamed(world, 'unauthenticated'),
     end: (world) => streamed(world, undefined),
     endsAfter: 0,

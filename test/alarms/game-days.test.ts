@@ -134,7 +134,7 @@ const days: readonly GameDay[] = [
       await world.minutes(26);
       sees('order_not_read', 'orders_settled', ...world.rang());
       assert.ok(world.scene.logged.some(({ event }) => event === 'order_not_read'));
-      await does('countersign orders audit --stage prod');
+      await does('countersign orders audit --stage prod --unsettled');
       simulator.bring();
       await world.minutes(3);
       assert.equal(world.scene.logged.findLast(({ event }) => event === 'orders_settled')?.OrdersUnknown, 0);

@@ -56,9 +56,54 @@ test('of the environment: what is well, and each fault', async (t) => {
     );
 });
 
+test('of the market stream: whether its broker knows the key, and the upstream its session', async (t) => {
+  const streaming = async () => {
+    const simulator = await startSimulator({ ...pair, port: 0, marketStream: {} });
+    t.onTestFinished(() => simulator.close());
+    assert.ok(simulator.marketStream);
+    return { url: simulator.url, stream: simulator.marketStream };
+  };
+  const [own, another] = [await streaming(), await streaming()];
+  const closed = await closedPort();
+  const told = async (streamUrl: string) =>
+    said(
+      await examine(undefined, { ...given, UPSTREAM_BASE_URL: own.url, MARKET_STREAM_URL: streamUrl }),
+    ).split('\n');
+  const lastOf = async (streamUrl: string) => (await told(streamUrl)).at(-1) ?? '';
+  assert.equal(
+    await lastOf(own.stream.url),
+    'well The broker of the market stream accepts the app key, and the upstream knows its session.',
+  );
+  assert.match(
+    await lastOf(another.stream.url),
+    /^fault .* broker and base URL are of different environments\./,
+  );
+  assert.match(
+    await lastOf(`mqtt://127.0.0.1:${closed}`),
+    /^fault The broker of the market stream cannot be reached\. Nothing listens/,
+  );
+  assert.match(
+    await lastOf('mqtt://quotes.example'),
+    /^fault The URL of the market stream cannot be used: it /,
+  );
+  own.stream.bring({ kind: 'refuse', code: 104 });
+  assert.match(
+    await lastOf(own.stream.url),
+    /^fault The market stream’s broker refuses the app key \(code 104\)/,
+  );
+  own.stream.bring({ kind: 'refuse', code: 105 });
+  assert.match(await lastOf(own.stream.url), /^unknown .* as many connections of the app key as it allows/);
+  own.stream.bring({ kind: 'refuse', code: 101 });
+  assert.match(await lastOf(own.stream.url), /^fault .* refuses the connection with code 101\./);
+  assert.equal((await told('')).at(-1), 'well The upstream wants no access token.');
+});
+
 test('of a stack: credentials, stack, secret and upstream, one after the other', async (t) => {
   const target = { stackName: 'Countersign-test', options: '' };
-  const upstream = await upstreamOf(t);
+  const simulator = await startSimulator({ ...pair, port: 0, marketStream: {} });
+  t.onTestFinished(() => simulator.close());
+  const { url: upstream, marketStream } = simulator;
+  assert.ok(marketStream);
   const secret = JSON.stringify({ app_key: pair.appKey, app_secret: pair.appSecret });
   const examined = async (options: Parameters<typeof startStackStub>[1]) => {
     const { env } = await startStackStub(t, options);
@@ -74,6 +119,11 @@ test('of a stack: credentials, stack, secret and upstream, one after the other',
     'well The upstream accepts the signature.',
     'well The upstream wants no access token.',
   ]);
+  const { url } = marketStream;
+  assert.match(
+    (await examined({ secret, upstream, marketStream: url })).at(-1) ?? '',
+    /^well The broker of the market stream accepts the app key/,
+  );
   assert.match(
     (await examined({ upstream })).at(-1) ?? '',
     /^fault The secret is empty\. Pipe .* into countersign secret/,

@@ -78,6 +78,14 @@ test('filters: since when, which account, which order', async () => {
   assert.deepEqual(await ids('audit --account 333'), []);
 });
 
+test('those whose outcome is not known, alone', async () => {
+  const { run, store } = await world();
+  for (const after of ['accepted', 'refused', 'unknown', 'pending', 'removed'] as const)
+    await store.append({ ...lineOf({ id: `of-${after}`, entry: after, at: now - hour }), after });
+  const states = (await run('audit --unsettled')).map(({ state }) => state);
+  assert.deepEqual(states.sort(), ['pending', 'unknown']);
+});
+
 test('a user is meant by subject, also when forgotten, by a key’s id, or by the name in a log line', async () => {
   const { run, ordered, directory } = await world();
   const key = { kind: 'key', id: 'a1b2c3d4e5' } as const;

@@ -3,25 +3,22 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse as parseScript } from 'acorn';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, test } from 'vitest';
-import { bundleCommand } from '../../infra/package/command-bundle.ts';
 import { root } from '../support/bundle.ts';
-import { launcher } from '../support/process.ts';
+import { launcherIn, packCommand } from '../support/command.ts';
+import { sourceLauncher } from '../support/process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
-const installed = join(folder, 'infra/commands/countersign.js');
+const installed = launcherIn(folder);
 let outputs: Metafile['outputs'];
 
 beforeAll(async () => {
-  mkdirSync(join(folder, 'infra/commands'), { recursive: true });
-  copyFileSync(launcher, installed);
-  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
-  ({ outputs } = await bundleCommand(join(folder, 'dist/command')));
+  ({ outputs } = await packCommand(folder));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -43,9 +40,9 @@ function run(words: readonly string[], options: readonly string[] = []) {
 
 test('package.json starts the command, and packs what it needs', () => {
   const { bin, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  assert.equal(join(root, bin.countersign), launcher);
+  assert.equal(join(root, bin.countersign), sourceLauncher);
   for (const file of ['dist/command', 'infra/commands/countersign.js']) assert.ok(files.includes(file), file);
-  assert.ok(statSync(launcher).mode & 0o100);
+  assert.ok(statSync(sourceLauncher).mode & 0o100);
 });
 
 test('commands run without a clone; what needs one says so, and what needs a peer names it', () => {
@@ -92,7 +89,7 @@ test('a Node that is too old is told so in one line, and can read the file that 
     stdout: '',
     stderr: 'Countersign needs Node 20 or later, and this is 18.20.4: install a newer one.\n',
   });
-  const text = readFileSync(launcher, 'utf8');
+  const text = readFileSync(sourceLauncher, 'utf8');
   parseScript(text.replace(/^#!.*/, ''), { ecmaVersion: 2020, sourceType: 'module' });
   assert.doesNotMatch(text, /^import(?!.* from 'node:(fs|url)';$)/m);
 });

@@ -14,7 +14,8 @@ import {
   verdictOf,
 } from '../../infra/commands/prove-report.ts';
 import { createSteps } from '../../infra/commands/prove-steps.ts';
-import { proofInWords } from '../../infra/commands/prove-words.ts';
+import { subjectIn } from '../../infra/commands/prove-users.ts';
+import { orderInWords, proofInWords } from '../../infra/commands/prove-words.ts';
 import { StartError } from '../../infra/environment.ts';
 import { root } from '../support/bundle.ts';
 import { given, refused } from './given.ts';
@@ -134,6 +135,25 @@ describe('the text', () => {
       assert.ok(words.includes(part), `${part}\n\n${words}`);
   });
 
+  test('says what a stream told of the order, and what it did not', () => {
+    const order = {
+      clientOrderId: 'prove-1',
+      limitPrice: '114.25',
+      placed: 'accepted',
+      ended: 'cancelled',
+    } as const;
+    const said = (more: object) => orderInWords({ ...order, ...more }).split('then cancelled.')[1];
+    assert.equal(said({}), '');
+    assert.equal(
+      said({ told: { replaced: 410, cancelled: undefined } }),
+      ' The stream told the replacement after 410 ms. The stream did not tell the cancellation.',
+    );
+    assert.equal(
+      said({ replaceCode: 'upstream_rejected', told: { replaced: undefined, cancelled: 7 } }),
+      ' The replacement was answered upstream_rejected. The stream told the cancellation after 7 ms.',
+    );
+  });
+
   test('of a day that ended before it began says that nothing was measured, and nothing is left', () => {
     const { limit: _, order: __, stream: ___, price: ____, version: _____, ...rest } = report;
     const short = proofInWords({ ...rest, groups: [], startUp: [], sums: {}, left: [] });
@@ -189,6 +209,15 @@ describe('a step', () => {
       ['smoke left out', 'destroy done'],
     );
   });
+});
+
+test('a token says whom to grant to; one that does not is not repeated', () => {
+  const tokenOf = (claims: string) => `e30.${Buffer.from(claims).toString('base64url')}.c2ln`;
+  assert.equal(subjectIn(tokenOf('{"sub":"8f0c"}')), '8f0c');
+  for (const token of ['opaque', tokenOf('{}'), tokenOf('null'), tokenOf('{"sub":""}')])
+    assert.throws(() => subjectIn(token), {
+      message: 'TOKEN must be an access token of the stage’s issuer, with the claim sub.',
+    });
 });
 
 describe('the command line', () => {

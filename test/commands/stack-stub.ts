@@ -28,16 +28,16 @@ export interface StackStubOptions {
   readonly secret?: string;
   /** What the stack's output says; without it there is no such output. */
   readonly upstream?: string;
+  /** The same of the market stream. */
+  readonly marketStream?: string;
   /** The steps that stand in the table of the limiter. */
   readonly steps?: number;
   /** Actions of Secrets Manager that are refused, with what they were sent in the message. */
   readonly denied?: readonly string[];
 }
 
-export async function startStackStub(
-  t: TestContext,
-  { secret, upstream, steps, denied = [] }: StackStubOptions = {},
-): Promise<StackStub> {
+export async function startStackStub(t: TestContext, options: StackStubOptions = {}): Promise<StackStub> {
+  const { secret, steps, denied = [] } = options;
   const versions = new Map<string, string>();
   const labels: Record<string, string> = {};
   let writes = 0;
@@ -98,7 +98,7 @@ export async function startStackStub(
     for await (const chunk of request) text += chunk;
     const target = request.headers['x-amz-target'];
     if (typeof target !== 'string')
-      return void response.writeHead(200, { 'content-type': 'text/xml' }).end(stackOf(upstream));
+      return void response.writeHead(200, { 'content-type': 'text/xml' }).end(stackOf(options));
     const [status, body] = act(target.split('.')[1] ?? '', JSON.parse(text));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
@@ -128,11 +128,11 @@ export async function startStackStub(
   return stub;
 }
 
-function stackOf(upstream: string | undefined): string {
+function stackOf({ upstream, marketStream }: StackStubOptions): string {
   const output = (name: string, value: string) =>
     `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
   return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Countersign-test</StackName>
     <Outputs>${output('SecretArn', arn)}${output('BudgetTable', 'limiter')}
-    ${output('LimitsKey', 'countersign.limits#interface')}${upstream ? output('UpstreamUrl', upstream) : ''}</Outputs>
+    ${output('LimitsKey', 'countersign.limits#interface')}${upstream ? output('UpstreamUrl', upstream) : ''}${marketStream ? output('MarketStreamUrl', marketStream) : ''}</Outputs>
     </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
 }

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { launcher } from '../support/process.ts';
+import { launcher, sourceLauncher } from '../support/process.ts';
 import { given, refused } from './given.ts';
 
 for (const [args, line] of [
@@ -31,7 +31,7 @@ test('the CDK runs in the folder of the clone alone: elsewhere its app would rea
   t.onTestFinished(() => rmSync(folder, { recursive: true }));
   const prod = { upstream: { baseUrl: 'https://upstream.example', limits: 'interface' } };
   writeFileSync(join(folder, 'countersign.json'), JSON.stringify({ prod }));
-  const { status, stderr } = spawnSync(process.execPath, [launcher, 'deploy', '--stage', 'prod'], {
+  const { status, stderr } = spawnSync(process.execPath, [sourceLauncher, 'deploy', '--stage', 'prod'], {
     cwd: folder,
     encoding: 'utf8',
     env: {

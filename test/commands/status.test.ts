@@ -14,7 +14,7 @@ import {
 import { alarmRows } from '../../infra/stack/alarm-table.ts';
 import { given } from './given.ts';
 
-const alarm = (name: AlarmState['name'], state = 'OK'): AlarmState => ({
+const alarm = (name: string, state = 'OK'): AlarmState => ({
   name,
   state,
   since: '2026-11-25T03:00:00.000Z',
@@ -49,6 +49,8 @@ const ports = (change: Partial<StatusPorts> = {}): StatusPorts => ({
   ],
   figures: async (asked) =>
     new Map(asked.flatMap(({ id }) => (figures[id] === undefined ? [] : [[id, figures[id]] as const]))),
+  disabledSchedules: async () => [],
+  stops: async () => ['gateway since 2026-11-25 03:00:00 UTC by arn:aws:iam::123456789012:user/ada: drill'],
   limits: async () => 'Countersign-prod keeps upstream.limits as configured: published.',
   count: async (table) => (table === 'journal' ? 2 : 1),
   ...change,
@@ -62,6 +64,7 @@ test('all of it, in words', async () => {
     `Countersign-prod, version 0.1.0
 These alarms ring:
 - quotes-stale since 2026-11-25T03:00:00.000Z: countersign status --stage prod; docs/runbook.md, “Quotes are stale”
+Trading is stopped: gateway since 2026-11-25 03:00:00 UTC by arn:aws:iam::123456789012:user/ada: drill.
 Countersign-prod keeps upstream.limits as configured: published.
 Left of the limit of market data, at least: 120; refused: 0.
 Shared answers: 200 reads, 95 % hits.
@@ -86,6 +89,41 @@ test('the advice repeats the stack that the operator typed, which need not be na
     }
 });
 
+test('of several alarms those come first that the others may follow from, and they say so', async () => {
+  const alarms = async () =>
+    ['answers-failing', 'quotes-stale', 'orders-refused', 'upstream-failing'].map((name) =>
+      alarm(name, 'ALARM'),
+    );
+  const words = statusInWords(await statusOf(ports({ alarms })), '--stage prod');
+  const rung = words.split('\n').filter((line) => line.startsWith('- '));
+  assert.deepEqual(
+    rung.map((line) => line.slice(2, line.indexOf(' since '))),
+    ['orders-refused', 'upstream-failing', 'answers-failing', 'quotes-stale'],
+  );
+  assert.deepEqual(
+    rung.map((line) =>
+      line.includes(', which may follow from upstream-failing: countersign status --stage prod;'),
+    ),
+    [false, false, true, true],
+  );
+});
+
+test('a schedule that is switched off is not well, and comes with what switches it on', async () => {
+  const [alarms, disabledSchedules] = [async () => [], async () => ['Countersign-prod-Settlement-A1']];
+  const report = await statusOf(ports({ alarms, disabledSchedules }));
+  assert.equal(isWell(report), false);
+  assert.match(
+    statusInWords(report, '--stage prod'),
+    /^A schedule is switched off, .*: aws events enable-rule --name Countersign-prod-Settlement-A1$/m,
+  );
+});
+
+test('an alarm of the operator’s own rings with the others', async () => {
+  const report = await statusOf(ports({ alarms: async () => [alarm('orders-refused', 'ALARM')] }));
+  assert.equal(isWell(report), false);
+  assert.match(statusInWords(report, '--stage prod'), /^- orders-refused since \S+: an alarm of your own$/m);
+});
+
 test('each figure is asked for of what its alarm is of', async () => {
   const asked: string[] = [];
   await statusOf(
@@ -102,7 +140,7 @@ test('each figure is asked for of what its alarm is of', async () => {
 
 describe('what cannot be read', () => {
   const denied = () => Promise.reject(Object.assign(new Error('secret words'), { name: 'AccessDenied' }));
-  for (const name of ['alarms', 'figures', 'limits', 'count'] as const)
+  for (const name of ['alarms', 'disabledSchedules', 'stops', 'figures', 'limits', 'count'] as const)
     test(`${name}: is unknown, hides no other part, and is not well`, async () => {
       const report = await statusOf(
         ports({ alarms: async () => [alarm('upstream-failing')], [name]: denied }),

@@ -137,13 +137,36 @@ test('the history names who, whose, what and why, of all or of one', async () =>
   const at = (second: number) => `2026-11-22T15:00:0${second}.000Z  ${operator}  `;
   const lines = [
     `${at(3)}account 1234567 version 1  stop: why`,
-    `${at(2)}gateway version 1  unset allowed_symbols, set price_collar=5`,
+    `${at(2)}gateway version 1  unset allowed_symbols (before: as deployed), set price_collar=5 (before: as deployed)`,
   ];
   assert.deepEqual(await run('history'), lines);
   assert.deepEqual(await run('history --limit 1'), lines.slice(0, 1));
   assert.deepEqual(await run('history --account 1234567'), lines.slice(0, 1));
   assert.deepEqual(await run('history --account 7654321'), [
     'No change of trading has been made in Countersign-dev.',
+  ]);
+});
+
+test('the history says what was set before each change of limits', async () => {
+  const { run } = world();
+  for (const change of ['--set price_collar=5', '--set price_collar=7', '--unset price_collar']) {
+    await run(`limits ${change}`);
+    await run(`limits --account 1234567 ${change}`);
+  }
+  await run('limits --set price_collar=9');
+  await run('limits --account 1234567 --set actions.price_collar=notify');
+  const changes = (await run('history')).map((line) =>
+    line.slice(line.indexOf(operator) + operator.length + 2),
+  );
+  assert.deepEqual(changes, [
+    'account 1234567 version 4  set actions.price_collar=notify (before: the default)',
+    'gateway version 4  set price_collar=9 (before: none)',
+    'account 1234567 version 3  unset price_collar (before: 7)',
+    'gateway version 3  unset price_collar (before: 7)',
+    'account 1234567 version 2  set price_collar=7 (before: 5)',
+    'gateway version 2  set price_collar=7 (before: 5)',
+    'account 1234567 version 1  set price_collar=5 (before: none)',
+    'gateway version 1  set price_collar=5 (before: as deployed)',
   ]);
 });
 

@@ -14,6 +14,12 @@ import {
   paginateDescribeLogGroups,
   paginateFilterLogEvents,
 } from '@aws-sdk/client-cloudwatch-logs';
+import {
+  DisableRuleCommand,
+  EnableRuleCommand,
+  EventBridgeClient,
+  ListRulesCommand,
+} from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
 import type { AlarmName } from '../../infra/stack/alarm-table.ts';
@@ -74,7 +80,7 @@ describe('game days on the emulator', needsEmulator(), () => {
         return out + err;
       },
       /** The page's first command. It names the chapter where the alarm rings, and else is well. */
-      async looks(alarm: AlarmName, state: 'ALARM' | 'OK') {
+      async looks(alarm: AlarmName, state: 'ALARM' | 'OK'): Promise<string> {
         await new CloudWatchClient(clientConfig(stage.emulator)).send(
           new SetAlarmStateCommand({
             AlarmName: `${stackNameOf(name)}-${alarm}`,
@@ -83,10 +89,11 @@ describe('game days on the emulator', needsEmulator(), () => {
           }),
         );
         const { code, out, err } = await type(`countersign status --stage ${name}`);
-        if (state === 'OK') return assert.equal(code, 0, out + err);
-        assert.equal(code, 1, out + err);
+        assert.equal(code, state === 'OK' ? 0 : 1, out + err);
+        if (state === 'OK') return out;
         assert.match(out, new RegExp(`^- ${alarm} since .*; docs/runbook\\.md, “${chapter}”$`, 'm'));
         assert.ok(plain.includes(`\`${alarm}\``), alarm);
+        return out;
       },
     };
   }
@@ -183,6 +190,20 @@ describe('game days on the emulator', needsEmulator(), () => {
     );
     await until(isPlaced);
     await operator.looks('orders-closed', 'OK');
+  });
+
+  test('Orders stay unknown, because the settlement is switched off', async () => {
+    const operator = operatorWith('Orders stay unknown');
+    const events = new EventBridgeClient(clientConfig(stage.emulator));
+    const { Rules = [] } = await events.send(new ListRulesCommand({}));
+    const { Name } = Rules.find((one) => one.Name?.includes('OrderSettlement')) ?? {};
+    await events.send(new DisableRuleCommand({ Name }));
+    const said = await operator.looks('orders-unknown', 'ALARM');
+    const [, rule] = /does not run: aws events enable-rule --name (\S+)$/m.exec(said) ?? [];
+    assert.equal(rule, Name);
+    await operator.does('countersign orders audit --stage prod --unsettled');
+    await events.send(new EnableRuleCommand({ Name: rule }));
+    await operator.looks('orders-unknown', 'OK');
   });
 
   test('Everything is 429', async () => {

@@ -1,7 +1,7 @@
 /** `countersign smoke` against a right deployment and four wrong ones: five different, correct diagnoses. */
 
 import assert from 'node:assert/strict';
-import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchClient, PutCompositeAlarmCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { StatusReport } from '../../infra/commands/status.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
@@ -62,20 +62,21 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
       quiet.output,
       /, version \d+\.\d+\.\d+\nNo alarm of \d+ rings\.\n.* keeps upstream\.limits as configured/,
     );
-    await new CloudWatchClient(clientConfig(stage.emulator)).send(
-      new SetAlarmStateCommand({
-        AlarmName: `Countersign-${stageName}-quotes-stale`,
-        StateValue: 'ALARM',
-        StateReason: 'drill',
-      }),
-    );
+    const cloudWatch = new CloudWatchClient(clientConfig(stage.emulator));
+    const nameOf = (name: string) => `Countersign-${stageName}-${name}`;
+    const AlarmRule = `ALARM("${nameOf('quotes-stale')}")`;
+    await cloudWatch.send(new PutCompositeAlarmCommand({ AlarmName: nameOf('of-the-desk'), AlarmRule }));
+    for (const AlarmName of [nameOf('quotes-stale'), nameOf('of-the-desk')])
+      await cloudWatch.send(
+        new SetAlarmStateCommand({ AlarmName, StateValue: 'ALARM', StateReason: 'drill' }),
+      );
     const raised = await status('--json');
     assert.equal(raised.code, 1, raised.output);
-    const { alarms, unread } = JSON.parse(raised.output) as StatusReport;
-    assert.deepEqual(unread, []);
+    const { alarms, disabledSchedules, unread } = JSON.parse(raised.output) as StatusReport;
+    assert.deepEqual([disabledSchedules, unread], [[], []]);
     assert.deepEqual(
       alarms?.filter(({ state }) => state === 'ALARM').map(({ name }) => name),
-      ['quotes-stale'],
+      ['quotes-stale', 'of-the-desk'],
     );
   });
 

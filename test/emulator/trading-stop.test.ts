@@ -31,7 +31,8 @@ import { tradingOperatorOf } from './operator.ts';
 import { canary } from './stage.ts';
 
 const run = promisify(execFile);
-const alarm = 'orders-refused';
+const filter = 'orders-refused';
+const alarm = `Countersign-test-${filter}`;
 const reason = 'Threshold Crossed: 1 datapoint [7.0] was greater than the threshold (5.0).';
 const gateway = { kind: 'gateway' } as const;
 
@@ -148,7 +149,7 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
     const prelude = 'aws() { command aws --no-verify-ssl --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }';
     await run(
       'bash',
-      ['-ec', [prelude, example.replace('Countersign-prod', 'Countersign-test'), drill].join('\n')],
+      ['-ec', [prelude, example, drill].join('\n').replaceAll('Countersign-prod', 'Countersign-test')],
       {
         env: {
           PATH: [join(import.meta.dirname, '.venv/bin'), '/usr/bin', '/bin'].join(delimiter),
@@ -163,14 +164,14 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
     );
     assert.deepEqual([raised?.StateValue, raised?.StateReason], ['ALARM', 'drill']);
     const logs = new CloudWatchLogsClient(config);
-    const { metricFilters: [filter] = [] } = await logs.send(
-      new DescribeMetricFiltersCommand({ filterNamePrefix: alarm }),
+    const { metricFilters: [found] = [] } = await logs.send(
+      new DescribeMetricFiltersCommand({ filterNamePrefix: filter }),
     );
-    assert.equal(filter?.metricTransformations?.[0]?.metricName, raised?.MetricName);
-    const [, name, value] = /^{ \$\.(\w+) = ("\w+") }$/.exec(filter?.filterPattern ?? '') ?? [];
+    assert.equal(found?.metricTransformations?.[0]?.metricName, raised?.MetricName);
+    const [, name, value] = /^{ \$\.(\w+) = ("\w+") }$/.exec(found?.filterPattern ?? '') ?? [];
     // The orders that the stops above have refused.
     const { events = [] } = await logs.send(
-      new FilterLogEventsCommand({ logGroupName: filter?.logGroupName }),
+      new FilterLogEventsCommand({ logGroupName: found?.logGroupName }),
     );
     assert.ok(events.some(({ message }) => message?.includes(`"${name}":${value}`)));
   });

@@ -55,7 +55,7 @@ test('each change is a version of its scope, and a record with who, when, why an
   });
   assert.deepEqual(await admin.history(10), [
     { at: '2026-11-22T15:00:01.000Z', by: 'another', version: 2, change: second },
-    { at: '2026-11-22T15:00:00.000Z', by: 'operator', version: 1, change: first },
+    { at: '2026-11-22T15:00:00.000Z', by: 'operator', version: 1, change: first, limitsBefore: {} },
   ]);
   assert.deepEqual(await admin.history(1), (await admin.history(10)).slice(0, 1));
 });

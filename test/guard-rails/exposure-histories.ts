@@ -117,18 +117,21 @@ async function live(
   return world.fault({ isOver: true });
 }
 
-/** What the shortest history shows that ends wrongly; undefined when none of so many does. */
+/**
+ * What the shortest history shows that ends wrongly; undefined when none of so many does.
+ * @param options.isFirstEnough the first such history will do, and no shorter one is looked for
+ */
 export async function exposureFault(
   subject: ExposureSubject,
   runs: number,
-  seed = 23,
+  { seed = 23, isFirstEnough = false } = {},
 ): Promise<string | undefined> {
   const found = await fc.check(
     fc.asyncProperty(histories, async (history) => {
       const fault = await live(history, subject);
       if (fault) throw new Error(fault);
     }),
-    { numRuns: runs, seed },
+    { numRuns: runs, seed, endOnFailure: isFirstEnough },
   );
   if (!found.failed) return undefined;
   const [history = []] = found.counterexample ?? [];

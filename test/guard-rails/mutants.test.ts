@@ -16,13 +16,13 @@ type Subject = GuardSubject & ExposureSubject;
 
 /** The first that fails. */
 async function caughtBy(subject: Subject): Promise<string | undefined> {
-  for (const rule of [...rules, ...handOverRules])
+  for (const rule of [...handOverRules, ...rules])
     try {
       await rule(subject);
     } catch (error) {
       return `${rule.name}: ${String(error).split('\n')[0]}`;
     }
-  return (await exposureFault(subject, 300))?.split('\n')[0];
+  return (await exposureFault(subject, 300, { isFirstEnough: true }))?.split('\n')[0];
 }
 
 const sources = `

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
+import type { RequestReport } from '../../lib/gateway/index.ts';
 import { type CountingJournal, createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
 import { orderKey } from '../../lib/orders/parts.ts';
@@ -20,9 +21,12 @@ async function entryOf(journal: CountingJournal) {
 
 describe('a blocked order', () => {
   test('leaves an entry that says for which checks, and its id can be used again', async (t) => {
-    const { place, journal, controls, sent } = await startGuarded(t);
+    const held: unknown[] = [];
+    const report = ({ blockedBy }: RequestReport) => held.push(blockedBy);
+    const { place, journal, controls, sent } = await startGuarded(t, { options: { report } });
     controls.set('stack', { limits: { max_order_quantity: '10', allowed_sides: ['SELL'] } });
     assert.match(outcomeOf(await place(order('11'))), /^blocked: allowed_sides .*, max_order_quantity /);
+    assert.deepEqual(held, [['allowed_sides of gateway', 'max_order_quantity of gateway']]);
     const entry = await entryOf(journal);
     assert.equal(entry?.state, 'refused');
     const { failed_checks, outcome, asked } = readRecord(entry!.record);
@@ -53,17 +57,20 @@ describe('a blocked order', () => {
     const journal = createMemoryOrderJournal();
     const { controls } = await startGuarded(t);
     controls.set('stack', { limits: {}, stopped: { at: 1 } });
-    for (const [isAway, code] of [
-      [false, 'order_blocked'],
-      [true, 'trading_limits_unavailable'],
+    const held: unknown[] = [];
+    const report = ({ blockedBy }: RequestReport) => held.push(blockedBy);
+    for (const [isAway, code, by] of [
+      [false, 'order_blocked', ['stop of gateway']],
+      [true, 'trading_limits_unavailable', undefined],
     ] as const) {
       state.isAway = isAway;
       const store = {
         read: async () => (isAway ? Promise.reject(new Error('away')) : controls.read(['stack'])),
       };
-      const { place } = await startGuarded(t, { journal, controls: store });
+      const { place } = await startGuarded(t, { journal, controls: store, options: { report } });
       const reply = await place(order('1'));
       assert.equal(JSON.parse(reply.text).code, code);
+      assert.deepEqual(held.splice(0), [by]);
       const record = readRecord((await entryOf(journal))!.record);
       assert.deepEqual([record.outcome?.code, record.failed_checks], [code, undefined]);
     }

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountsPath, orderBody, orderPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
-import { launcher } from '../support/process.ts';
+import { launcher, sourceLauncher } from '../support/process.ts';
 
-function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [launcher, 'start'], {
+function runMain(t: TestContext, env: Readonly<Record<string, string>>, from = launcher) {
+  const child = spawn(process.execPath, [from, 'start'], {
     env: {
       PATH: process.env.PATH,
       PORT: '0',
@@ -58,6 +59,24 @@ async function blockedPort(t: TestContext): Promise<string> {
 }
 
 describe('npm start', { concurrent: true }, () => {
+  test('begins, from its sources, while pages of an earlier run ask on', async (t) => {
+    const port = String(await closedPort());
+    const { printed } = runMain(t, { PORT: port }, sourceLauncher);
+    let isOver = false;
+    const ask = async () => {
+      while (!isOver) {
+        await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+        await delay(1);
+      }
+    };
+    const asking = [ask(), ask(), ask()];
+    await printed(/^GET \/health 200 /m);
+    await printed(/Ctrl-C ends it\.\n/);
+    isOver = true;
+    await Promise.all(asking);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/health`)).status, 200);
+  });
+
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`says how to call it, answers what it printed, and ends with ${signal}`, async (t) => {
       const { child, output, printed, shown, ended } = runMain(t, { OPEN_GROPUS: 'orders' });

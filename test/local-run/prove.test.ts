@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import { callGroup, tryLimit, tryStream } from '../../infra/commands/prove-calls.ts';
 import { tryOrder } from '../../infra/commands/prove-order.ts';
+import { openOrderStream } from '../../infra/commands/prove-order-stream.ts';
 import { orderInWords } from '../../infra/commands/prove-words.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
@@ -14,6 +15,7 @@ import type { ChooseFault } from '../../infra/simulator/index.ts';
 import { getStockSnapshots, openable } from '../../lib/catalogue/index.ts';
 import { viaGateway } from '../../lib/client/index.ts';
 import { accountId, credentials } from '../support/core.ts';
+import { until } from '../support/until.ts';
 
 const apiKey = 'key-of-this-test';
 const pace = { clock: Date.now, pause: () => new Promise<void>((resolve) => setTimeout(resolve, 10)) };
@@ -36,6 +38,7 @@ async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
 describe('the order', () => {
   const lost: ChooseFault = ({ method, path }) =>
     method === 'POST' && /place/.test(path) ? { kind: 'drop-after' } : undefined;
+  let cancels = 0;
   const cases: readonly (readonly [
     name: string,
     fault: ChooseFault | undefined,
@@ -64,6 +67,16 @@ describe('the order', () => {
       /it is not known whether it was placed\..* \*\*Whether it is open is not known: look it up at the broker/,
     ],
     [
+      'is cancelled again where the first cancel is refused',
+      ({ path }) =>
+        /cancel/.test(path) && cancels++ === 0
+          ? { kind: 'status', status: 417, body: { error_code: 'NOT_NOW', message: 'later' } }
+          : undefined,
+      'accepted',
+      'cancelled',
+      /: accepted, then cancelled\. The cancel was answered upstream_rejected\.$/,
+    ],
+    [
       'may be open where no cancel gets through',
       ({ path }) => (/cancel/.test(path) ? { kind: 'status', status: 500 } : undefined),
       'accepted',
@@ -83,6 +96,33 @@ describe('the order', () => {
       for (const { order } of simulator.orders.map((one) => ({ order: JSON.stringify(one) })))
         assert.match(order, /"quantity":"1"/);
     });
+});
+
+describe('the stream of order events', () => {
+  const tradeEvents = { isShown: false };
+
+  test('tells the replacement and the cancellation of the order', async (t) => {
+    const { simulator, connection } = await runFor(t, { tradeEvents });
+    const stream = openOrderStream(connection, pace);
+    assert.ok(((await stream.began()) ?? -1) >= 0);
+    await until(() => simulator.events.open === 1);
+    const tried = await tryOrder(connection, connection, accountId, pace, stream);
+    await stream.close();
+    assert.match(
+      orderInWords(tried ?? assert.fail()),
+      /: accepted, then cancelled\. The stream told the replacement after \d+ ms\. The stream told the cancellation after \d+ ms\.$/,
+    );
+    const [change] = simulator.trading.changes();
+    assert.equal(change?.scene, 'MODIFY_SUCCESS');
+  });
+
+  test('that is refused says with what, and tells nothing', async (t) => {
+    const { connection } = await runFor(t);
+    const stream = openOrderStream(connection, pace);
+    await assert.rejects(() => stream.began(), { code: 'unknown_operation' });
+    assert.equal(await stream.told(0, () => true), undefined);
+    await stream.close();
+  });
 });
 
 describe('the limit', () => {

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
-import type { QuoteOrigin } from '../../infra/local/quote-origins.ts';
+import { createQuoteOrigins, type QuoteOrigin } from '../../infra/local/quote-origins.ts';
 import type { ExplainedRequest } from '../../infra/local/request-log.ts';
 import { readSettings } from '../../infra/local/settings.ts';
+import { viewOf } from '../../lib/cache/snapshots/index.ts';
+import type { StreamedBatch } from '../../lib/cache/snapshots/streamed.ts';
 import { follow, streamStockSnapshots, viaGateway } from '../../lib/client/index.ts';
 import { accountsPath } from '../support/core.ts';
 
@@ -104,11 +106,24 @@ test('a record that a stream tells is there with the function that fetched it', 
     }
   }
   assert.ok(told.has(fetched?.at), 'the stream began with what another function had fetched');
+  const times = (await origins()).map(({ at }) => at);
+  assert.deepEqual(times, times.toSorted().reverse(), 'the newest is first');
+});
+
+test('what the channel told before is still known when its list is told again', async () => {
+  const origins = createQuoteOrigins();
+  const { streamed } = origins.listening({
+    streamed: () => () => ({ write: async () => undefined }),
+  } as unknown as Parameters<typeof origins.listening>[0]);
+  const log = streamed('table', 'upstream')('partition');
+  const carried = [{ category: 'US_STOCK', symbols: ['AAPL'] }];
+  for (const at of [1, 2]) await log.write({ carried, signs: [at] } as unknown as StreamedBatch);
+  const { id } = viewOf([['category', 'US_STOCK']]);
   assert.deepEqual(
-    (await origins()).map(({ at }) => at),
-    (await origins())
-      .map(({ at }) => at)
-      .sort()
-      .reverse(),
+    origins.of(id, ['AAPL']).AAPL?.map(({ at, source }) => [at, source]),
+    [
+      [2, 'channel'],
+      [1, 'channel'],
+    ],
   );
 });

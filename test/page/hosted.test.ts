@@ -5,13 +5,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { describe, type TestContext, test } from 'vitest';
+import { afterAll, describe, type TestContext, test } from 'vitest';
 import { listenOn } from '../../infra/listen.ts';
 import { writePage } from '../../infra/page-bundle.ts';
-import { noChromium, openBrowser } from '../support/chromium.ts';
+import { noChromium } from '../support/chromium.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { orTell } from '../support/missing.ts';
-import { includes, key, press, priceOf, runFor } from './page.ts';
+import { browser, includes, key, press, priceOf, runFor } from './page.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html',
@@ -39,11 +39,13 @@ async function staticHost(t: TestContext) {
 
 async function pageBefore(t: TestContext, folder: string, origin: string, gateway: string) {
   await writePage(folder, { gateway, issuer: `${gateway}/issuer`, clientId: 'page' });
-  const page = await openBrowser();
+  const page = await browser.open();
   t.onTestFinished(() => page.close());
   await page.open(`${origin}/`);
   return page;
 }
+
+afterAll(() => browser.close());
 
 describe('the page on a static host', orTell(noChromium), () => {
   test('takes a key, shows quotes, and signs a user in with a code and PKCE', async (t) => {

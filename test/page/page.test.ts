@@ -3,13 +3,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { axeFaults } from '../support/axe.ts';
-import { noChromium, openBrowser } from '../support/chromium.ts';
+import { noChromium } from '../support/chromium.ts';
 import { orTell } from '../support/missing.ts';
-import { includes, key, pageFor, press, priceOf, runFor, textOf } from './page.ts';
+import { browser, includes, key, pageFor, press, priceOf, runFor, textOf } from './page.ts';
 
 const order = 'li[data-order]';
+
+afterAll(() => browser.close());
 
 describe('the page in Chromium', orTell(noChromium), () => {
   test('shows quotes that move, how old they are, and a symbol that is unknown', async (t) => {
@@ -31,13 +33,87 @@ describe('the page in Chromium', orTell(noChromium), () => {
     assert.deepEqual(page.errors, []);
   });
 
-  test('an outage shows as it begins, and as it is over', async (t) => {
+  test('what cannot be followed is told, and takes no other symbol with it', async (t) => {
     const { page } = await pageFor(t);
-    await press(page, 'the upstream is down');
-    await page.until(`document.querySelector('#faults input[value=down]').checked`);
-    await page.until(`/cannot refresh/.test(${textOf('#quotes-state')})`);
-    await press(page, 'nothing', '#faults');
-    await page.until(includes('#quotes-state', 'Connected'));
+    for (const [typed, told] of [
+      [' ', 'Type a symbol'],
+      ['aapl', 'AAPL is followed already'],
+      ['A&B', 'A&B is no symbol'],
+    ] as const) {
+      await page.evaluate(`document.querySelector('#quotes form').reset()`);
+      await page.click(`document.querySelector('#quotes input[name=symbol]')`);
+      await page.type(typed);
+      await press(page, 'Follow');
+      await page.until(includes('#follow-state', told));
+    }
+    await page.evaluate(`document.querySelector('#quotes form').reset()`);
+    await page.click(`document.querySelector('#quotes input[name=symbol]')`);
+    await page.type('nope, nada');
+    await press(page, 'Follow');
+    await page.until(includes('tr[data-symbol=NADA]', 'unknown symbol'));
+    await page.until(`${priceOf('AAPL')}?.length > 2`);
+    for (const symbol of ['AAPL', 'MSFT', 'NVDA', 'AMZN', 'TSLA', 'NOPE', 'NADA'])
+      await press(page, `Leave out ${symbol}`);
+    await page.until(includes('#quotes-state', 'No symbol is followed'));
+    assert.deepEqual(page.errors, []);
+  });
+
+  for (const kind of ['down', 'hang'])
+    test(`quotes turn stale while the upstream is away (${kind}), also those that its channel told`, async (t) => {
+      const { page } = await pageFor(t);
+      await page.until(includes('tr[data-symbol=AAPL] .origin', 'channel'));
+      await press(page, kind === 'down' ? 'the upstream is down' : 'the upstream hangs');
+      await page.until(`document.querySelector('#faults input[value=${kind}]').checked`);
+      await page.until(includes('tr[data-symbol=AAPL] .age', 'stale'));
+      await page.until(includes('#quotes-state', 'cannot refresh'));
+      // The events that follow name no cause, and nothing is well for that.
+      const age = `parseInt(${textOf('tr[data-symbol=AAPL] .age')})`;
+      const before = await page.evaluate<number>(age);
+      await page.until(`${age} > ${before} + 6`);
+      assert.ok(!(await page.evaluate(includes('#quotes-state', 'Connected'))));
+      await press(page, 'nothing', '#faults');
+      await page.until(includes('#quotes-state', 'Connected'));
+      assert.deepEqual(page.errors, []);
+    });
+
+  test('a run that ends is told, and its parts come back with the next one', async (t) => {
+    const { page, url, close } = await pageFor(t);
+    await close();
+    await page.evaluate(`(() => {
+      const { fetch } = globalThis;
+      globalThis.asked = 0;
+      globalThis.fetch = (url, ...rest) => {
+        if (String(url).endsWith('/_run')) globalThis.asked++;
+        return fetch(url, ...rest);
+      };
+    })()`);
+    // It asks on after an answer that did not come.
+    await page.until('globalThis.asked > 1');
+    await page.until(includes('#silence', `The gateway ${url} does not answer`));
+    await press(page, 'Place', '#orders');
+    await page.until(includes(order, 'no_answer: the gateway cannot tell yet'));
+    await runFor(t, { PORT: new URL(url).port });
+    await page.until(`!document.getElementById('silence')`);
+    await press(page, 'Send again, unchanged');
+    await page.until(includes(order, 'the upstream took it'));
+    assert.notEqual(await page.evaluate(`document.getElementById('limit')`), null);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('what is no number does not leave the ticket', async (t) => {
+    const { page, simulator } = await pageFor(t);
+    for (const name of ['quantity', 'limit_price'])
+      for (const typed of ['two', '-1', '0', '1,50']) {
+        const field = `document.querySelector('.ticket [name=${name}]')`;
+        await page.click(field);
+        await page.evaluate(`${field}.select()`);
+        await page.type(typed);
+        await press(page, 'Place', '#orders');
+        await page.until(`${field}.validity.patternMismatch && ${field}.title`);
+        await page.evaluate(`${field}.form.reset()`);
+      }
+    assert.equal(await page.evaluate(`document.querySelector('${order}')`), null);
+    assert.equal(simulator?.orders.length, 0);
     assert.deepEqual(page.errors, []);
   });
 
@@ -46,7 +122,10 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await press(page, 'lose the answer, and look-ups');
     await page.until(`document.querySelector('#faults input[value=lose_answer_and_look_ups]').checked`);
     await press(page, 'Place', '#orders');
-    await page.until(includes(order, 'nobody knows yet'));
+    await page.until(includes(order, 'the gateway cannot tell yet'));
+    // The id by which it can be sent again outlives the document.
+    await page.reload();
+    await page.until(includes(order, 'the gateway cannot tell yet'));
     await press(page, 'nothing', '#faults');
     await page.until(`document.querySelector('#faults input[value=none]').checked`);
     // The gateway looks again from time to time, and not at each request.
@@ -55,7 +134,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
       await page.until(`${textOf(order)}.split('place again:').length > ${tries}`);
       await delay(500);
     }
-    await page.until(includes('.at-upstream', '1 at the upstream'));
+    await page.until(includes('.at-upstream', '1 with this id'));
     assert.equal(simulator?.orders.length, 1);
     assert.deepEqual(page.errors, []);
   });
@@ -71,6 +150,8 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await press(page, 'Cancel', order);
     await page.until(includes(order, 'cancel: answered 200'));
     await page.until(`/event: .*CANCEL/.test(${textOf(order)})`);
+    await press(page, 'Cancel', order);
+    await page.until(includes(order, 'an earlier request did it'));
     assert.deepEqual(page.errors, []);
   });
 
@@ -80,6 +161,9 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.until(includes('#trading-state', 'Trading is stopped'));
     await press(page, 'Place', '#orders');
     await page.until(includes(order, 'order_blocked'));
+    await page.until(includes('#orders', 'Trading is stopped'));
+    // There is nothing to cancel.
+    assert.ok(!(await page.evaluate<string>(textOf(order))).includes('Cancel\n'));
     await press(page, 'Resume trading');
     await page.until(includes('#trading-state', 'Trading goes on'));
     await press(page, 'Set', '#guard');
@@ -124,14 +208,30 @@ describe('the page in Chromium', orTell(noChromium), () => {
     const { page, url } = await pageFor(t);
     const account = () => page.evaluate<string>(`document.querySelector('select[name=account]').value`);
     const adas = await account();
+    await press(page, 'Place', '#orders');
+    await page.until(includes(order, 'the upstream took it'));
     await press(page, 'Sign in as ben');
     await page.until(includes('#who', 'ben has signed in'));
+    await page.until(includes('#orders', '1 of other accounts'));
     await page.until(`document.querySelector('select[name=account]')?.value`);
     assert.notEqual(await account(), adas);
     assert.equal(await page.evaluate('location.href'), `${url}/`);
     await press(page, 'Sign out');
     await page.until(includes('#who', 'The key stands for ada'));
     await page.until(`document.querySelector('select[name=account]')?.value === ${JSON.stringify(adas)}`);
+    await page.until(includes(order, 'the upstream took it'));
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('a sign-in that is cancelled, a token that is none, and a request that is not there are told', async (t) => {
+    const { page, url } = await pageFor(t);
+    await page.open(`${url}/?error=access_denied&state=any`);
+    await page.until(includes('#people', 'the sign-in was cancelled'));
+    await page.evaluate(`sessionStorage.setItem('countersign-token', 'none')`);
+    await page.reload();
+    await page.until(includes('#people', 'Signed out. '));
+    await page.evaluate(`location.hash = 'request=of-another-run'`);
+    await page.until(includes('#requests', 'of-another-run is not among the last 200'));
     assert.deepEqual(page.errors, []);
   });
 
@@ -160,9 +260,11 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await press(page, 'Show this stream as code');
     await page.until(includes('dialog', '$API_KEY'));
     for (const [language, text] of [
-      ['TypeScript', 'await fetch('],
-      ['Swift', 'URLRequest('],
-      ['Kotlin', 'Request.Builder()'],
+      // A stream does not end: its lines are read as they come.
+      ['curl', 'curl -N '],
+      ['TypeScript', 'for await (const text of response.body'],
+      ['Swift', 'bytes(for: request)'],
+      ['Kotlin', 'readUtf8Line()'],
     ] as const) {
       await press(page, language, 'dialog');
       await page.until(includes('#code', text));
@@ -175,7 +277,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
 
   test('without a key, and with a wrong one, it says what to do first', async (t) => {
     const { url } = await runFor(t);
-    const page = await openBrowser();
+    const page = await browser.open();
     t.onTestFinished(() => page.close());
     await page.open(`${url}/`);
     await page.until(includes('#key-state', 'No key yet'));
@@ -193,8 +295,8 @@ describe('the page in Chromium', orTell(noChromium), () => {
   for (const [what, width, scheme] of [
     ['on a desktop, light', 1280, 'light'],
     ['on a desktop, dark', 1280, 'dark'],
-    ['on a phone, light', 390, 'light'],
-    ['on a phone, dark', 390, 'dark'],
+    ['on a phone, light', 360, 'light'],
+    ['on a phone, dark', 360, 'dark'],
   ] as const)
     test(`${what}: no fault that axe calls serious or critical, and nothing wider than the screen`, async (t) => {
       const { page } = await pageFor(t);
@@ -206,6 +308,12 @@ describe('the page in Chromium', orTell(noChromium), () => {
       await page.until(`document.getElementById('details')`);
       assert.deepEqual(await axeFaults(page), []);
       assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+      assert.equal(
+        await page.evaluate(
+          '(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector("#quotes .scroll"))',
+        ),
+        true,
+      );
       assert.deepEqual(page.errors, []);
     });
 

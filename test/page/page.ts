@@ -3,9 +3,12 @@
 import type { TestContext } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
-import { type BrowserPage, openBrowser } from '../support/chromium.ts';
+import { type BrowserPage, shareBrowser } from '../support/chromium.ts';
 
 export const key = 'a-key-that-is-nowhere';
+
+/** Who opens a page closes it in the end. */
+export const browser = shareBrowser();
 
 export async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const run = await startLocalRun(
@@ -25,7 +28,7 @@ export async function runFor(t: TestContext, env: Readonly<Record<string, string
 /** The page with the key, once quotes are there. */
 export async function pageFor(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const run = await runFor(t, env);
-  const page = await openBrowser();
+  const page = await browser.open();
   t.onTestFinished(() => page.close());
   await page.open(`${run.url}/#key=${key}`);
   await page.until(`${priceOf('AAPL')}?.length > 2`);

@@ -66,13 +66,16 @@ class World {
   readonly #logged = new Map<string, LogEntry>();
   #counts = { refused: 0, orders: 0, asked: 0, crossed: 0, settled: 0 };
   #open = 0;
+  readonly #sought: RegExp | undefined;
+  #isFound = false;
 
   constructor(
     time: PassingTime,
     simulator: Simulator,
     versions: Readonly<Record<Side, Version>>,
-    lastMs: number,
+    { lastMs, sought }: { readonly lastMs: number; readonly sought: RegExp | undefined },
   ) {
+    this.#sought = sought;
     this.#time = time;
     this.#simulator = simulator;
     this.#random = createRandom(lastMs);
@@ -94,11 +97,10 @@ class World {
     });
     this.#often(perMinute.orders, () => this.#order());
     this.#settleEachMinute();
-    await this.#time.passUntil(this.#begin + this.#lastMs);
-    for (let more = 0; this.#open > 0 && more < 45; more++)
-      await this.#time.passUntil(this.#time.now + minute);
+    await this.#passUntil(this.#begin + this.#lastMs);
+    for (let more = 0; this.#open > 0 && more < 45; more++) await this.#passUntil(this.#time.now + minute);
     if (this.#open > 0) this.#find(`unknown: ${this.#open} orders in the end`);
-    await this.#time.passUntil(this.#time.now + 3 * minute);
+    await this.#passUntil(this.#time.now + 3 * minute);
     await this.#judgeCounters();
     for (const [event, entry] of this.#logged) this.#find(`logged: ${event} ${JSON.stringify(entry)}`);
     const worst = Object.fromEntries(
@@ -115,7 +117,14 @@ class World {
     return { requests: this.#requests, ...this.#counts, worst, findings };
   }
 
+  /** Or until what is sought is found. */
+  async #passUntil(end: number): Promise<void> {
+    while (this.#time.now < end && !this.#isFound)
+      await this.#time.passUntil(Math.min(end, this.#time.now + second));
+  }
+
   #find(what: string): void {
+    this.#isFound ||= this.#sought?.test(what) === true;
     this.#findings.set(what, (this.#findings.get(what) ?? 0) + 1);
   }
 
@@ -313,15 +322,22 @@ interface Said {
   readonly state?: string;
 }
 
-/** @param minutes of load; what is unknown then is waited for */
-export async function sideBySide(versions: Readonly<Record<Side, Version>>, minutes: number): Promise<Hour> {
+/**
+ * @param minutes of load; what is unknown then is waited for
+ * @param sought a finding with which it ends early
+ */
+export async function sideBySide(
+  versions: Readonly<Record<Side, Version>>,
+  minutes: number,
+  sought?: RegExp,
+): Promise<Hour> {
   const { random } = Math;
   const time = new PassingTime();
   // Pauses of the code are drawn, too: with a seed, a run is the same on every machine.
   Math.random = createRandom(minutes);
   const simulator = await startSimulator({ ...credentials, clock: time.clock, showAfterMs: 20 * second });
   try {
-    return await new World(time, simulator, versions, minutes * minute).run();
+    return await new World(time, simulator, versions, { lastMs: minutes * minute, sought }).run();
   } finally {
     Math.random = random;
     time.stop();

@@ -109,7 +109,7 @@ const refused: Refusals = [
   [
     'limits that leave nothing of an endpoint to a share',
     { upstream: { baseUrl, limits: 'published' }, limiter: { share: 0.1 } },
-    /leave nothing of the limit endpoint\.\w+ to give: let the stacks on the app key share one limiter\.table, or close/,
+    /leave nothing of the limit endpoint\.\w+ to give: raise the share, lower the reserve, or let the stacks on the app key share one limiter\.table\./,
   ],
   [
     'a relative base URL',

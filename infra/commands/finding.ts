@@ -1,0 +1,11 @@
+/** What `countersign doctor` finds. */
+
+export interface Finding {
+  readonly verdict: 'well' | 'fault' | 'unknown';
+  /** A sentence, and what to do. */
+  readonly words: string;
+}
+
+export const well = (words: string): Finding => ({ verdict: 'well', words });
+export const fault = (words: string): Finding => ({ verdict: 'fault', words });
+export const unknown = (words: string): Finding => ({ verdict: 'unknown', words });

@@ -1,0 +1,80 @@
+/** Who calls in `countersign prove`: each is granted what the steps need, in the way in which its groups open. */
+
+import { principalArn } from '../../lib/access/evidence.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
+import type { Group } from '../../lib/catalogue/index.ts';
+import { StartError } from '../environment.ts';
+import type { ResolvedConfig } from '../stack/config.ts';
+import { keyOutput } from '../stack/outputs.ts';
+import { operatorArn } from './operator.ts';
+import type { Target } from './readers.ts';
+import { outputOf } from './stack-secret.ts';
+import { deployedUsers, manageUsers, type UsersArguments, type Who } from './users.ts';
+
+export interface Granting {
+  readonly config: Pick<ResolvedConfig, 'access'>;
+  readonly target: Target;
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly options: { readonly token: string | undefined };
+  /** Takes who it is. */
+  readonly confidential: string[];
+}
+
+/** @returns those who were granted the right to read and trade, in words; none where no group asks who calls */
+export async function grantAll(day: Granting): Promise<readonly string[]> {
+  const { access } = day.config;
+  const modes = new Set(
+    Object.entries(access).flatMap(([group, mode]) => (isAccountData(group as Group) ? [mode] : [])),
+  );
+  const granted: string[] = [];
+  if (modes.has('iam')) {
+    const arn = principalArn(await operatorArn());
+    day.confidential.push(arn, arn.split(':')[4] ?? '');
+    await grant(day, { kind: 'iam', arn });
+    granted.push('the operator who runs this');
+  }
+  if (modes.has('bound-key')) {
+    await grant(day, {
+      kind: 'key',
+      id: outputOf(day.target.stackName, day.outputs, keyOutput('default', 'default')),
+    });
+    granted.push('the API key');
+  }
+  const { token } = day.options;
+  if (modes.has('jwt') && token !== undefined) {
+    const subject = subjectIn(token);
+    // A shorter one stands in other words, too, and the report writes none.
+    if (subject.length > 5) day.confidential.push(subject);
+    await grant(day, { kind: 'user', subject });
+    granted.push('the user of the token');
+  }
+  return granted;
+}
+
+async function grant({ target }: Granting, who: Who): Promise<void> {
+  const given: UsersArguments = {
+    target,
+    verb: 'grant',
+    who,
+    accounts: ['*'],
+    userData: true,
+    scopes: ['read', 'trade'],
+    days: 1,
+    limit: 1,
+    json: false,
+  };
+  await manageUsers(given, { ...(await deployedUsers(given)), say: () => {} });
+}
+
+/** The gateway judges the token; here it says whom to grant to. @throws StartError, which repeats nothing of it */
+export function subjectIn(token: string): string {
+  try {
+    const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+      sub?: unknown;
+    };
+    if (typeof sub === 'string' && sub !== '') return sub;
+  } catch {
+    // As without a subject.
+  }
+  throw new StartError('TOKEN must be an access token of the stage’s issuer, with the claim sub.');
+}

@@ -1,0 +1,30 @@
+/** What a stack has, as CloudFormation lists it. */
+
+import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
+
+export interface Deployed {
+  /** The logical id without CloudFormation's hash. */
+  readonly id: string;
+  readonly type: string;
+  readonly physicalId: string;
+}
+
+/** What is not deleted yet. */
+export async function deployedOf(StackName: string): Promise<readonly Deployed[]> {
+  const found: Deployed[] = [];
+  const client = new CloudFormationClient();
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
+    for (const {
+      LogicalResourceId = '',
+      PhysicalResourceId,
+      ResourceType = '',
+      ResourceStatus,
+    } of StackResourceSummaries)
+      if (PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE')
+        found.push({
+          id: LogicalResourceId.replace(/[0-9A-F]{8}$/, ''),
+          type: ResourceType,
+          physicalId: PhysicalResourceId,
+        });
+  return found;
+}
