@@ -127,14 +127,30 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'waits', isolate: false, include: waits, exclude } },
-      { extends: true, test: { name: 'integration', include: integration, exclude } },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          globalSetup: './test/support/command.ts',
+          include: integration,
+          exclude,
+        },
+      },
       { extends: true, test: { name: 'stack', isolate: false, include: stack, exclude } },
-      { extends: true, test: { name: 'exhaustive', include: exhaustive, exclude } },
+      {
+        extends: true,
+        test: {
+          name: 'exhaustive',
+          globalSetup: './test/support/command.ts',
+          include: exhaustive,
+          exclude,
+        },
+      },
       {
         extends: true,
         test: {
           name: 'emulator',
-          globalSetup: './test/emulator/synthesis.ts',
+          globalSetup: ['./test/support/command.ts', './test/emulator/synthesis.ts'],
           include: emulator,
           exclude,
         },

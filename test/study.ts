@@ -24,50 +24,31 @@
  *     npm run study -- page-memory 600
  */
 
-import { studyFairness } from './cache/fairness-study.ts';
-import { studyCuts } from './clients/streams/cuts.ts';
-import { studyMarketStream } from './emulator/market-stream-study.ts';
-import { studyOrderLatency } from './emulator/order-latency.ts';
-import { studyOrdersUnderFire } from './emulator/orders-study.ts';
-import { studyTradeEvents } from './emulator/trade-events-study.ts';
-import { studyWrongPreset } from './gateway/wrong-preset.ts';
-import { studyControlDelay } from './guard-rails/control-delay-study.ts';
-import { studyOpenNotional } from './guard-rails/open-notional-study.ts';
-import { studyStoreLoss } from './limiter/store-loss-study.ts';
-import { studyStorm } from './limiter/storm-study.ts';
-import { studyLimiter } from './limiter/study.ts';
-import { studyOrderStreams } from './live/order-streams-study.ts';
-import { studySockets } from './live/sockets-study.ts';
-import { studyLive } from './live/study.ts';
-import { studyOrders } from './orders/model/study.ts';
-import { studyOrdersOverHttp } from './orders/under-fire.ts';
-import { studyPageMemory } from './page/memory-study.ts';
-import { studySideBySide } from './side-by-side/hour.ts';
-import { studyHttp } from './snapshots/http/study.ts';
-import { studyQuotes } from './snapshots/study.ts';
+type Study = (args: readonly string[]) => Promise<boolean>;
 
-const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
-  limiter: studyLimiter,
-  snapshots: studyQuotes,
-  streams: studyLive,
-  'streams-http': studySockets,
-  'order-streams': studyOrderStreams,
-  'stream-cuts': studyCuts,
-  http: studyHttp,
-  'store-loss': studyStoreLoss,
-  'limiter-storm': studyStorm,
-  fairness: studyFairness,
-  'wrong-preset': studyWrongPreset,
-  'trade-events': studyTradeEvents,
-  'market-stream': studyMarketStream,
-  'orders-under-fire': studyOrdersUnderFire,
-  'orders-over-http': studyOrdersOverHttp,
-  orders: studyOrders,
-  'open-notional': studyOpenNotional,
-  'order-latency': studyOrderLatency,
-  'control-delay': studyControlDelay,
-  'side-by-side': studySideBySide,
-  'page-memory': studyPageMemory,
+/** Each is loaded alone: some load what reads its environment. */
+const studies: Readonly<Record<string, () => Promise<Study>>> = {
+  limiter: async () => (await import('./limiter/study.ts')).studyLimiter,
+  snapshots: async () => (await import('./snapshots/study.ts')).studyQuotes,
+  streams: async () => (await import('./live/study.ts')).studyLive,
+  'streams-http': async () => (await import('./live/sockets-study.ts')).studySockets,
+  'order-streams': async () => (await import('./live/order-streams-study.ts')).studyOrderStreams,
+  'stream-cuts': async () => (await import('./clients/streams/cuts.ts')).studyCuts,
+  http: async () => (await import('./snapshots/http/study.ts')).studyHttp,
+  'store-loss': async () => (await import('./limiter/store-loss-study.ts')).studyStoreLoss,
+  'limiter-storm': async () => (await import('./limiter/storm-study.ts')).studyStorm,
+  fairness: async () => (await import('./cache/fairness-study.ts')).studyFairness,
+  'wrong-preset': async () => (await import('./gateway/wrong-preset.ts')).studyWrongPreset,
+  'trade-events': async () => (await import('./emulator/trade-events-study.ts')).studyTradeEvents,
+  'market-stream': async () => (await import('./emulator/market-stream-study.ts')).studyMarketStream,
+  'orders-under-fire': async () => (await import('./emulator/orders-study.ts')).studyOrdersUnderFire,
+  'orders-over-http': async () => (await import('./orders/under-fire.ts')).studyOrdersOverHttp,
+  orders: async () => (await import('./orders/model/study.ts')).studyOrders,
+  'open-notional': async () => (await import('./guard-rails/open-notional-study.ts')).studyOpenNotional,
+  'order-latency': async () => (await import('./emulator/order-latency.ts')).studyOrderLatency,
+  'control-delay': async () => (await import('./guard-rails/control-delay-study.ts')).studyControlDelay,
+  'side-by-side': async () => (await import('./side-by-side/hour.ts')).studySideBySide,
+  'page-memory': async () => (await import('./page/memory-study.ts')).studyPageMemory,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);
@@ -75,4 +56,6 @@ const study = studies[name];
 if (!study) {
   console.error(`There is no study ${name}, but ${Object.keys(studies).join(', ')}.`);
   process.exitCode = 1;
-} else if (!(await study(args))) process.exitCode = 1;
+} else if (!(await (await study())(args))) process.exitCode = 1;
+
+export {};

@@ -17,5 +17,11 @@ export type DocumentName = keyof typeof documents;
 export const isForGenerators = (name: DocumentName): boolean =>
   name === 'none' || 'generators' in documents[name];
 
-export const documentText = (name: DocumentName): string =>
-  openApiText({ ...documents[name], stage: 'local' });
+const texts = new Map<DocumentName, string>();
+
+/** Made once for all generators. */
+export function documentText(name: DocumentName): string {
+  const text = texts.get(name) ?? openApiText({ ...documents[name], stage: 'local' });
+  texts.set(name, text);
+  return text;
+}

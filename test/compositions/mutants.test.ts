@@ -190,6 +190,24 @@ const swapped: readonly Mutant[] = [
     find: 'history ? keptBus(bus, history, { clock, onFailure: notKept }) : bus',
     by: 'history ? bus : keptBus(bus, history!, { clock, onFailure: notKept })',
   },
+  {
+    wiring: 'functions read what the channel tells under another upstream',
+    file: 'gateway',
+    find: 'ports.streamed(...shared)',
+    by: "ports.streamed(shared[0], upstreamName('another'))",
+  },
+  {
+    wiring: 'the listener of quotes looks for demand under another upstream',
+    file: 'market-stream',
+    find: 'ports.snapshots(...shared)',
+    by: "ports.snapshots(tableName, 'another')",
+  },
+  {
+    wiring: 'the listener of quotes tells under its own name',
+    file: 'market-stream',
+    find: 'ports.streamed(...shared)(partition)',
+    by: 'ports.streamed(...shared)(functionName)',
+  },
 ];
 
 /** The scenario that fails first, or the start where no scene comes about. */

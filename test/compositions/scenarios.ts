@@ -213,6 +213,28 @@ const follows: Scenario = {
   },
 };
 
+const carries: Scenario = {
+  name: 'what the channel tells is in the answers of functions, without a request for it',
+  async run(scene) {
+    const sent = () => scene.simulator.received.filter(({ target }) => target.includes('/snapshot')).length;
+    // A fetch shows itself as one change at most, to either instance.
+    let [told, most, fetches] = [0, 0, 0];
+    assert.ok(scene.carry);
+    await scene.carry(async () => {
+      const reply = await scene.ask(snapshotTarget.replace('AAPL', 'AAPL,MSFT,NVDA'));
+      is(reply, 200);
+      const records = JSON.parse(reply.text) as readonly { readonly volume: string }[];
+      const volume = records.reduce((sum, one) => sum + Number(one.volume), 0);
+      if (sent() > fetches) told = 0;
+      else if (volume > most) told++;
+      fetches = sent();
+      most = Math.max(most, volume);
+      return told > 1;
+    });
+    assert.ok(told > 1, `${fetches} fetches`);
+  },
+};
+
 const looksUp: Scenario = {
   name: 'a lookup by event is answered once on its bus, account data for a source with a grant',
   async run(scene) {
@@ -357,12 +379,14 @@ export const scenarios: readonly Scenario[] = [
   alarms,
   blocksAndCancels,
   quotes,
-  follows,
   looksUp,
-  limited,
-  tellsEvents,
   restoresJournal,
   restoresControls,
+  // Time passes in these: who looks for the first that fails comes to them last.
+  follows,
+  limited,
+  tellsEvents,
+  carries,
 ];
 
 /** Cancels what a scenario left open, and has it leave the counters. */

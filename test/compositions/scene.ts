@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import type * as functions from '../../functions/compose/functions.ts';
 import type { Offer } from '../../functions/compose/group.ts';
+import type { MarketStreamHandler } from '../../functions/compose/market-stream.ts';
 import type * as offerings from '../../functions/compose/offers.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
 import type * as orderOfferings from '../../functions/compose/order-offers.ts';
@@ -52,6 +53,8 @@ export interface Scene {
   cancelOpen(): Promise<MassCancelReport>;
   /** Has the listener of trade events run until it is so. */
   listen(isSo: () => Promise<boolean>): Promise<void>;
+  /** Has the listener of the market stream run until it is so; absent where none is deployed. */
+  carry?(isSo: () => Promise<boolean>): Promise<void>;
   /** A lookup on the bus. @returns the reply's detail */
   lookUp(detailType: string, detail: object, source?: string): Promise<Readonly<Record<string, unknown>>>;
   /** CloudWatch tells the trading stop of an alarm. */
@@ -127,7 +130,7 @@ export const requester = 'reports';
 
 /** The variables that the stack gives its functions. */
 export const environmentFor = (
-  { url, events }: Pick<Simulator, 'url' | 'events'>,
+  { url, events, marketStream }: Pick<Simulator, 'url' | 'events' | 'marketStream'>,
   limits: object,
   share = '1',
 ): Readonly<Record<string, string>> => ({
@@ -151,6 +154,7 @@ export const environmentFor = (
   TRADE_EVENTS_BUS: platformNames.eventsBus,
   TRADE_EVENTS_HISTORY_TABLE: platformNames.history,
   LIVE_MAX_STREAMS: '5',
+  ...(marketStream && { MARKET_STREAM: 'on', MARKET_STREAM_URL: marketStream.url }),
   LOOKUP_TABLE: platformNames.lookups,
   LOOKUP_BUS: platformNames.lookupBus,
   LOOKUP_GROUPS: 'market-data,instruments,orders',
@@ -172,7 +176,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   let shift = 0;
   let held: number | undefined;
   const clock = () => (held ?? Date.now()) + shift;
-  const simulator = await startSimulator({ ...credentials, clock, events: {} });
+  const simulator = await startSimulator({ ...credentials, clock, events: {}, marketStream: {} });
   const logged: LogEntry[] = [];
   const host: Host = {
     functionName: 'a-function',
@@ -189,7 +193,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const portsOf = (functionName: string) => ({ ...ports, functionName });
   const { offers, start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
     compositions;
-  const { orderStreams, quoteStreams } = compositions;
+  const { marketStream, orderStreams, quoteStreams } = compositions;
   const env = environmentFor(simulator, limits, share);
   // A worker holds the app key itself.
   const worker = Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'ACCESS_TABLE'));
@@ -210,6 +214,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const cancelOpen = start(massCancels, worker, portsOf('mass-cancels'));
   // What it waits for comes over a socket.
   const listener = start(tradeEvents, worker, { ...portsOf('trade-events'), sleep });
+  const channel = start(marketStream, worker, { ...portsOf('market-stream'), sleep });
   const streams = streamsOf(
     start(orderStreams, env, { ...portsOf('order-streams'), sleep }),
     start(quoteStreams, openOnly(env), { ...portsOf('quote-streams'), sleep }),
@@ -240,13 +245,8 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     settleBy: async (detail) =>
       void (await settle({ 'detail-type': tradeEventNames.order, detail }, within(60_000))),
     cancelOpen: () => cancelOpen({}, within(60_000)),
-    async listen(isSo) {
-      const ending = new AbortController();
-      const run = listener({}, { ...within(60_000), ending: ending.signal });
-      for (let look = 0; look < 500 && !(await isSo()); look++) await sleep(10);
-      ending.abort();
-      await run;
-    },
+    listen: (isSo) => runUntil(listener, isSo),
+    carry: (isSo) => runUntil(channel, isSo),
     async lookUp(detailType, detail, source = requester) {
       await lookUp({ Records: [messageOf(detailType, detail, source)] }, within(25_000));
       const { request_id: id } = detail as { readonly request_id?: unknown };
@@ -282,6 +282,18 @@ export async function startScene({ platform, compositions, limits, share }: Scen
       await simulator.close();
     },
   };
+}
+
+/** Of a listener, which runs for a quarter of an hour otherwise. */
+async function runUntil(
+  listener: (event: unknown, context: Parameters<MarketStreamHandler>[1]) => Promise<unknown>,
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  const ending = new AbortController();
+  const run = listener({}, { ...within(60_000), ending: ending.signal });
+  for (let look = 0; look < 2000 && !(await isSo()); look++) await sleep(10);
+  ending.abort();
+  await run;
 }
 
 /** Functions of market facts have no users. */

@@ -24,7 +24,7 @@ const testFiles = readdirSync(join(root, 'test'), { withFileTypes: true }).flatM
     : [one.name],
 );
 const studies = [
-  ...readFileSync(join(root, 'test/study.ts'), 'utf8').matchAll(/^ {2}'?([\w-]+)'?: study\w+,$/gm),
+  ...readFileSync(join(root, 'test/study.ts'), 'utf8').matchAll(/^ {2}'?([\w-]+)'?: async \(\) => /gm),
 ].map(([, name = '']) => name);
 
 /** As the command itself reads them. A bare name, in a sentence, names the command alone. */
@@ -58,6 +58,7 @@ const awsCommands = [
   'events start-replay',
   'sqs start-message-move-task',
   'apigateway get-api-key',
+  'cloudformation describe-stacks',
   'cloudformation list-stack-resources',
   'logs put-metric-filter',
   'cloudwatch put-metric-alarm',
@@ -68,12 +69,12 @@ const file = (path: string) => assert.ok(existsSync(join(root, path)), `${path} 
 
 /** @throws for what does not exist, and for a command of a kind that nothing here can check */
 async function check(command: string): Promise<void> {
-  const [, inner] = /^(?:API_KEY|LOGS)=\$\((.*)\)/.exec(command) ?? [];
+  const [, inner] = /^(?:API_KEY|API_URL|LOGS|MASS_CANCEL|SETTLEMENT)=\$\((.*)\)/.exec(command) ?? [];
   if (inner !== undefined) await check(inner);
   const [, UPSTREAM_FAULTS] = /^UPSTREAM_FAULTS=(\S+)\s/.exec(command) ?? [];
   if (UPSTREAM_FAULTS !== undefined) readUpstreamFaults({ UPSTREAM_FAULTS });
   const plain = command
-    .replace(/^(?:API_KEY|LOGS)=\$\(.*\)\s*/, '')
+    .replace(/^(?:API_KEY|API_URL|LOGS|MASS_CANCEL|SETTLEMENT)=\$\(.*\)\s*/, '')
     .replace(/^(?:[A-Z_]+=\S+\s+)+/, '')
     .replace(/\s+<\s+\S+$/, '');
   const [program, verb = '', ...rest] = plain.split(/\s+/);

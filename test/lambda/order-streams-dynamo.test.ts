@@ -23,7 +23,7 @@ import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
 import { missingForStartUp } from './runtime-client.ts';
-import { readWhole, startStreaming } from './streaming-runtime.ts';
+import { readWhole, startStreaming, streamEvent } from './streaming-runtime.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -48,16 +48,8 @@ describe('the deployed function of order events', orSkip(whatIsMissing() ?? miss
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  const event = (userArn: string, headers: Readonly<Record<string, string>> = {}) => ({
-    resource: streamOrderEvents.path,
-    httpMethod: 'GET',
-    headers,
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    body: null,
-    isBase64Encoded: false,
-    requestContext: { requestId: 'request-1', identity: { userArn } },
-  });
+  const event = (userArn: string, headers: Readonly<Record<string, string>> = {}) =>
+    streamEvent(streamOrderEvents.path, { headers, identity: { userArn } });
 
   async function deployed(t: TestContext) {
     const secrets = await startSecretsManagerStub();

@@ -16,7 +16,7 @@ import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
 import { floodText } from './flood.ts';
 import { missingForStartUp } from './runtime-client.ts';
-import { readWhole, startStreaming } from './streaming-runtime.ts';
+import { readWhole, startStreaming, streamEvent } from './streaming-runtime.ts';
 
 /** Without the names of headers that scripts may read. */
 const withoutLists = ({ headers, ...head }: { readonly headers: Readonly<Record<string, string>> }) => {
@@ -82,16 +82,12 @@ describe('in Lambda’s runtime client', orSkip(missingForStartUp()), () => {
 describe('the deployed function', orSkip(whatIsMissing() ?? missingForStartUp()), () => {
   const engine = dynamoEngine();
 
-  const event = (query: Readonly<Record<string, string>>) => ({
-    resource: streamStockSnapshots.path,
-    httpMethod: 'GET',
-    headers: { origin: 'https://app.example' },
-    queryStringParameters: query,
-    multiValueQueryStringParameters: null,
-    body: null,
-    isBase64Encoded: false,
-    requestContext: { requestId: 'request-1', identity: { apiKeyId: 'key' } },
-  });
+  const event = (query: Readonly<Record<string, string>>) =>
+    streamEvent(streamStockSnapshots.path, {
+      headers: { origin: 'https://app.example' },
+      query,
+      identity: { apiKeyId: 'key' },
+    });
 
   async function deployed(t: TestContext, change: Readonly<Record<string, string>> = {}) {
     const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });

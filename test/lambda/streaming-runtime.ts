@@ -19,6 +19,27 @@ export interface StreamingRuntime {
   readonly logged: readonly string[];
 }
 
+/** What API Gateway gives a function that streams. */
+export const streamEvent = (
+  resource: string,
+  { headers = {}, query = null, identity }: StreamEventParts,
+) => ({
+  resource,
+  httpMethod: 'GET',
+  headers,
+  queryStringParameters: query,
+  multiValueQueryStringParameters: null,
+  body: null,
+  isBase64Encoded: false,
+  requestContext: { requestId: 'request-1', identity },
+});
+
+interface StreamEventParts {
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly query?: Readonly<Record<string, string>> | null;
+  readonly identity: Readonly<Record<string, string>>;
+}
+
 export async function startStreaming(
   t: TestContext,
   file: string,

@@ -325,15 +325,25 @@ async function caughtByScene(subject: Subject): Promise<string | undefined> {
   return undefined;
 }
 
+/** How far the worlds go: a broken rule shows early in one of them, so that each goes a little way before any goes far. */
+const rounds = [
+  { maxStates: 50, histories: 20 },
+  { maxStates: 400, histories: 100 },
+  { maxStates: 3000, histories: 500 },
+];
+
 /** The first that fails: the model or the histories. */
-async function caughtByWorlds(subject: Subject): Promise<string | undefined> {
-  for (const scenario of smallScenarios) {
-    const { findings, states } = await explore(scenario, subject, { maxStates: 3000 });
-    const [first] = findings;
-    if (first) return `model (${scenario.name}, ${states} states): ${first.kind}`;
+async function caughtByWorlds(subject: Subject, most = rounds.length): Promise<string | undefined> {
+  for (const { maxStates, histories } of rounds.slice(0, most)) {
+    for (const scenario of smallScenarios) {
+      const { findings, states } = await explore(scenario, subject, { maxStates });
+      const [first] = findings;
+      if (first) return `model (${scenario.name}, ${states} states): ${first.kind}`;
+    }
+    const { findings, figures } = await liveHistories(histories, subject, { most: 1 });
+    if (findings[0]) return `history ${figures.histories}: ${findings[0].kind}`;
   }
-  const { findings, figures } = await liveHistories(500, subject, { most: 1 });
-  return findings[0] && `history ${figures.histories}: ${findings[0].kind}`;
+  return undefined;
 }
 
 async function subjectOf(...edits: readonly Edit[]): Promise<Subject> {
@@ -346,10 +356,11 @@ async function subjectOf(...edits: readonly Edit[]): Promise<Subject> {
   return (await load(text)) as Subject;
 }
 
+/** That the source as it is passes all worlds is shown by model.test.ts, to their last states, and by random-histories.test.ts. */
 test('the code as it is passes, and with pages shorter than its lists', async () => {
   const asItIs = await subjectOf();
   assert.equal(await caughtByScene(asItIs), undefined);
-  assert.equal(await caughtByWorlds(asItIs), undefined);
+  assert.equal(await caughtByWorlds(asItIs, 1), undefined);
   assert.equal(await caughtByWorlds(await subjectOf(shortPage)), undefined);
 });
 

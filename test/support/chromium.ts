@@ -26,6 +26,8 @@ const keys = {
 
 interface Message {
   readonly id?: number;
+  /** Of the page that it is about. */
+  readonly sessionId?: string;
   readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;
   readonly result?: unknown;
@@ -70,14 +72,37 @@ export interface BrowserPage {
  */
 export async function openBrowser(binary = chromium ?? ''): Promise<BrowserPage> {
   const { protocol, close } = startBrowser(binary);
-  const errors = errorsOf(protocol);
+  return { ...(await openPage(protocol)), close };
+}
+
+/** One process for pages that are opened one after the other, each with a storage of its own. */
+export function shareBrowser(binary = chromium ?? '') {
+  let browser: ReturnType<typeof startBrowser> | undefined;
+  return {
+    async open(): Promise<BrowserPage> {
+      browser ??= startBrowser(binary);
+      const { protocol } = browser;
+      const context = await protocol.call<{ browserContextId: string }>('Target.createBrowserContext', {});
+      const close = () => protocol.call<void>('Target.disposeBrowserContext', context);
+      return { ...(await openPage(protocol, context)), close };
+    },
+    async close() {
+      await browser?.close();
+      browser = undefined;
+    },
+  };
+}
+
+async function openPage(protocol: Protocol, context: object = {}): Promise<Omit<BrowserPage, 'close'>> {
   const { targetId } = await protocol.call<{ targetId: string }>('Target.createTarget', {
     url: 'about:blank',
+    ...context,
   });
   const { sessionId } = await protocol.call<{ sessionId: string }>('Target.attachToTarget', {
     targetId,
     flatten: true,
   });
+  const errors = errorsOf(protocol, sessionId);
   const call = <T>(method: string, params: object = {}) => protocol.call<T>(method, params, sessionId);
   for (const domain of ['Page', 'Runtime', 'Log', 'Inspector']) await call(`${domain}.enable`);
 
@@ -155,7 +180,6 @@ export async function openBrowser(binary = chromium ?? ''): Promise<BrowserPage>
       const { data } = await call<{ data: string }>('Page.captureScreenshot');
       return Buffer.from(data, 'base64');
     },
-    close,
   };
 }
 
@@ -185,7 +209,8 @@ function startBrowser(binary: string) {
     protocol,
     async close() {
       try {
-        await protocol.call('Browser.close', {});
+        // It may be gone before its answer is read; that it is gone is all that is asked for here.
+        await protocol.call('Browser.close', {}).catch(unlessEnded);
         await within(patienceMs, 'the end of the browser', ended);
       } finally {
         endGroup(browser.pid);
@@ -196,6 +221,8 @@ function startBrowser(binary: string) {
     },
   };
 }
+
+const browserEnded = 'the browser has ended';
 
 const waited = (ms: number, what: string) => `Waited ${ms / 1000} s for ${what}.`;
 
@@ -218,6 +245,11 @@ function unlessLeft(error: Error): boolean {
   throw error;
 }
 
+/** A browser that is gone answers nothing. @throws any other error */
+function unlessEnded(error: Error): void {
+  if (!error.message.endsWith(browserEnded)) throw error;
+}
+
 /** What is left of it, and nothing where it has ended. */
 function endGroup(pid: number | undefined): void {
   try {
@@ -228,8 +260,10 @@ function endGroup(pid: number | undefined): void {
 }
 
 /** They come as the page runs. */
-function errorsOf({ on }: Protocol): readonly string[] {
+function errorsOf(protocol: Protocol, page: string): readonly string[] {
   const errors: string[] = [];
+  const on = (method: string, hear: (params: Readonly<Record<string, unknown>>) => void) =>
+    protocol.on(method, ({ params = {}, sessionId }) => sessionId === page && hear(params));
   on('Runtime.exceptionThrown', (params) => errors.push(JSON.stringify(params.exceptionDetails)));
   on('Runtime.consoleAPICalled', ({ type, args }) => {
     const texts = (args as readonly { description?: string; value?: unknown }[]).map(
@@ -251,7 +285,7 @@ type Protocol = ReturnType<typeof createProtocol>;
 /** Messages in JSON with a zero byte after each. */
 function createProtocol(to: Writable, from: Readable, ended: Promise<void>) {
   const waiting = new Map<number, (message: Message) => void>();
-  const listeners = new Map<string, Set<(params: Readonly<Record<string, unknown>>) => void>>();
+  const listeners = new Map<string, Set<(message: Message) => void>>();
   let ids = 0;
   let rest = '';
   to.on('error', () => {});
@@ -260,11 +294,11 @@ function createProtocol(to: Writable, from: Readable, ended: Promise<void>) {
     rest = messages.pop() ?? '';
     for (const message of messages.map((one) => JSON.parse(one) as Message)) {
       if (message.id !== undefined) waiting.get(message.id)?.(message);
-      else for (const hear of [...(listeners.get(message.method ?? '') ?? [])]) hear(message.params ?? {});
+      else for (const hear of [...(listeners.get(message.method ?? '') ?? [])]) hear(message);
     }
   });
-  const atEnd = ended.then((): Message => ({ error: { message: 'the browser has ended' } }));
-  const on = (method: string, hear: (params: Readonly<Record<string, unknown>>) => void) => {
+  const atEnd = ended.then((): Message => ({ error: { message: browserEnded } }));
+  const on = (method: string, hear: (message: Message) => void) => {
     const all = listeners.get(method) ?? new Set();
     listeners.set(method, all.add(hear));
   };

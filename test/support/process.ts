@@ -11,8 +11,14 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Where the command `countersign` begins, as `npm run` and `npx` start it. */
-export const launcher = join(root, 'infra/commands/countersign.js');
+/** The variable that names the command's bundle, where a run has one. */
+export const bundledLauncher = 'COUNTERSIGN_LAUNCHER';
+
+/** Where the command `countersign` begins in a clone, as `npm run` starts it. */
+export const sourceLauncher = join(root, 'infra/commands/countersign.js');
+
+/** Where it begins in the package, as `npx` starts it; in a clone where the run has no bundle. */
+export const launcher = process.env[bundledLauncher] ?? sourceLauncher;
 
 /** Runs `countersign` as a process of its own. */
 export function runCountersign(

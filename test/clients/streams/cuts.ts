@@ -82,15 +82,17 @@ export async function measureCuts(options: CutsOptions): Promise<MeasuredCuts> {
       return all.map(({ reader, told }) => compared(reader, told, polled, published));
     };
     const settled = new Map<string, number>();
+    let byReader = await measured();
     await orFailed(
       until(async () => {
-        for (const one of await measured())
-          if (one.otherThanPoll.length + one.missing === 0 && !settled.has(one.name))
-            settled.set(one.name, Date.now() - cutAt);
+        // A poll may be ahead of a stream for a moment: all of them agree with one and the same.
+        byReader = await measured();
+        for (const { name, otherThanPoll, missing } of byReader)
+          if (otherThanPoll.length + missing > 0) settled.delete(name);
+          else if (!settled.has(name)) settled.set(name, Date.now() - cutAt);
         return settled.size === all.length;
       }, patienceMs),
     );
-    const byReader = await measured();
     over.abort();
     await failed;
     return {

@@ -1,4 +1,4 @@
-/** All histories of a scenario, depth first: each is run again from its start, and none goes on from a state that was seen. */
+/** All histories of a scenario, depth first: they fork where there is a choice, and none goes on from a state that was seen. */
 
 import { History, type Scenario, type Subject } from './history.ts';
 import type { Finding } from './witness.ts';
@@ -12,9 +12,9 @@ export interface Explored {
   readonly isComplete: boolean;
 }
 
-interface Node {
-  chosen: number;
-  readonly count: number;
+interface Path {
+  readonly name: string;
+  readonly after: Path | undefined;
 }
 
 export async function explore(
@@ -24,49 +24,29 @@ export async function explore(
 ): Promise<Explored> {
   const seen = new Set<string>();
   const findings: Explored['findings'][number][] = [];
-  const nodes: Node[] = [];
   let histories = 0;
-  do {
-    const history = new History(scenario, subject);
-    const path: string[] = [];
-    for (const { chosen } of nodes) await take(history, chosen, path);
-    const isNew = await goOn(history, nodes, path, seen);
-    if (isNew) {
+  const isEnough = () => findings.length >= maxFindings || seen.size >= maxStates;
+  const goOn = async (history: History, path?: Path): Promise<void> => {
+    const state = await history.state();
+    const isNew = !seen.has(state) && history.witness.findings.length === 0;
+    const count = isNew ? history.options().length : 0;
+    if (isNew) seen.add(state);
+    if (isNew && count === 0) {
       histories++;
       await history.end();
     }
-    for (const finding of history.witness.findings) findings.push({ ...finding, path });
-    if (findings.length >= maxFindings || seen.size >= maxStates)
-      return { states: seen.size, histories, findings, isComplete: false };
-  } while (next(nodes));
-  return { states: seen.size, histories, findings, isComplete: true };
+    for (const finding of history.witness.findings) findings.push({ ...finding, path: namesOf(path) });
+    for (let index = 0; index < count && !isEnough(); index++) {
+      // The last choice goes on in this history: no fork is needed.
+      const next = index === count - 1 ? history : history.fork();
+      const { name, take } = next.options()[index]!;
+      await take();
+      await goOn(next, { name, after: path });
+    }
+  };
+  await goOn(History.begin(scenario, subject));
+  return { states: seen.size, histories, findings, isComplete: !isEnough() };
 }
 
-async function take(history: History, chosen: number, path: string[]): Promise<void> {
-  const option = history.options()[chosen];
-  if (!option) throw new Error(`a history that does not repeat itself: ${path.join(', ')}`);
-  path.push(option.name);
-  await option.take();
-}
-
-/** By first choices to the end, or to a state that was seen. Whether the end is a new one. */
-async function goOn(history: History, nodes: Node[], path: string[], seen: Set<string>): Promise<boolean> {
-  for (;;) {
-    const state = await history.state();
-    if (seen.has(state) || history.witness.findings.length > 0) return false;
-    seen.add(state);
-    const count = history.options().length;
-    if (count === 0) return true;
-    nodes.push({ chosen: 0, count });
-    await take(history, 0, path);
-  }
-}
-
-/** The next choice at the deepest place that has one left. */
-function next(nodes: Node[]): boolean {
-  for (let last = nodes.at(-1); last; last = nodes.at(-1)) {
-    if (++last.chosen < last.count) return true;
-    nodes.pop();
-  }
-  return false;
-}
+const namesOf = (path: Path | undefined): readonly string[] =>
+  path ? [...namesOf(path.after), path.name] : [];

@@ -1,9 +1,9 @@
 /**
  * One history of a small model: requests over two instances whose every call of a port is a step that waits until it is
- * chosen, and what can go wrong at that step. The clock stands still but for what is slept.
+ * chosen, and what can go wrong at that step. The clock stands still but for what is slept. A history can be forked: what
+ * runs in it is known by what it was answered.
  */
 
-import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
 import type { StoredCounter } from '../../../lib/guard-rails/counter.ts';
 import { createMemoryControls } from '../../../lib/guard-rails/index.ts';
@@ -15,11 +15,20 @@ import {
   type JournalEntry,
   JournalUnavailable,
 } from '../../../lib/orders/journal.ts';
-import type { createMemoryOrderJournal } from '../../../lib/orders/memory-journal.ts';
+import type { createMemoryOrderJournal, KeptJournal } from '../../../lib/orders/memory-journal.ts';
 import type { OrderReads, ReadOrder } from '../../../lib/orders/order-reads.ts';
-import { readRecord } from '../../../lib/orders/record.ts';
 import type { createSettlement, SettlementOptions } from '../../../lib/orders/settle.ts';
+import {
+  type Answered,
+  type Call as CallIn,
+  digest,
+  inWords,
+  type Process as ProcessIn,
+  type Running as RunningIn,
+  Stands,
+} from './stands.ts';
 import { lost, ModelUpstream, notSent, type Oddity, ordersOf, refusedByUpstream } from './upstream.ts';
+import { type Budget, nothing, type Variant } from './variant.ts';
 import {
   type Asked,
   changeOf,
@@ -41,26 +50,6 @@ export interface ModelRequest extends Asked {
   readonly instance: number;
 }
 
-/** How often each may happen in one history. */
-export interface Budget {
-  /** An instance dies: what it was about to do, it never does. */
-  readonly crash: number;
-  /** The journal fails, before or after its effect. */
-  readonly store: number;
-  /** An answer of the upstream is lost, before or after its effect, or a look-up is not possible. */
-  readonly net: number;
-  /** A look-up does not see an order yet. */
-  readonly late: number;
-  /** The upstream or the limiter refuses. */
-  readonly refusal: number;
-  /** Everything stands still for longer than absence needs to count. */
-  readonly long: number;
-  /** All reads of one run of the settlement find nothing. */
-  readonly wrong: number;
-  /** The clock of an instance is put right, or wrong. */
-  readonly step: number;
-}
-
 export interface Scenario {
   readonly name: string;
   readonly requests: readonly ModelRequest[];
@@ -78,38 +67,16 @@ export interface Scenario {
   readonly patienceMs: number;
 }
 
-type Cost = keyof Budget | undefined;
+type Process = ProcessIn<History>;
+type Running = RunningIn<History>;
 
-interface Variant {
-  readonly name: string;
-  readonly cost?: Cost;
-  /** Whether a crash right after it differs from one before it. */
-  readonly mayCrash?: boolean;
-  /** Its effect, and what the process is answered. */
-  readonly run: () => unknown;
-}
-
-interface Step {
+interface Step extends CallIn<History> {
   readonly process: Process;
-  readonly label: string;
-  readonly wakeAt?: number;
-  readonly variants: () => readonly Variant[];
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (cause: unknown) => void;
 }
 
 interface Flight {
   readonly sending: Sending;
   readonly body: string;
-}
-
-interface Process {
-  readonly name: string;
-  readonly instance: number;
-  isDead: boolean;
-  isDone: boolean;
-  /** A digest of all that it was answered, and when. */
-  seen: string;
 }
 
 export interface Option {
@@ -130,48 +97,69 @@ const ofAnotherApp = JSON.stringify({
   ],
 });
 const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export class History {
   readonly upstream = new ModelUpstream();
-  readonly witness = new Witness(this.upstream);
+  readonly witness: Witness;
   #now = startAt;
   readonly #scenario: Scenario;
   readonly #subject: Subject;
+  readonly #kept: KeptJournal = { entries: new Map(), counters: new Map() };
   readonly #journal: CountingJournal;
-  readonly #controls = createMemoryControls();
-  readonly #clocks: number[];
-  readonly #left: Record<keyof Budget, number>;
-  readonly #steps: Step[] = [];
-  readonly #processes: Process[] = [];
+  readonly #stands: Stands<History>;
+  #clocks: readonly number[];
+  #left: Budget;
+  #steps: readonly Step[] = [];
   /** Sent, not arrived: the instance has given up on it. */
   #flights: readonly Flight[] = [];
   /** Came or woke up just now: what it does first is one step with that. */
-  #awake: Process | undefined;
-  readonly #attempts = new Map<string, string>();
+  #awake: string | undefined;
   readonly #keys = new Set<string>();
 
-  constructor(scenario: Scenario, subject: Subject) {
+  private constructor(scenario: Scenario, subject: Subject, stands: Stands<History>, before?: Witness) {
     this.#scenario = scenario;
     this.#subject = subject;
-    this.#journal = subject.createMemoryOrderJournal();
-    this.#left = { ...scenario.budget };
-    this.#clocks = [...(scenario.clocks ?? [])];
-    if (scenario.limit !== undefined)
-      this.#controls.set('stack', { limits: { max_open_notional: scenario.limit } });
-    for (const body of [...(scenario.before ?? []), ofAnotherApp])
-      this.upstream.execute(body, foreigner, startAt - hourMs);
-    for (const asked of scenario.requests) this.#await(asked, (process) => this.#start(process, asked));
-    for (const [index, kind] of (scenario.beside ?? []).entries())
-      this.#await({ name: `${kind} ${index}`, instance: 5 + index }, (process) =>
-        this.#settleBeside(process, kind),
-      );
+    this.#stands = stands;
+    this.#journal = subject.createMemoryOrderJournal(this.#kept);
+    this.witness = before ? before.fork(this.upstream) : new Witness(this.upstream);
+    this.#left = scenario.budget;
+    this.#clocks = scenario.clocks ?? [];
+  }
+
+  static begin(scenario: Scenario, subject: Subject): History {
+    const history = new History(scenario, subject, new Stands());
+    const { before = [], requests, beside = [] } = scenario;
+    for (const body of [...before, ofAnotherApp]) history.upstream.execute(body, foreigner, startAt - hourMs);
+    for (const asked of requests) history.#awaitRequest(asked);
+    for (const [index, kind] of beside.entries()) history.#awaitBeside(index, kind);
+    return history;
+  }
+
+  /** Goes on from here by itself. */
+  fork(): History {
+    const fork = new History(this.#scenario, this.#subject, this.#stands, this.witness);
+    for (const [id, placing] of this.upstream.book) fork.upstream.book.set(id, placing);
+    for (const [key, entry] of this.#kept.entries) fork.#kept.entries.set(key, entry);
+    for (const [key, counter] of this.#kept.counters) fork.#kept.counters.set(key, counter);
+    for (const key of this.#keys) fork.#keys.add(key);
+    fork.#now = this.#now;
+    fork.#clocks = this.#clocks;
+    fork.#left = this.#left;
+    fork.#steps = this.#steps;
+    fork.#flights = this.#flights;
+    fork.#awake = this.#awake;
+    return fork;
+  }
+
+  /** Once less in this history. */
+  #spend(cost: keyof Budget, times = 1): void {
+    this.#left = { ...this.#left, [cost]: this.#left[cost] - times };
   }
 
   /** All that can happen next; none at the end. */
   options(): readonly Option[] {
     const goesOn = this.#steps.filter(
-      ({ process, wakeAt }) => process === this.#awake && wakeAt === undefined,
+      ({ process, wakeAt }) => process.name === this.#awake && wakeAt === undefined,
     );
     if (goesOn.length > 0) return goesOn.flatMap((step) => this.#optionsOf(step));
     const options = this.#enabled().flatMap((step) => this.#optionsOf(step));
@@ -192,8 +180,8 @@ export class History {
     return this.#clocks.map((ahead, instance) => ({
       name: `the clock of ${instance} steps`,
       take: async () => {
-        this.#left.step--;
-        this.#clocks[instance] = -ahead;
+        this.#spend('step');
+        this.#clocks = this.#clocks.with(instance, -ahead);
       },
     }));
   }
@@ -202,15 +190,15 @@ export class History {
   #enabled(): readonly Step[] {
     const timers = this.#steps.flatMap(({ wakeAt }) => wakeAt ?? []);
     const nextTimer = Math.min(...timers);
-    const first = new Map<Process, Step>();
+    const first = new Map<string, Step>();
     for (const step of this.#steps)
-      if ((step.wakeAt === undefined || step.wakeAt === nextTimer) && !first.has(step.process))
-        first.set(step.process, step);
+      if ((step.wakeAt === undefined || step.wakeAt === nextTimer) && !first.has(step.process.name))
+        first.set(step.process.name, step);
     return [...first.values()];
   }
 
   #optionsOf(step: Step): readonly Option[] {
-    return step.variants().flatMap((variant) => {
+    return step.variants(this).flatMap((variant) => {
       const { name, cost, mayCrash = false } = variant;
       if (cost && this.#left[cost] === 0) return [];
       const label = `${step.process.name}: ${step.label} ${name}`;
@@ -221,24 +209,30 @@ export class History {
   }
 
   async #take(step: Step, { name, cost, run }: Variant, crashes: boolean): Promise<void> {
-    if (cost) this.#left[cost]--;
-    this.#steps.splice(this.#steps.indexOf(step), 1);
-    if (step.wakeAt !== undefined) this.#now = Math.max(this.#now, step.wakeAt);
-    this.#awake = step.wakeAt !== undefined || step.label === 'start' ? step.process : undefined;
-    let said = name;
-    try {
-      const value = await run();
-      said += this.#short(value);
-      if (crashes) this.#crash(step.process.instance);
-      else step.resolve(value);
-    } catch (cause) {
-      step.reject(cause);
-    }
-    const { process } = step;
-    process.seen += `|${step.label}|${said}|${this.#now}`;
-    await turn();
+    const { process, label, wakeAt } = step;
+    if (cost) this.#spend(cost);
+    if (wakeAt !== undefined) this.#now = Math.max(this.#now, wakeAt);
+    this.#awake = wakeAt !== undefined || label === 'start' ? process.name : undefined;
+    const came = await cameOf(run);
+    if (crashes && 'value' in came) this.#crash(process.instance);
+    else
+      await this.#goOn(process, {
+        call: this.#steps.filter((one) => one.process === process).indexOf(step),
+        label,
+        variant: name,
+        now: this.#now,
+        ahead: this.#clocks[process.instance] ?? 0,
+        came,
+      });
     // Only that changes what is known to be final.
-    if (step.label.startsWith('finish')) this.witness.checkJournal((await this.#entries()).values());
+    if (label.startsWith('finish')) this.witness.checkJournal((await this.#entries()).values());
+  }
+
+  async #goOn(before: Process, answered: Answered): Promise<void> {
+    const { process, calls, told } = await this.#stands.after(before, answered);
+    const others = this.#steps.filter((one) => one.process !== before);
+    this.#steps = [...others, ...calls.map((call) => ({ ...call, process }))];
+    for (const one of told) one(this);
   }
 
   /** The settlement looks twice at what is unknown, and may be shown nothing. */
@@ -247,8 +241,8 @@ export class History {
     return looks.map((wrong) => ({
       name: `a long time passes${wrong.map((look) => `, look ${look} shows nothing`).join('')}`,
       take: () => {
-        this.#left.long--;
-        this.#left.wrong -= wrong.length;
+        this.#spend('long');
+        this.#spend('wrong', wrong.length);
         return this.#longTime(wrong);
       },
     }));
@@ -287,64 +281,58 @@ export class History {
     this.upstream.execute(flight.body, flight.sending.by, this.#now);
   }
 
+  /** What comes later comes to an instance that was started again. */
   #crash(instance: number): void {
-    this.#left.crash--;
-    for (const process of this.#processes) if (process.instance === instance) process.isDead = true;
-    for (const step of [...this.#steps])
-      if (step.process.isDead) this.#steps.splice(this.#steps.indexOf(step), 1);
+    this.#spend('crash');
+    this.#steps = this.#steps.filter(
+      ({ process }) => process.instance !== instance || process.answers.length === 0,
+    );
   }
 
   /** What has not come yet. */
   #await(
-    { name, instance }: Pick<Process, 'name' | 'instance'>,
-    start: (process: Process) => readonly Variant[],
+    given: Pick<Process, 'name' | 'instance' | 'start'>,
+    variants: CallIn<History>['variants'] = () => [{ name: '', run: () => undefined }],
   ): void {
-    const process = { name, instance, isDead: false, isDone: false, seen: '' };
-    const step: Step = {
-      process,
-      label: 'start',
-      variants: () => start(process),
-      resolve: () => {},
-      reject: () => {},
-    };
-    this.#steps.push(step);
+    const { name, instance, start } = given;
+    const process = { name, instance, start, answers: [], seen: '' };
+    this.#steps = [...this.#steps, { process, label: 'start', variants }];
   }
 
-  readonly #clockOf =
-    ({ instance }: Process) =>
-    () =>
-      this.#now + (this.#clocks[instance] ?? 0);
+  #awaitRequest(asked: ModelRequest): void {
+    const { name, instance } = asked;
+    this.#await({ name, instance, start: (running) => this.#handOver(running, asked) });
+  }
 
-  readonly #sleepOf = (process: Process) => (ms: number) => {
-    // What is drawn by chance is the same in each history.
-    const takesMs = Number.isInteger(ms) ? ms : 20;
-    const wakes = () => [{ name: '', run: () => undefined }];
-    return this.#call<void>(process, `sleep ${takesMs}`, wakes, this.#now + takesMs);
-  };
-
-  #settleBeside(process: Process, kind: 'settlement' | 'event'): readonly Variant[] {
-    const run = (isWrong: boolean) => () => {
-      this.#processes.push(process);
-      const settlement = this.#subject.createSettlement({
-        journal: this.#journalOf(process),
-        orders: this.#readsOf(process, isWrong),
+  #awaitBeside(index: number, kind: 'settlement' | 'event'): void {
+    const process = { name: `${kind} ${index}`, instance: 5 + index };
+    const settlementOf = (running: Running, isWrong: boolean) =>
+      this.#subject.createSettlement({
+        journal: this.#journalOf(running),
+        orders: this.#readsOf(running, isWrong),
         names,
-        clock: this.#clockOf(process),
-        sleep: this.#sleepOf(process),
+        clock: running.clock,
+        sleep: running.sleep,
       });
-      const [seen] = this.#ownOrders;
-      const ends = kind === 'event' ? settlement.saw(seen!) : settlement.run(this.#now + runMs);
-      ends
-        .catch(() => {})
-        .then(() => {
-          process.isDone = true;
-        });
+    const saw = (running: Running, seen: unknown) => {
+      settlementOf(running, false)
+        .saw(seen as ReadOrder)
+        .catch(() => {});
     };
-    if (kind === 'event') return this.#ownOrders.length > 0 ? [{ name: '', run: run(false) }] : [];
-    return [
-      { name: '', run: run(false) },
-      { name: 'wrong', cost: 'wrong', run: run(true) },
-    ];
+    const runs = (running: Running, isWrong: unknown) => {
+      settlementOf(running, isWrong === true)
+        .run(running.clock() + runMs)
+        .catch(() => {});
+    };
+    if (kind === 'event')
+      this.#await({ ...process, start: saw }, (history) =>
+        history.#ownOrders.slice(0, 1).map((seen) => ({ name: '', run: () => seen })),
+      );
+    else
+      this.#await({ ...process, start: runs }, () => [
+        { name: '', run: () => false },
+        { name: 'wrong', cost: 'wrong', run: () => true },
+      ]);
   }
 
   get #ownOrders(): readonly ReadOrder[] {
@@ -352,127 +340,124 @@ export class History {
     return this.upstream.list('account', own);
   }
 
-  #readsOf(process: Process, isWrong: boolean): SettlementOptions['orders'] {
-    const read = <T>(label: string, wrong: T, run: () => Promise<T>): Promise<T> =>
-      this.#call(process, label, () => [
-        { name: 'ok', run: isWrong ? () => wrong : run },
+  #readsOf(running: Running, isWrong: boolean): SettlementOptions['orders'] {
+    const read = <T>(label: string, wrong: T, run: (history: History) => Promise<T>): Promise<T> =>
+      running.call(label, (history) => [
+        { name: 'ok', run: isWrong ? () => wrong : () => run(history) },
         { name: 'fails', cost: 'net', run: away },
       ]);
     return {
-      openOrders: (account) => read('list', [], () => this.#reads.openOrders(account)),
-      ordersSince: (account, since) => read('history', [], () => this.#reads.ordersSince(account, since)),
+      openOrders: (account) => read('list', [], (history) => history.#reads.openOrders(account)),
+      ordersSince: (account, since) =>
+        read('history', [], (history) => history.#reads.ordersSince(account, since)),
       order: (account, id) =>
-        read<Awaited<ReturnType<OrderReads['order']>>>(`look up ${id}`, 'not_found', () =>
-          this.#reads.order(account, id),
+        read<Awaited<ReturnType<OrderReads['order']>>>(`look up ${id}`, 'not_found', (history) =>
+          history.#reads.order(account, id),
         ),
     };
   }
 
-  #start(process: Process, asked: ModelRequest): readonly Variant[] {
-    return [{ name: '', run: () => this.#handOver(process, asked) }];
-  }
-
-  #handOver(process: Process, asked: ModelRequest): void {
-    this.#processes.push(process);
-    const journal = this.#journalOf(process, asked);
-    const clock = this.#clockOf(process);
+  #handOver(running: Running, asked: ModelRequest): void {
+    const { limit, patienceMs } = this.#scenario;
+    const journal = this.#journalOf(running, asked);
+    const controls = createMemoryControls();
+    if (limit !== undefined) controls.set('stack', { limits: { max_open_notional: limit } });
+    const { clock, sleep } = running;
     const handOver = this.#subject.createHandOver({
       journal,
       names,
       clock,
-      sleep: this.#sleepOf(process),
-      ...(this.#scenario.limit !== undefined && { guard: { controls: this.#controls, journal } }),
+      sleep,
+      ...(limit !== undefined && { guard: { controls, journal } }),
     });
-    const change = changeOf(asked, clock() + this.#scenario.patienceMs);
-    const answered = (outcome: Answer) => {
-      process.isDone = true;
-      if (!process.isDead) this.witness.hears(asked, outcome);
-    };
+    const answered = (outcome: Answer) => running.tell(({ witness }) => witness.hears(asked, outcome));
     // What is thrown is answered as an error of the gateway, which says nothing of the order.
     handOver
-      .run(change, this.#deliveryOf(process, asked))
+      .run(changeOf(asked, clock() + patienceMs), this.#deliveryOf(running, asked))
       .then(answered, () => answered(refused({ code: 'outcome_unknown' })));
   }
 
-  #call<T>(process: Process, label: string, variants: Step['variants'], wakeAt?: number): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const step = { process, label, variants, resolve: resolve as Step['resolve'], reject };
-      this.#steps.push(wakeAt === undefined ? step : { ...step, wakeAt });
-    });
-  }
-
   /** @param asked the request whose journal it is */
-  #journalOf(process: Process, asked?: ModelRequest): CountingJournal {
-    const stored = <T>(label: string, run: () => Promise<T>, changes = true): Promise<T> =>
-      this.#call(process, label, () => [
-        { name: 'ok', mayCrash: changes, run },
+  #journalOf(running: Running, asked?: ModelRequest): CountingJournal {
+    type Effect<T> = (journal: CountingJournal) => Promise<T>;
+    const stored = <T>(label: string, effect: Effect<T>, changes = true): Promise<T> =>
+      running.call(label, (history) => [
+        { name: 'ok', mayCrash: changes, run: () => effect(history.#journal) },
         { name: 'fails', cost: 'store', run: away },
         ...(changes
-          ? [{ name: 'loses its answer', cost: 'store' as const, run: () => run().then(away) }]
+          ? [
+              {
+                name: 'loses its answer',
+                cost: 'store' as const,
+                run: () => effect(history.#journal).then(away),
+              },
+            ]
           : []),
       ]);
+    const shows = (entries: Iterable<JournalEntry>) => {
+      if (asked) running.tell(({ witness }) => witness.showsEntries(asked, entries));
+    };
     // What a release reads is another request's: what is answered was decided before.
     let isReleasing = false;
-    const begins = async <T>(entries: readonly JournalEntry[], run: () => Promise<T>): Promise<T> => {
+    const begins = async <T>(entries: readonly JournalEntry[], effect: Effect<T>): Promise<T> => {
       isReleasing = false;
-      for (const { key, attempt } of entries) {
-        this.#keys.add(key);
-        this.#attempts.set(attempt, process.name);
-      }
-      const begun = await stored('begin', run);
-      if (asked && Array.isArray(begun)) this.witness.showsEntries(asked, begun as readonly JournalEntry[]);
+      running.tell((history) => {
+        for (const { key } of entries) history.#keys.add(key);
+      });
+      const begun = await stored('begin', effect);
+      if (Array.isArray(begun)) shows(begun as readonly JournalEntry[]);
       return begun;
     };
     return {
-      begin: (entries, now) => begins(entries, () => this.#journal.begin(entries, now)),
+      begin: (entries, now) => begins(entries, (journal) => journal.begin(entries, now)),
       beginCounted: (entries, now, changes) =>
-        begins(entries, () => this.#journal.beginCounted(entries, now, changes)),
+        begins(entries, (journal) => journal.beginCounted(entries, now, changes)),
       finish: (outcome) =>
-        stored(`finish ${outcome.key} ${outcome.state}`, () => this.#journal.finish(outcome)),
+        stored(`finish ${outcome.key} ${outcome.state}`, (journal) => journal.finish(outcome)),
       read: async (keys) => {
-        const read = await stored('read', () => this.#journal.read(keys), false);
-        if (asked && !isReleasing) this.witness.showsEntries(asked, read.values());
+        const read = await stored('read', (journal) => journal.read(keys), false);
+        if (!isReleasing) shows([...read.values()]);
         return read;
       },
       change: (changes) => {
         isReleasing = true;
-        return stored('change', () => this.#journal.change(changes));
+        return stored('change', (journal) => journal.change(changes));
       },
-      counters: (keys) => stored('counters', () => this.#journal.counters(keys), false),
+      counters: (keys) => stored('counters', (journal) => journal.counters(keys), false),
       // No request of this model is a change of an order.
       unsettled: async (list, from, limit) =>
-        list === 'changes' ? [] : stored(list, () => this.#journal.unsettled(list, from, limit), false),
-      exposed: (from, limit) => stored('exposed', () => this.#journal.exposed(from, limit), false),
+        list === 'changes' ? [] : stored(list, (journal) => journal.unsettled(list, from, limit), false),
+      exposed: (from, limit) => stored('exposed', (journal) => journal.exposed(from, limit), false),
     };
   }
 
-  #deliveryOf(process: Process, asked: ModelRequest): Delivery {
+  #deliveryOf(running: Running, asked: ModelRequest): Delivery {
     return {
-      send: (body, sendBy) =>
-        this.#call(process, 'send', () => this.#sendVariants(asked, body, sendBy, this.#clockOf(process))),
+      send: (body, sendBy) => running.call('send', (history) => history.#sendVariants(asked, body, sendBy)),
       lookUp: (account, id) =>
-        this.#call(process, `look up ${id}`, () => {
-          const placing = this.upstream.book.get(id);
-          return [
-            {
-              name: 'ok',
-              run: () => {
-                if (placing) this.witness.showsOrder(asked, id);
-                return this.upstream.lookUp(account, id);
-              },
-            },
-            ...(placing && this.#now - placing.at < clockSkewMs
-              ? [{ name: 'sees nothing yet', cost: 'late' as const, run: () => 'not_found' }]
-              : []),
-            { name: 'is not possible', cost: 'net', run: () => undefined },
-          ];
-        }),
+        running.call(`look up ${id}`, (history) => history.#lookUpVariants(asked, account, id)),
     };
   }
 
-  #sendVariants(asked: ModelRequest, body: string, sendBy: number, clock: () => number): readonly Variant[] {
+  #lookUpVariants(asked: ModelRequest, account: string, id: string): readonly Variant[] {
+    const placing = this.upstream.book.get(id);
+    const looks = () => {
+      if (placing) this.witness.showsOrder(asked, id);
+      return this.upstream.lookUp(account, id);
+    };
+    return [
+      { name: 'ok', run: looks },
+      ...(placing && this.#now - placing.at < clockSkewMs
+        ? [{ name: 'sees nothing yet', cost: 'late' as const, run: () => 'not_found' }]
+        : []),
+      { name: 'is not possible', cost: 'net', run: () => undefined },
+    ];
+  }
+
+  #sendVariants(asked: ModelRequest, body: string, sendBy: number): readonly Variant[] {
     // As the gateway does.
-    if (clock() > sendBy) return [{ name: 'is too late', run: () => notSent }];
+    if (this.#now + (this.#clocks[asked.instance] ?? 0) > sendBy)
+      return [{ name: 'is too late', run: () => notSent }];
     const sends = (run: (sending: Sending) => Answer) => () =>
       run(this.witness.sends(asked, body, this.#now));
     const executes = (oddity?: Oddity) =>
@@ -519,20 +504,17 @@ export class History {
     const entries = await this.#entries();
     this.witness.checkJournal(entries.values());
     const counters = await this.#checkCounter();
-    const waiting = this.#steps.map(({ process, label, wakeAt }) => [
-      process.name,
-      process.seen,
-      label,
-      wakeAt,
-    ]);
-    const flights = this.#flights.map(({ sending }) => sending.by);
+    const waiting = this.#steps
+      .map(({ process, label, wakeAt }) => `${process.name} ${process.seen} ${label} ${wakeAt}`)
+      .sort();
+    const flights = this.#flights.map(({ sending }) => sending.by).sort();
     const { book } = this.upstream;
     const { state } = this.witness;
     return digest(
-      JSON.stringify([
+      inWords([
         this.#now,
         this.#clocks,
-        this.#short(entries),
+        [...entries].sort(byKey),
         counters,
         [...book],
         waiting,
@@ -550,37 +532,17 @@ export class History {
     return counters;
   }
 
-  /** What a later step can depend on. */
-  #short(value: unknown): string {
-    if (value instanceof Map) return this.#short([...value.values()]);
-    if (Array.isArray(value))
-      return value
-        .map((one: object) =>
-          'attempt' in one ? this.#shortEntry(one as JournalEntry) : JSON.stringify(one),
-        )
-        .join();
-    if (value && typeof value === 'object' && 'body' in value)
-      return new TextDecoder().decode(value.body as Uint8Array);
-    return JSON.stringify(value) ?? '';
-  }
-
-  #shortEntry({ key, attempt, state, sendBy, record, exposure }: JournalEntry): string {
-    const { outcome, absent } = readRecord(record);
-    const said = [sendBy, outcome?.answer, outcome?.exposure, absent, exposure];
-    return `${key} ${this.#attempts.get(attempt)} ${state} ${JSON.stringify(said)}`;
-  }
-
   /** Clients ask again until they know; then all is judged. */
   async end(): Promise<void> {
     this.#flights = [];
-    for (const key of Object.keys(this.#left) as (keyof Budget)[]) this.#left[key] = 0;
+    this.#left = nothing;
     const bodies = [...new Map(this.#scenario.requests.map((asked) => [asked.body, asked])).values()];
     for (const round of [0, 1, 2]) {
       this.#now += 1000;
       if (round === 1) await this.#longTime();
       for (const asked of bodies) {
         const again = { ...asked, name: `${asked.name} again ${round}`, instance: 9 };
-        this.#await(again, (process) => this.#start(process, again));
+        this.#awaitRequest(again);
         for (let [first] = this.options(); first; [first] = this.options()) await first.take();
         if (round === 2) this.witness.mustKnow(again);
       }
@@ -598,5 +560,12 @@ const readsNothing: SettlementOptions['orders'] = {
   ordersSince: async () => [],
   order: async () => 'not_found',
 };
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
+const cameOf = async (run: () => unknown): Promise<Answered['came']> => {
+  try {
+    return { value: await run() };
+  } catch (cause) {
+    return { cause };
+  }
+};
 const away = () => Promise.reject(new JournalUnavailable());
-const digest = (text: string) => createHash('sha1').update(text).digest('base64');

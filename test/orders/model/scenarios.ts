@@ -1,7 +1,8 @@
 /** The small models: which requests meet, and how much may go wrong in one history. */
 
 import { operations } from '../../../lib/catalogue/index.ts';
-import type { Budget, ModelRequest, Scenario } from './history.ts';
+import type { ModelRequest, Scenario } from './history.ts';
+import { type Budget, nothing } from './variant.ts';
 
 const operationOf = (id: string) => operations.find((one) => one.id === id)!;
 
@@ -36,7 +37,6 @@ const twoAndOne = (equal: Wanted, other: Wanted): readonly ModelRequest[] => [
   { name: 'C', instance: 0, ...other },
 ];
 
-const none: Budget = { crash: 0, store: 0, net: 0, late: 0, refusal: 0, long: 0, wrong: 0, step: 0 };
 const x = order('order-x');
 const y = order('order-y');
 const single = twoAndOne(placing(x), placing({ ...x, quantity: '2' }));
@@ -100,7 +100,7 @@ const subjects: Readonly<Record<string, Omit<Scenario, 'name' | 'budget' | 'pati
 export const scenarioOf = (subject: string, budget: Partial<Budget>, isPatient = false): Scenario => ({
   name: `${subject}, ${JSON.stringify(budget)}${isPatient ? ', patient' : ''}`,
   ...subjects[subject]!,
-  budget: { ...none, ...budget },
+  budget: { ...nothing, ...budget },
   patienceMs: isPatient ? longMs : shortMs,
 });
 

@@ -70,6 +70,18 @@ export class Witness {
     this.#upstream = upstream;
   }
 
+  /** Has seen the same, and goes on by itself. */
+  fork(upstream: ModelUpstream): Witness {
+    const fork = new Witness(upstream);
+    fork.findings.push(...this.findings);
+    fork.sendings.push(...this.sendings.map((one) => ({ ...one, refused: new Set(one.refused) })));
+    fork.answers.push(...this.answers);
+    for (const name of this.#shown) fork.#shown.add(name);
+    for (const name of this.#mayConflict) fork.#mayConflict.add(name);
+    for (const key of this.#accepted) fork.#accepted.add(key);
+    return fork;
+  }
+
   /** Before the upstream has it. `now` is the true time. */
   sends({ name, operation }: Asked, body: string, now: number): Sending {
     const ids = ordersOf(body).map(({ client_order_id: id }) => id);
@@ -131,7 +143,7 @@ export class Witness {
   /** All on which a later judgement depends. */
   get state(): unknown {
     return [
-      this.sendings.map(({ by, ids, at, refused }) => [by, ids, at, [...refused]]),
+      this.sendings.map(({ by, ids, at, refused }) => `${by} ${ids} ${at} ${[...refused].sort()}`).sort(),
       this.answers.map(({ asked, outcome }) => [asked.name, saysOf(outcome)]).sort(),
       [...this.#shown].sort(),
       [...this.#mayConflict].sort(),
