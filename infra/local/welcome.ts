@@ -53,7 +53,7 @@ export function welcome(
     ...calls,
     '',
     ...(open.includes('accounts')
-      ? [`As ${name}: a token beside the key says who calls:`, ...tokenCalls, '']
+      ? [`To call as ${name}, send a token as well as the key:`, ...tokenCalls, '']
       : []),
     ...(open.includes('market-data')
       ? [
@@ -79,7 +79,7 @@ export function welcome(
 /** How others than programs of this machine call it. */
 function reachedFrom(url: string, host: string | undefined): readonly string[] {
   const { port } = new URL(url);
-  const emulator = `From an emulator of Android: http://10.0.2.2:${port}; from the iOS simulator: ${url}`;
+  const emulator = `From the Android emulator: http://10.0.2.2:${port}; from the iOS simulator: ${url}`;
   if (host === undefined) return [emulator];
   const every = host === '0.0.0.0' || host === '::';
   const addresses = Object.values(networkInterfaces()).flatMap((all) =>
