@@ -289,8 +289,8 @@ test('what the pages say of streams beside the tables', () => {
       live,
       `${environments} vCPUs for 10,000 streams from 9:00 to 16:15 in New York, and ${managed.atRest} at other times`,
     ],
-    [live, `it is $${number(Math.round(restMonth()))} a month.`],
-    [live, `${managed.atRest * managed.streamsPerVCpu} streams find a place`],
+    [live, `the NAT gateway cost $${number(Math.round(restMonth()))} a month.`],
+    [live, `there is room for ${managed.atRest * managed.streamsPerVCpu} streams`],
     [
       live,
       `${mostFollowers} environments are the most: ${number(mostFollowers * managed.streamsPerVCpu)} streams`,
