@@ -99,9 +99,9 @@ export function fateLines(): readonly string[] {
 export function fate({ type, stays, properties }: Resource): string {
   if (stays)
     return properties.DeletionProtectionEnabled
-      ? 'stays; cannot be deleted until its protection is off'
-      : 'stays';
+      ? 'kept; cannot be deleted until its protection is off'
+      : 'kept';
   const hasBackups =
     type === 'AWS::DynamoDB::Table' && properties.PointInTimeRecoverySpecification !== undefined;
-  return hasBackups ? 'goes; AWS keeps a backup for 35 days' : 'goes';
+  return hasBackups ? 'deleted; AWS keeps a backup for 35 days' : 'deleted';
 }

@@ -130,8 +130,8 @@ async function end(
   });
   if (isGone)
     return before.flatMap((one) => {
-      const becomes = resources.filter(({ id }) => id === one.id).map(fate)[0] ?? 'goes';
-      return becomes === 'goes' ? [] : [`${nameOf(one)}: ${becomes}`];
+      const becomes = resources.filter(({ id }) => id === one.id).map(fate)[0] ?? 'deleted';
+      return becomes === 'deleted' ? [] : [`${nameOf(one)}: ${becomes}`];
     });
   const left = await deployedOf(stackName).catch(() => before);
   return [

@@ -60,14 +60,14 @@ export function welcome(
           'A lookup by event, as a schedule or a workflow sends it; the output is the reply on the event bus:',
           byEvent(url, apiKey),
           '',
-          'Quotes, as they come:',
+          'Live quotes:',
           `  curl -sN -H 'x-api-key: ${apiKey}' '${url}${streamStockSnapshots.path}?symbols=AAPL,MSFT&category=US_STOCK' | head -n 11`,
           '',
         ]
       : []),
     ...(run.tradeEvents ? [...tradeEventCalls(run, apiKey, tradingLimits), ''] : []),
     `For client generators: ${url}/openapi.json?for=generators (OpenAPI 3.0; add &version=3.1 for 3.1)`,
-    `All operations, to read and to try: ${url}/docs#key=${encodeURIComponent(apiKey)}`,
+    `Reference of all operations, to read and to try: ${url}/docs#key=${encodeURIComponent(apiKey)}`,
     '',
     `See all of it at work: ${url}/#key=${encodeURIComponent(apiKey)}`,
     '',
@@ -112,13 +112,13 @@ function tradeEventCalls(
   const [granted] = users[0]?.accounts ?? [];
   const account = granted === '*' ? simulator?.accounts[0]?.account_id : granted;
   const follow = `  curl -sN ${key} '${url}${streamOrderEvents.path}'`;
-  if (!simulator || account === undefined) return ['Trade events, as they come:', follow];
+  if (!simulator || account === undefined) return ['Live trade events:', follow];
   const body = JSON.stringify({
     account_id: account,
     new_orders: [{ client_order_id: "try-'$(date +%s)'", ...filledOrder }],
   });
   return [
-    'Trade events, as they come; the second line places an order, which is filled within seconds:',
+    'Live trade events; the second line places an order, which is filled within seconds:',
     `${follow} | head -n 20 &`,
     `  curl ${key} -H 'content-type: application/json' -d '${body}' '${url}${placeOrder.path}'`,
     '',

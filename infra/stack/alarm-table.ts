@@ -300,7 +300,7 @@ export const alarmTable = {
     says: 'One of these has been true for ten minutes: orders that an operator or a check asked to cancel are still open; the function that cancels them cannot read which orders are open; or it does not run. Its log says why, in the event open_order_not_cancelled.',
     why: 'one run normally cancels what is open, and the next list shows it as cancelled; after ten minutes, ten runs have tried',
     first: status,
-    runbook: 'Orders stay open that are to be cancelled',
+    runbook: 'Open orders are not cancelled',
   },
   'cancel-not-requested': {
     metric: 'MassCancelNotRequested',
@@ -308,7 +308,7 @@ export const alarmTable = {
     ...ever,
     says: 'A check whose action is block_and_cancel blocked an order, and the request to cancel what is open could not be written: nothing is cancelled. The log event mass_cancel_not_requested says why.',
     first: 'countersign trading stop --stage STAGE --reason checks --cancel-open',
-    runbook: 'Orders stay open that are to be cancelled',
+    runbook: 'Open orders are not cancelled',
   },
   'stop-failed': {
     metric: 'Errors',
@@ -316,7 +316,7 @@ export const alarmTable = {
     statistic: 'Sum',
     minutes: 1,
     threshold: 1,
-    says: 'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute, and once more after two; the log event trading_not_stopped says why.',
+    says: 'An alarm tried to stop trading, but the function failed: trading goes on. Lambda tries again after one minute, and once more after two; the log event trading_not_stopped says why.',
     why: 'a stop is urgent',
     first: stop,
     runbook: 'An alarm did not stop trading',
@@ -324,7 +324,7 @@ export const alarmTable = {
   'stop-lost': {
     ...anyLost,
     of: 'trading-stop-lost',
-    says: 'An alarm was to stop trading, and all tries have failed: trading goes on. The message in the queue is the event of that alarm.',
+    says: 'An alarm tried to stop trading, and every attempt failed: trading goes on. The message in the queue is the event of that alarm.',
     first: stop,
     runbook: 'An alarm did not stop trading',
   },

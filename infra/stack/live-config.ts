@@ -117,7 +117,7 @@ export const reservedStreams = ({ streams, capacity }: ResolvedLive): ResolvedLi
   Object.fromEntries(Object.entries(streams).filter(([name]) => !(capacity && name === 'quote-streams')));
 
 const reservedInWords = (all: number) =>
-  `live reserves ${all} instances of Lambda: each open stream takes one, and costs as long as it is open three to five times what a client costs that asks for quotes each five seconds, and less than one that asks each second (docs/live.md).`;
+  `live reserves ${all} Lambda instances, one for each open stream. An open stream costs three to five times what a client costs that polls every five seconds, but less than one that polls each second (docs/live.md).`;
 
 /** Without those on managed instances, which nothing is reserved for. */
 export const withReservedStreams = (

@@ -57,4 +57,4 @@ export function resolveMarketStream(
 
 /** What a deployer learns when the template is made. */
 export const marketStreamInWords =
-  'marketStream is experimental: its limits are guesses until a live account shows them, and the upstream may give a data right to one connection at a time, so that it takes it from the account holder’s own devices (docs/market-stream.md).';
+  'marketStream is experimental: its limits are guesses until a live account shows them. The upstream may also give a data right to one connection at a time, which would take it from the account holder’s own devices (docs/market-stream.md).';

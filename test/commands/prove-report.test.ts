@@ -114,7 +114,7 @@ describe('the text', () => {
     sums,
     price: priceOf({ requests: 100, runs, sums, hours: 0.2, restMonth: 1 }),
     compared: compare(runs, startUp, groups, sums),
-    left: ['DynamoDB Table Countersign-prove-OrderJournal: goes; AWS keeps a backup for 35 days'],
+    left: ['DynamoDB Table Countersign-prove-OrderJournal: deleted; AWS keeps a backup for 35 days'],
   };
   const words = proofInWords(report);
 
@@ -130,7 +130,7 @@ describe('the text', () => {
       'The upstream allows 30; the stage takes 0.5 of it. Sent 20: 15 answered, 5 budget_used_up. The gateway refused the rest, and the upstream nothing.',
       'it is not known whether it was placed. **Whether it is open is not known: look it up at the broker, and cancel it there.**',
       'First quotes after 320 ms, 17 updates in 10 s, the oldest quote 1900 ms old.',
-      '- DynamoDB Table Countersign-prove-OrderJournal: goes; AWS keeps a backup for 35 days',
+      '- DynamoDB Table Countersign-prove-OrderJournal: deleted; AWS keeps a backup for 35 days',
     ])
       assert.ok(words.includes(part), `${part}\n\n${words}`);
   });

@@ -207,7 +207,7 @@ test('a month of the function of mass cancels at rest, added up another way', ()
   const own = (type: string) => opened.all(type).filter(([id]) => id.startsWith('MassCancels'));
   assert.equal(own('AWS::Lambda::Function')[0]?.[1].Properties.MemorySize, massCancels.memoryMiB);
   assert.equal(
-    alarmRows.filter(([, { runbook }]) => runbook === 'Orders stay open that are to be cancelled').length,
+    alarmRows.filter(([, { runbook }]) => runbook === 'Open orders are not cancelled').length,
     massCancels.alarms,
   );
 });
