@@ -131,6 +131,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          isolate: false,
           globalSetup: './test/support/command.ts',
           include: integration,
           exclude,

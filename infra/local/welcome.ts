@@ -132,7 +132,7 @@ function tradeEventCalls(
 
 const closedNote = (closed: readonly Group[], isSimulated: boolean): string =>
   isSimulated
-    ? `(in a deployment, these stay closed until its stage opens them to users: ${closed.join(', ')})`
+    ? `(in a deployment, these groups stay closed until the stage opens them to users: ${closed.join(', ')})`
     : `Warning: ${closed.join(', ')} belong to your accounts at the upstream, and the API key of this run opens them.`;
 
 /** The first user has the key, and what belongs to no account. Ids of real accounts are not printed. */
@@ -143,5 +143,5 @@ const rightsOf =
     const named = isSimulated ? `${many} ${accounts.join(', ')}` : `${accounts.length} ${many} of USERS`;
     const every = accounts.includes('*') ? 'every account of the app key' : named;
     const rights = [...(accounts.length > 0 ? [every] : []), ...(index === 0 ? ['the watchlists'] : [])];
-    return `  ${name}${index === 0 ? ' (and the API key alone)' : ''}: ${rights.join('; ') || 'nothing'}`;
+    return `  ${name}${index === 0 ? ' (also with the API key alone)' : ''}: ${rights.join('; ') || 'nothing'}`;
   };

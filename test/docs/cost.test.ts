@@ -260,8 +260,8 @@ test('docs/live.md says what a stream costs beside requests that ask instead', (
   const [slow, fast] = [each(5), each(1)];
   for (const said of [
     `costs**: ${dollars(stream)} an hour`,
-    `costs ${dollars(slow[0])} if ten thousand clients do so, ${dollars(slow[1])} if a hundred do;`,
-    `each second costs ${dollars(fast[0])} and ${dollars(fast[1])}.`,
+    `every five seconds ${dollars(slow[0])} with ten thousand clients and ${dollars(slow[1])} with a hundred;`,
+    `each second ${dollars(fast[0])} with ten thousand and ${dollars(fast[1])} with a hundred.`,
   ])
     assert.ok(page.includes(said), said);
   assert.deepEqual([stream / slow[1], stream / slow[0]].map(Math.round), [3, 5]);
@@ -287,7 +287,7 @@ test('what the pages say of streams beside the tables', () => {
     [text, `what is new ${orderStreams.readsPerSecond} times a second.`],
     [
       live,
-      `${environments} vCPUs for 10,000 streams from 9:00 to 16:15 in New York, and ${managed.atRest} at other times`,
+      `for 10,000 streams you pay for ${environments} vCPUs from 9:00 to 16:15 New York time and for ${managed.atRest} at other times`,
     ],
     [live, `the NAT gateway cost $${number(Math.round(restMonth()))} a month.`],
     [live, `there is room for ${managed.atRest * managed.streamsPerVCpu} streams`],

@@ -97,8 +97,8 @@ describe('npm start', { concurrent: true }, () => {
       shown(
         /^Open groups: accounts, orders, instruments, market-data, screeners, watchlists, fundamentals$/m,
       );
-      shown(/^\(in a deployment, these stay closed .* to users: accounts, orders, watchlists\)$/m);
-      shown(/^ {2}ada \(and the API key alone\): account \w{26}; the watchlists$/m);
+      shown(/^\(in a deployment, these groups stay closed .* to users: accounts, orders, watchlists\)$/m);
+      shown(/^ {2}ada \(also with the API key alone\): account \w{26}; the watchlists$/m);
       const [, others] = shown(/^ {2}ben: account (\w{26})$/m);
       const [, form, issuer] = shown(/^ {2}TOKEN=\$\(curl .* -d '(\S+)' '(\S+)'\)$/m);
       const headers = { accept: 'text/plain', 'content-type': 'application/x-www-form-urlencoded' };
@@ -131,7 +131,7 @@ describe('npm start', { concurrent: true }, () => {
       );
       const [, forGenerators] = shown(/^For client generators: (http:\S+) \(/m);
       assert.equal((await fetch(forGenerators!)).status, 200);
-      shown(new RegExp(`^All operations, .*: ${url}/docs#key=${key}$`, 'm'));
+      shown(new RegExp(`^Reference of all operations, .*: ${url}/docs#key=${key}$`, 'm'));
       shown(new RegExp(`^See all of it at work: ${url}/#key=${key}$`, 'm'));
       // Without the query: what a client asked for is not the log's business.
       await printed(/^GET \/openapi\/market-data\/stock\/snapshot 200 \d+ ms$/m);
@@ -209,7 +209,7 @@ describe('npm start', { concurrent: true }, () => {
     await printed(
       /^Warning: accounts, orders, watchlists belong to your accounts at the upstream, and the API key of this run opens/m,
     );
-    await printed(/^ {2}zoe \(and the API key alone\): every account of the app key; the watchlists$/m);
+    await printed(/^ {2}zoe \(also with the API key alone\): every account of the app key; the watchlists$/m);
     await printed(/^ {2}ada: 2 accounts of USERS\n {2}ben: 1 account of USERS\n {2}cleo: nothing$/m);
     const [, url] = await printed(/^Countersign on (\S+)$/m);
     const response = await fetch(`${url}${accountsPath}`, { headers: { 'x-api-key': 'mine' } });

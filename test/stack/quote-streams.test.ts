@@ -71,7 +71,7 @@ test('a deployer may have streams end earlier', () => {
 test('synth says what streams take', () => {
   const { app } = synthesise({ live });
   const said = Annotations.fromStack(app.node.findChild('Countersign-test') as Stack);
-  said.hasInfo('*', Match.stringLikeRegexp('reserves 7 instances.*three to five times.*docs/live.md'));
+  said.hasInfo('*', Match.stringLikeRegexp('reserves 7 Lambda instances.*three to five times.*docs/live.md'));
 });
 
 test('nothing else of the stage changes with it', () => {

@@ -46,7 +46,11 @@ describe('a run', { concurrent: true }, () => {
         test('c', () => {});`,
       hook: `describe('parent', () => { beforeAll(() => { throw new Error('x'); }); test('d', () => {}); });`,
     });
-    assert.equal(lines.at(-1), '2 passed, 2 failed, 1 skipped');
+    assert.deepEqual(lines.slice(-3), [
+      '- failed: hook.test.js > parent: x',
+      '- failed: mixed.test.js > parent > b: why',
+      '2 passed, 2 failed, 1 skipped',
+    ]);
     assert.equal(code, 1);
   });
 
@@ -93,7 +97,7 @@ describe('a run', { concurrent: true }, () => {
     const { code, lines } = await run(t, {
       late: `test('a', async () => { void Promise.reject(new Error('x')); });`,
     });
-    assert.equal(lines.at(-1), '1 passed, 1 failed');
+    assert.deepEqual(lines.slice(-2), ['- failed: outside a test: x', '1 passed, 1 failed']);
     assert.equal(code, 1);
   });
 });
