@@ -85,6 +85,9 @@ const exhaustive = [
 /** Generators of clients, compilers of other languages, and what they fetch from package registries. */
 const clients = ['test/clients/**/*.test.ts'];
 
+/** For files that share a process. */
+const ownEnvironment = './test/support/own-environment.ts';
+
 const exclude = [...configDefaults.exclude, '**/.venv/**', '**/.build/**'];
 
 export default defineConfig({
@@ -112,7 +115,7 @@ export default defineConfig({
           name: 'unit',
           // Files share a process and what it has loaded: each puts back what it changes.
           isolate: false,
-          setupFiles: ['./test/support/inner-loop.ts'],
+          setupFiles: ['./test/support/inner-loop.ts', ownEnvironment],
           include: ['test/**/*.test.ts'],
           exclude: [
             ...exclude,
@@ -126,18 +129,23 @@ export default defineConfig({
           ],
         },
       },
-      { extends: true, test: { name: 'waits', isolate: false, include: waits, exclude } },
+      {
+        extends: true,
+        test: { name: 'waits', isolate: false, setupFiles: ownEnvironment, include: waits, exclude },
+      },
       {
         extends: true,
         test: {
           name: 'integration',
-          isolate: false,
           globalSetup: './test/support/command.ts',
           include: integration,
           exclude,
         },
       },
-      { extends: true, test: { name: 'stack', isolate: false, include: stack, exclude } },
+      {
+        extends: true,
+        test: { name: 'stack', isolate: false, setupFiles: ownEnvironment, include: stack, exclude },
+      },
       {
         extends: true,
         test: {
