@@ -184,7 +184,7 @@ describe('a first day', orSkip(whatIsMissing() ?? missingForStartUp()), () => {
     assert.match(text, /Lambda, requests \| \$0\.000\d\d/);
     assert.equal(await stackStatus(stackName), undefined);
     assert.ok(
-      report.left.some((one) => /^DynamoDB Table .*OrderJournal.*: goes; AWS keeps a backup/.test(one)),
+      report.left.some((one) => /^DynamoDB Table .*OrderJournal.*: deleted; AWS keeps a backup/.test(one)),
       report.left.join(),
     );
     for (const secret of [...Object.values(canary), ...proof.confidential, accountId, '000000000000'])
