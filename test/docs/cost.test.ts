@@ -260,8 +260,8 @@ test('docs/live.md says what a stream costs beside requests that ask instead', (
   const [slow, fast] = [each(5), each(1)];
   for (const said of [
     `costs**: ${dollars(stream)} an hour`,
-    `every five seconds ${dollars(slow[0])} with ten thousand clients and ${dollars(slow[1])} with a hundred;`,
-    `each second ${dollars(fast[0])} with ten thousand and ${dollars(fast[1])} with a hundred.`,
+    `every five seconds, ${dollars(slow[0])} if there are ten thousand clients and ${dollars(slow[1])} if there are a hundred;`,
+    `every second, ${dollars(fast[0])} if there are ten thousand and ${dollars(fast[1])} if there are a hundred.`,
   ])
     assert.ok(page.includes(said), said);
   assert.deepEqual([stream / slow[1], stream / slow[0]].map(Math.round), [3, 5]);
@@ -293,7 +293,7 @@ test('what the pages say of streams beside the tables', () => {
     [live, `there is room for ${managed.atRest * managed.streamsPerVCpu} streams`],
     [
       live,
-      `${mostFollowers} environments are the most: ${number(mostFollowers * managed.streamsPerVCpu)} streams`,
+      `at most ${mostFollowers} environments. With ${managed.streamsPerVCpu} streams in each (the default of \`capacity.streamsPerEnvironment\`), that is ${number(mostFollowers * managed.streamsPerVCpu)} streams`,
     ],
   ] as const)
     assert.ok(page.replaceAll(/\s+/g, ' ').includes(said), said);
