@@ -1,22 +1,14 @@
 /** A request may come as soon as the run listens: it waits for the grants, and is not refused for their absence. */
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { readonly port: number };
-      server.close(() => resolve(port));
-    });
-  });
+import { closedPort } from '../support/closed-port.ts';
 
 test('the first request of an account’s user is answered, however early it comes', async (t) => {
-  const port = await freePort();
+  const port = await closedPort();
   const env = {
     PORT: String(port),
     UPSTREAM_PORT: '0',

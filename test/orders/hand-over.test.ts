@@ -46,6 +46,12 @@ describe('an order that is sent again', () => {
       status: 409,
       code: 'idempotency_conflict',
     });
+    // Its contents are the query and the header category, too.
+    for (const other of [{ headers: { category: 'US_STOCK' } }, { query: [['a', '1']] as const }])
+      problemOf(await ask(gateway, orderPath, { ...place(), ...other }), {
+        status: 409,
+        code: 'idempotency_conflict',
+      });
     assert.equal(simulator.orders.length, 1);
   });
 

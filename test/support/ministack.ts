@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { closedPort } from './closed-port.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -51,7 +51,7 @@ export async function startMinistack({
 }: MinistackOptions = {}): Promise<Ministack> {
   const [{ path: binary }, { path: node }] = requirements;
   const home = mkdtempSync(join(tmpdir(), 'countersign-emulator-'));
-  const port = await freePort();
+  const port = await closedPort();
   const scheme = env.USE_SSL === '1' ? 'https' : 'http';
   const endpoint = `${scheme}://127.0.0.1:${port}`;
   const [command, ...args] =
@@ -109,13 +109,4 @@ async function end(child: ChildProcess): Promise<void> {
   const patience = setTimeout(() => child.kill('SIGKILL'), 3000);
   await once(child, 'exit');
   clearTimeout(patience);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
 }
