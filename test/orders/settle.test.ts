@@ -6,6 +6,7 @@ import {
   createSettlement,
   type JournalEntry,
   JournalUnavailable,
+  type OrderJournal,
 } from '../../lib/orders/index.ts';
 import { orderKey } from '../../lib/orders/parts.ts';
 import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
@@ -40,39 +41,40 @@ async function startLosing(t: TestContext) {
   return { state, gateway, simulator, journal, settlement, placeLost };
 }
 
+const keyOf = (clientOrderId: string) => orderKey(names, { account: accountId, clientOrderId });
+
+const shown = (id: string) => {
+  const state = { account: accountId, clientOrderId: id, status: 'SUBMITTED', filled: '0' };
+  return { state, payload: JSON.stringify({ client_order_id: id, order_id: `U-${id}` }) };
+};
+
+/** An order whose outcome is unknown, in a request that places these together. */
+async function beginUnknown(journal: OrderJournal, at: number, id: string, together: readonly object[]) {
+  const record = {
+    operation: 'placeOrder',
+    kind: 'placement',
+    account_id: accountId,
+    client_order_id: id,
+    asked: JSON.stringify({ account_id: accountId, new_orders: together }),
+    list: 'new_orders',
+    request_id: 'request',
+    begun_at: '',
+  };
+  const entry = { attempt: id === 'alone' ? 'other' : 'first', state: 'unknown', at, sendBy: at } as const;
+  await journal.begin([entryOf(await keyOf(id), { ...entry, record: JSON.stringify(record) })], at);
+}
+
+const stateIn = async (journal: OrderJournal, id: string) =>
+  (await journal.read([await keyOf(id)])).get(await keyOf(id))?.state;
+
 test('a part of a combination that does not show is accepted when another part was', async () => {
   let now = Date.UTC(2026, 10, 20, 15);
   const journal = createMemoryOrderJournal();
   const orders = ['master', 'child', 'alone'].map((id) => ({ client_order_id: id, combo_type: 'MASTER' }));
-  const keyOf = (clientOrderId: string) => orderKey(names, { account: accountId, clientOrderId });
-  const shown = (id: string) => {
-    const state = { account: accountId, clientOrderId: id, status: 'SUBMITTED', filled: '0' };
-    return { state, payload: JSON.stringify({ client_order_id: id, order_id: `U-${id}` }) };
-  };
-  const begin = async (id: string, together: readonly object[]) => {
-    const asked = { account_id: accountId, new_orders: together };
-    const record = {
-      operation: 'placeOrder',
-      kind: 'placement',
-      account_id: accountId,
-      client_order_id: id,
-      asked: JSON.stringify(asked),
-      list: 'new_orders',
-      request_id: 'request',
-      begun_at: '',
-    };
-    const entry = {
-      attempt: id === 'alone' ? 'other' : 'first',
-      state: 'unknown',
-      at: now,
-      sendBy: now,
-    } as const;
-    await journal.begin([entryOf(await keyOf(id), { ...entry, record: JSON.stringify(record) })], now);
-  };
   const [master, child, alone] = orders as [object, object, object];
-  await begin('master', [master, child]);
-  await begin('child', [master, child]);
-  await begin('alone', [alone, alone]);
+  await beginUnknown(journal, now, 'master', [master, child]);
+  await beginUnknown(journal, now, 'child', [master, child]);
+  await beginUnknown(journal, now, 'alone', [alone, alone]);
   const settlement = createSettlement({
     journal,
     names,
@@ -87,15 +89,39 @@ test('a part of a combination that does not show is accepted when another part w
     now += minute;
     await settlement.run(now + minute);
   }
-  const states = await Promise.all(
-    ['master', 'child', 'alone'].map(async (id) =>
-      (await journal.read([await keyOf(id)])).get(await keyOf(id)),
-    ),
-  );
-  assert.deepEqual(
-    states.map((entry) => entry?.state),
-    ['accepted', 'accepted', 'refused'],
-  );
+  assert.deepEqual(await Promise.all(['master', 'child', 'alone'].map((id) => stateIn(journal, id))), [
+    'accepted',
+    'accepted',
+    'refused',
+  ]);
+});
+
+test('what was not found counts from when the look-up was asked, and not from when it was concluded', async () => {
+  const sent = Date.UTC(2026, 10, 20, 15);
+  let now = sent;
+  const journal = createMemoryOrderJournal();
+  await beginUnknown(journal, sent, 'alone', [{ client_order_id: 'alone' }]);
+  const settlement = createSettlement({
+    journal,
+    names,
+    clock: () => now,
+    orders: {
+      openOrders: async () => [],
+      // Whether look-ups work is known two minutes later.
+      ordersSince: async () => {
+        now += 2 * minute;
+        return [shown('another')];
+      },
+      order: async (_, id) => (id === 'another' ? shown(id) : 'not_found'),
+    },
+  });
+  const states = [];
+  for (const minutes of [5, 12, 19]) {
+    now = sent + minutes * minute;
+    await settlement.run(now + 5 * minute);
+    states.push(await stateIn(journal, 'alone'));
+  }
+  assert.deepEqual(states, ['unknown', 'unknown', 'refused']);
 });
 
 describe('what stayed unknown', () => {
