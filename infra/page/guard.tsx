@@ -87,10 +87,10 @@ export function GuardRails() {
       >
         <label>
           Limit of one order (<code>max_order_notional</code>){' '}
-          <input name="notional" required defaultValue="100" inputMode="decimal" size={8} />
+          <input name="notional" required defaultValue="1" inputMode="decimal" size={8} />
         </label>
         <button type="submit">Set</button>
-        <CopyCall call={limit('100')} what="setting a limit" />
+        <CopyCall call={limit('1')} what="setting a limit" />
       </form>
       <p class="row" id="limit-state">
         {notional === null ? 'No limit is set.' : `One order may come to ${notional}.`}

@@ -11,19 +11,27 @@ const onlyRefused = signal(false);
 
 /** As a line of the console links it. */
 const idIn = (hash: string) => new URLSearchParams(hash.slice(1)).get('request') ?? '';
+/** The request that a link led to, until it is in view. */
+let linked = '';
 
 export function Requests() {
   useEffect(() => {
     const look = () => {
-      chosen.value = idIn(location.hash) || chosen.value;
+      linked = idIn(location.hash);
+      chosen.value = linked || chosen.value;
     };
     look();
     addEventListener('hashchange', look);
     return () => removeEventListener('hashchange', look);
   }, []);
+  const one = isLocal.value ? requests.value.find(({ requestId }) => requestId === chosen.value) : undefined;
+  useEffect(() => {
+    if (!one || one.requestId !== linked) return;
+    linked = '';
+    document.getElementById('details')?.scrollIntoView();
+  }, [one?.requestId]);
   if (!isLocal.value) return null;
   const list = requests.value.filter(({ status }) => !onlyRefused.value || status >= 400);
-  const one = requests.value.find(({ requestId }) => requestId === chosen.value);
   return (
     <section id="requests" aria-labelledby="requests-title" class="full">
       <h2 id="requests-title">Requests</h2>

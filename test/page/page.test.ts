@@ -5,11 +5,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { axeFaults } from '../support/axe.ts';
-import { noChromium } from '../support/chromium.ts';
+import { type BrowserPage, noChromium } from '../support/chromium.ts';
 import { orTell } from '../support/missing.ts';
 import { browser, includes, key, pageFor, press, priceOf, runFor, textOf } from './page.ts';
 
 const order = 'li[data-order]';
+
+/** Places one order after another. */
+async function placeUntil(page: BrowserPage, said: string): Promise<void> {
+  while (!(await page.evaluate(includes(order, said)))) {
+    await delay(1000);
+    await press(page, 'Place', '#orders');
+    await page.until(`/place: /.test(${textOf(order)})`);
+  }
+}
 
 afterAll(() => browser.close());
 
@@ -167,17 +176,14 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await press(page, 'Resume trading');
     await page.until(includes('#trading-state', 'Trading goes on'));
     await press(page, 'Set', '#guard');
-    await page.until(includes('#limit-state', 'may come to 100.'));
+    await page.until(includes('#limit-state', 'may come to 1.'));
+    // The form's own order comes to two. What an operator changes holds within five seconds.
+    await placeUntil(page, 'max_order_notional of this gateway is 1,');
     await press(page, 'Undo the limit');
     await page.until(
       includes('#limit-state', 'One order may come to 100000. That is the run’s configuration.'),
     );
-    // What an operator changes holds within five seconds.
-    while (!(await page.evaluate(includes(order, 'the upstream took it')))) {
-      await delay(1000);
-      await press(page, 'Place', '#orders');
-      await page.until(`/place: /.test(${textOf(order)})`);
-    }
+    await placeUntil(page, 'the upstream took it');
     assert.deepEqual(page.errors, []);
   });
 
@@ -192,6 +198,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.evaluate(`location.hash = 'request=${id}'`);
     await page.until(includes('#details', 'invalid_parameter'));
     await page.until(includes('#details', 'category'));
+    await page.until(`document.querySelector('#details').getBoundingClientRect().top < innerHeight`);
     await page.click(
       `[...document.querySelectorAll('a[data-request]')].find((one) => one.innerText.includes('/trading/accounts/list'))`,
     );
