@@ -62,7 +62,7 @@ export function GuardRails() {
           <button
             type="button"
             class="main"
-            onClick={() => void change(resume, 'All functions follow within 5 s.')}
+            onClick={() => void change(resume, 'It takes effect within 5 s.')}
           >
             Resume trading
           </button>
@@ -70,7 +70,7 @@ export function GuardRails() {
           <button
             type="button"
             class="danger"
-            onClick={() => void change(stop, 'All functions follow within 5 s.')}
+            onClick={() => void change(stop, 'It takes effect within 5 s.')}
           >
             Stop trading
           </button>
@@ -82,7 +82,7 @@ export function GuardRails() {
         onSubmit={(event) => {
           event.preventDefault();
           const given = String(new FormData(event.currentTarget).get('notional')).trim();
-          void change(limit(given), 'All functions follow within 5 s.');
+          void change(limit(given), 'It takes effect within 5 s.');
         }}
       >
         <label>

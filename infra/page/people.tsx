@@ -109,6 +109,19 @@ function claimsOf(text: string): Readonly<Record<string, string>> {
   }
 }
 
+const scopeWords: Readonly<Record<string, string>> = {
+  read: 'to read',
+  trade: 'to place, change and cancel orders',
+  write: 'to change watchlists',
+};
+
+/** Other issuers may say it elsewhere. */
+function allowedBy(scope: unknown): string {
+  if (typeof scope !== 'string') return '';
+  const words = scope.split(' ').map((one) => scopeWords[one] ?? one);
+  return ` The token allows ${words.join(', ')}, as far as an operator has granted it.`;
+}
+
 export function People() {
   const claims = token.value ? claimsOf(token.value) : undefined;
   const users = run.value?.users ?? [];
@@ -119,7 +132,7 @@ export function People() {
       <KeyForm />
       <p id="who">
         {claims
-          ? `${claims.sub} has signed in, until ${clock(Number(claims.exp) * 1000)}; scope ${claims.scope}.`
+          ? `${claims.sub} has signed in, until ${clock(Number(claims.exp) * 1000)}.${allowedBy(claims.scope)}`
           : key.value && !keyFault.value
             ? `The key stands for ${users[0]?.name ?? 'the app'}.`
             : 'Nobody yet.'}{' '}
