@@ -289,7 +289,7 @@ export interface Refusal extends Caused {
   readonly status?: number;
   readonly detail?: string;
   readonly errors?: readonly Fault[];
-  /** Of an order that guard rails hold back, for the log: each check and whose it is, such as `max_quantity of account`. */
+  /** Of an order that guard rails hold back, for the log: each check and whose it is, such as `max_order_quantity of account`. */
   readonly blockedBy?: readonly string[];
   readonly upstream?: UpstreamRefusal;
   /** How to find out the outcome of a request for which it is unknown. */

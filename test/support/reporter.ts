@@ -21,42 +21,39 @@ export default class CountingReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const count = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    const count = { passed: 0, skipped: 0 };
     const missing = new Set<string>();
-    const faults = unhandledErrors.map((error) => toldOf('outside a test', [error]));
+    const faults = unhandledErrors.map((error) => toldOf('outside a test', error));
     for (const module of modules) {
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
-        count[state === 'pending' ? 'failed' : state]++;
+        if (state === 'passed' || state === 'skipped') count[state]++;
+        else faults.push(toldOf(`${module.relativeModuleId} > ${test.fullName}`, errors?.[0]));
         const what = state === 'skipped' && (missingFor(test) ?? (this.#isFiltered || test.fullName));
         if (typeof what === 'string') missing.add(what);
-        if (state === 'failed' || state === 'pending')
-          faults.push(toldOf(`${module.relativeModuleId} > ${test.fullName}`, errors));
       }
       // A file or a suite fails by itself: it does not load, it holds no test, or a hook failed.
-      const parents = [module, ...module.children.allSuites()].filter((parent) => parent.errors().length > 0);
-      for (const parent of parents) {
-        count.failed += parent.errors().length;
-        const name = parent.type === 'suite' ? ` > ${parent.fullName}` : '';
-        faults.push(toldOf(`${module.relativeModuleId}${name}`, parent.errors()));
-      }
+      for (const parent of [module, ...module.children.allSuites()])
+        for (const error of parent.errors()) {
+          const name = parent.type === 'suite' ? ` > ${parent.fullName}` : '';
+          faults.push(toldOf(`${module.relativeModuleId}${name}`, error));
+        }
     }
     // A run that found nothing is no success.
-    if (count.passed + count.failed + count.skipped === 0) count.failed++;
+    if (count.passed + count.skipped + faults.length === 0) faults.push('- failed: no test was found');
     for (const line of missing) console.log(`- skipped: ${line}`);
     if (missing.size > 0) console.log('npm run test:setup installs what is missing.');
     // Once more after all else: of a long log, the end is read, and often the end alone is kept.
     for (const line of faults.sort()) console.log(line);
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
-    this.#result = `${count.passed} passed, ${count.failed} failed${skipped}`;
-    if (count.failed > 0) process.exitCode = 1;
+    this.#result = `${count.passed} passed, ${faults.length} failed${skipped}`;
+    if (faults.length > 0) process.exitCode = 1;
     if (this.#isWatching) console.log(this.#result);
   }
 }
 
 /** One line, which `.ci/run` repeats at its end. */
-function toldOf(where: string, errors: readonly unknown[] = []): string {
-  const [error] = errors;
+function toldOf(where: string, error: unknown): string {
   const said =
     typeof error === 'object' && error && 'message' in error ? String(error.message) : 'no error was given';
   return `- failed: ${where}: ${said.split('\n')[0]}`;
