@@ -27,10 +27,9 @@ async function pageOf(t: TestContext, env: Readonly<Record<string, string>> = {}
   return { ...run, page };
 }
 
-/** Opens one operation by its link, as a person who reloads there. */
+/** Opens one operation by its link. The page writes the address again while it opens: no reload may meet it there. */
 async function openOperation(page: BrowserPage, group: string, operation: string): Promise<string> {
   await page.evaluate(`location.hash = '#/${group}/${operation}'`);
-  await page.reload();
   const place = `#operations-${group}-${operation}`;
   await page.until(`document.querySelector('${place} .execute')`);
   return place;
