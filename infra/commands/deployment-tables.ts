@@ -16,6 +16,8 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
   '`orders` or `watchlists` open': { groups: { watchlists: 'iam' } },
   '`orders` open': { groups: { orders: 'iam' } },
   '`events`': { events: {} },
+  '`events` with account data': { groups: { accounts: 'iam' }, events: { groups: ['accounts'] } },
+  '`events.archiveDays`': { events: { archiveDays: 1 } },
   '`canary`': { canary: {} },
   '`tradeEvents`': { tradeEvents: {} },
   '`marketStream`': { marketStream: { url: 'mqtts://quotes.example:1883' } },

@@ -1,7 +1,7 @@
 /** A call that can be copied: a button beside what made it, and a dialog with the call in each language. */
 
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { codeOf, type Language, languages } from './code.ts';
 import type { Call } from './gateway.ts';
 
@@ -26,12 +26,19 @@ export const CopyCall = ({ call, what }: { readonly call: Call; readonly what: s
 export function CodeDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const call = shown.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (call) dialog.current?.showModal();
   }, [call]);
   const code = call ? codeOf(call, language.value) : '';
   return (
-    <dialog ref={dialog} aria-labelledby="code-title" onClose={() => (shown.value = undefined)}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="code-title"
+      // It comes after the press that closed it, and may come after one that opened another call.
+      onClose={() => {
+        if (!dialog.current?.open) shown.value = undefined;
+      }}
+    >
       <h2 id="code-title">
         {call?.method} {call?.path}
       </h2>

@@ -3,6 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isClientError } from '../../lib/client/errors.ts';
+import { isFinal, phaseOf, quantityOf } from '../../lib/orders/order-state.ts';
 import { followOrderEvents } from '../../lib/trade-events/follow-events.ts';
 import { CopyCall } from './copy.tsx';
 import {
@@ -32,6 +33,8 @@ interface Placed {
   readonly story: readonly string[];
   /** Nothing is there to be changed or cancelled. */
   readonly isRefused?: boolean;
+  /** As its newest event tells; absent before the first. */
+  readonly status?: string;
 }
 
 const accountOf = ({ place }: Placed) => (place.body as { readonly account_id: string }).account_id;
@@ -50,10 +53,17 @@ const busy = signal<readonly string[]>([]);
 
 const time = () => clock(Date.now());
 
-function tell(id: string, line: string): void {
-  orders.value = orders.value.map((one) =>
-    one.id === id ? { ...one, story: [...one.story, `${time()} ${line}`] } : one,
-  );
+function edit(id: string, change: (order: Placed) => Partial<Placed>): void {
+  orders.value = orders.value.map((one) => (one.id === id ? { ...one, ...change(one) } : one));
+}
+
+const tell = (id: string, line: string) =>
+  edit(id, ({ story }) => ({ story: [...story, `${time()} ${line}`] }));
+
+/** An event may come late: what has ended stays so. */
+function hear(id: string, status: string, filled: string): void {
+  const heard = phaseOf({ status, filled: quantityOf(filled) });
+  edit(id, ({ status: known = '' }) => ({ status: isFinal({ status: known }) ? known : heard }));
 }
 
 const placePath = '/trade/place_order';
@@ -87,9 +97,7 @@ async function sendOrder(id: string, what: string, call: Call): Promise<void> {
   if (call.path === placePath) {
     const isRefused = answer.status !== 200 && !isUnknown(answer);
     // What an earlier answer may have placed is there, whatever a later one says.
-    orders.value = orders.value.map((one) =>
-      one.id === id ? { ...one, isRefused: isRefused && one.isRefused !== false } : one,
-    );
+    edit(id, (one) => ({ isRefused: isRefused && one.isRefused !== false }));
   }
   busy.value = busy.value.filter((other) => other !== id);
 }
@@ -99,14 +107,12 @@ async function followEvents(stop: AbortSignal): Promise<void> {
     for await (const update of followOrderEvents(connection, { signal: stop })) {
       if (update.kind === 'connected') isListening.value = 'Events of orders come by themselves.';
       if (update.kind === 'disconnected')
-        isListening.value = 'The stream of events was lost; another one follows.';
+        isListening.value = 'The stream of events broke off; the page connects again.';
       if (update.kind !== 'event' || update.event.detailType !== 'OrderChanged') continue;
       const { client_order_id: id, status, scene, filled_quantity: filled } = update.event.detail;
-      if (id)
-        tell(
-          String(id),
-          `event: ${[scene, status, filled && `filled ${filled}`].filter(Boolean).join(', ')}`,
-        );
+      if (!id) continue;
+      tell(String(id), `event: ${[scene, status, filled && `filled ${filled}`].filter(Boolean).join(', ')}`);
+      if (status) hear(String(id), String(status), String(filled ?? '0'));
     }
   } catch (error) {
     if (stop.aborted) return;
@@ -146,7 +152,9 @@ export function Orders() {
       </p>
       {orders.value.length === 0 && <p class="quiet">No order of this page yet.</p>}
       {others > 0 && (
-        <p class="quiet">{others} of other accounts: they show while a user calls who may use these.</p>
+        <p class="quiet">
+          {others} not shown: they are of accounts that this caller may not use. Sign in as who placed them.
+        </p>
       )}
       <ol class="cards" aria-label="Orders of this page, the newest first">
         {shown.map((one) => (
@@ -297,8 +305,18 @@ export function Faults() {
   );
 }
 
-function Order({ order: { id, words, place, story, isRefused } }: { readonly order: Placed }) {
+const phaseWords: Readonly<Record<string, string>> = {
+  PENDING: 'pending',
+  SUBMITTED: 'open',
+  PARTIAL_FILLED: 'filled in part',
+  FILLED: 'filled',
+  CANCELLED: 'cancelled',
+  FAILED: 'failed',
+};
+
+function Order({ order: { id, words, place, story, isRefused, status = '' } }: { readonly order: Placed }) {
   const isBusy = busy.value.includes(id);
+  const isOver = isRefused || isFinal({ status });
   const { account_id } = place.body as { readonly account_id: string };
   const has = run.value?.orders?.filter(({ clientOrderId }) => clientOrderId === id).length;
   const change = (limit_price: string): Call => ({
@@ -316,7 +334,8 @@ function Order({ order: { id, words, place, story, isRefused } }: { readonly ord
   return (
     <li data-order={id}>
       <h3>
-        {words} <CopyCall call={place} what={`the order ${id}`} />
+        {words} <span class="order-state">{isRefused ? 'refused' : phaseWords[status]}</span>{' '}
+        <CopyCall call={place} what={`the order ${id}`} />
       </h3>
       <p class="quiet">
         <code>{id}</code>
@@ -328,13 +347,13 @@ function Order({ order: { id, words, place, story, isRefused } }: { readonly ord
         <button type="button" disabled={isBusy} onClick={() => void sendOrder(id, 'place again', place)}>
           Send again, unchanged
         </button>
-        {!isRefused && (
+        {!isOver && (
           <button type="button" disabled={isBusy} onClick={() => void sendOrder(id, 'cancel', cancel)}>
             Cancel
           </button>
         )}
       </p>
-      {!isRefused && (
+      {!isOver && (
         <form
           class="row"
           onSubmit={(event) => {

@@ -191,7 +191,7 @@ function State() {
     if (symbols.value.length === 0) return 'No symbol is followed: type one below.';
     if (fault.value) return fault.value;
     if (!update) return 'Connecting …';
-    if (!update.isConnected) return 'The connection was lost; another one follows.';
+    if (!update.isConnected) return 'The connection broke off; the page connects again.';
     if (isOld)
       return `The gateway cannot refresh what it has${cause.value && `: ${cause.value}`}. Ages grow until it can.`;
     return 'Connected: changes come by themselves.';
