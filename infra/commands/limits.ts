@@ -45,7 +45,7 @@ export async function limitsCommand({ target, reset, json }: LimitsArguments): P
   if (steps === 0) return `${stackName} keeps upstream.limits as configured: ${configured}.`;
   if (reset)
     return `${stackName} kept ${kept}; within half a minute its functions keep ${configured} again, as configured.`;
-  return `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 in spite of ${configured}: deploy another upstream.limits, or end it with --reset.`;
+  return `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 although ${configured} allowed the request. To keep these limits, set upstream.limits to them and deploy; if others used the app key and have stopped, end them with --reset.`;
 }
 
 function choiceAfter(configured: string, steps: number): string {

@@ -60,7 +60,7 @@ export const secret = command({
     const { setSecret, usableSecret } = await import('./secret-set.ts');
     const ofToken = await setSecret(stackName, await usableSecret(await text(process.stdin)));
     console.log(
-      `The secret of ${stackName} is set; functions use it within five minutes. ${ofToken}`.trimEnd(),
+      `The secret of ${stackName} is set; functions use it within five minutes, or at once when the upstream refuses the one before. ${ofToken}`.trimEnd(),
     );
   },
 });

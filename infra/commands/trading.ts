@@ -138,7 +138,7 @@ async function history(given: TradingArguments, subject: ControlSubject, ports: 
       ? all
       : all.filter((line) => 'change' in line && scopeWords(line.change.subject) === wanted).slice(0, limit);
   if (json) return say(JSON.stringify({ stack: stackName, history: lines }));
-  if (lines.length === 0) say(`No change of trading has been made in ${stackName}.`);
+  if (lines.length === 0) say(`The table of ${stackName} has no change of trading.`);
   for (const line of lines) say(historyWords(line));
 }
 

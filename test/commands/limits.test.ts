@@ -40,7 +40,7 @@ test('tighter ones: which, since when, and what ends them; reset ends them', asy
   });
   assert.match(
     await limitsCommand(look),
-    /^Countersign-test keeps published-sandbox since 2026-11-\d\dT\S+, because .* in spite of interface: deploy another upstream\.limits, or end it with --reset\.$/,
+    /^Countersign-test keeps published-sandbox since 2026-11-\d\dT\S+, because .* although interface allowed the request\. To keep these limits, .* end them with --reset\.$/,
   );
   assert.deepEqual(deleted, []);
   assert.match(await limitsCommand(reset), /kept published-sandbox; within half a minute .* interface again/);

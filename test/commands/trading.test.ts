@@ -131,7 +131,7 @@ test('a stop with --cancel-open asks for it, also of what is stopped already, an
 
 test('the history names who, whose, what and why, of all or of one', async () => {
   const { run } = world();
-  assert.deepEqual(await run('history'), ['No change of trading has been made in Countersign-dev.']);
+  assert.deepEqual(await run('history'), ['The table of Countersign-dev has no change of trading.']);
   await run('limits --set price_collar=5 --unset allowed_symbols');
   await run('stop --account 1234567 --reason why');
   const at = (second: number) => `2026-11-22T15:00:0${second}.000Z  ${operator}  `;
@@ -143,7 +143,7 @@ test('the history names who, whose, what and why, of all or of one', async () =>
   assert.deepEqual(await run('history --limit 1'), lines.slice(0, 1));
   assert.deepEqual(await run('history --account 1234567'), lines.slice(0, 1));
   assert.deepEqual(await run('history --account 7654321'), [
-    'No change of trading has been made in Countersign-dev.',
+    'The table of Countersign-dev has no change of trading.',
   ]);
 });
 
