@@ -3,24 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { testRefusals } from './refusals.ts';
-import {
-  base,
-  idOf,
-  policiesOf,
-  type Synthesised,
-  statementsOf,
-  synthesise,
-  variablesOf,
-} from './synthesise.ts';
+import { base, idOf, partOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const url = 'mqtts://quotes.example:1883';
 const opened = synthesise({ marketStream: { url }, groups: { orders: 'iam' }, live: { maxStreams: 5 } });
 
-function only(from: Synthesised, type: string) {
-  const [first, ...others] = from.all(type).filter(([id]) => id.startsWith('MarketStream'));
-  assert.ok(first && others.length === 0, type);
-  return first;
-}
+const { only } = partOf('MarketStream');
 
 test('without it a stack has nothing of it, and its functions look for nothing', () => {
   assert.doesNotMatch(JSON.stringify(synthesise().template), /MarketStream|MARKET_STREAM/);

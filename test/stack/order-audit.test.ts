@@ -14,9 +14,9 @@ import { calledBy } from './called-by.ts';
 import {
   base,
   type CfnTemplate,
+  partOf,
   policiesOf,
   removals,
-  type Synthesised,
   statementsOf,
   synthesise,
   variablesOf,
@@ -26,13 +26,7 @@ const operations = [getStockSnapshots, listAccounts, placeOrder];
 const groups = { accounts: 'iam', orders: 'iam' } as const;
 const opened = synthesise({ operations, groups });
 
-const ours = ({ all }: Synthesised, type: string) => all(type).filter(([id]) => id.startsWith('OrderAudit'));
-
-function only(from: Synthesised, type: string) {
-  const [first, ...others] = ours(from, type);
-  assert.ok(first && others.length === 0, type);
-  return first;
-}
+const { ours, only } = partOf('OrderAudit');
 
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 const [table] = only(opened, 'AWS::DynamoDB::Table');

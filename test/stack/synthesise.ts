@@ -81,6 +81,17 @@ export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesi
   };
 }
 
+/** The resources of one part of the stack, whose ids begin with its name: all of a type, or the only one. */
+export function partOf(name: string) {
+  const ours = ({ all }: Synthesised, type: string) => all(type).filter(([id]) => id.startsWith(name));
+  const only = (from: Synthesised, type: string) => {
+    const [first, ...others] = ours(from, type);
+    if (!first || others.length > 0) throw new Error(`${name} has not one ${type}`);
+    return first;
+  };
+  return { ours, only };
+}
+
 export const variablesOf = (properties: Resource['Properties']) =>
   (properties.Environment as { readonly Variables: Readonly<Record<string, unknown>> }).Variables;
 

@@ -3,17 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { testRefusals } from './refusals.ts';
-import { base, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { base, partOf, policiesOf, synthesise, variablesOf } from './synthesise.ts';
 
 const opened = synthesise({ accessToken: {} });
 
-const ours = ({ all }: Synthesised, type: string) => all(type).filter(([id]) => id.startsWith('AccessToken'));
-
-function only(from: Synthesised, type: string) {
-  const [first, ...others] = ours(from, type);
-  assert.ok(first && others.length === 0, type);
-  return first;
-}
+const { only } = partOf('AccessToken');
 
 test('without it a stack has nothing of it, and with it all else stays', () => {
   const { template } = synthesise();

@@ -12,6 +12,7 @@ import { testRefusals } from './refusals.ts';
 import {
   base,
   type CfnTemplate,
+  partOf,
   removals,
   type Synthesised,
   statementsOf,
@@ -21,13 +22,7 @@ import {
 
 const opened = synthesise({ tradeEvents: {} });
 
-const ours = ({ all }: Synthesised, type: string) => all(type).filter(([id]) => id.startsWith('TradeEvents'));
-
-function only(from: Synthesised, type: string) {
-  const [first, ...others] = ours(from, type);
-  assert.ok(first && others.length === 0, type);
-  return first;
-}
+const { only } = partOf('TradeEvents');
 
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 const identityKey = ({ all }: Synthesised) =>
