@@ -1,6 +1,5 @@
 /** What several commands read of their arguments, before another machine is asked anything. */
 
-import { readFileSync } from 'node:fs';
 import { ConfigError } from '../stack/config-error.ts';
 import { stackNameOf, stageOf } from '../stack/stages.ts';
 import { flag, refuse, value } from './command.ts';
@@ -72,13 +71,4 @@ export function targetOf({
   return stack === undefined
     ? { stackName: stackNameOf(stage ?? 'dev'), options: `--stage ${stage ?? 'dev'}` }
     : { stackName: stack, options: `--stack ${stack}` };
-}
-
-/** @throws UsageError for a file that cannot be read; `-` is standard input */
-export function fileIn(path: string): string {
-  try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
-  } catch (error) {
-    return refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'an error'}.`);
-  }
 }
