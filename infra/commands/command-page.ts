@@ -1,18 +1,7 @@
 /** docs/command.md: every command with its help, made of the table. */
 
-import { type AnyCommand, isGroup, parse, program } from './command.ts';
+import { isGroup, parse, program } from './command.ts';
 import { table } from './table.ts';
-
-/** Each command that does something, by the words that a shell takes. */
-export async function allCommands(): Promise<ReadonlyMap<string, AnyCommand>> {
-  const found = new Map<string, AnyCommand>();
-  for (const [name, { load }] of Object.entries(table)) {
-    const loaded = await load();
-    if (!isGroup(loaded)) found.set(name, loaded);
-    else for (const [verb, [, one]] of Object.entries(loaded)) found.set(`${name} ${verb}`, one);
-  }
-  return found;
-}
 
 export async function helpOf(words: string): Promise<string> {
   const parsed = await parse([...words.split(' ').filter(Boolean), '--help'], table, '');

@@ -1,8 +1,19 @@
-/** A command line as its command gets it. */
+/** Command lines as commands get them, and all commands. */
 
 import assert from 'node:assert/strict';
-import { parse, UsageError } from '../../infra/commands/command.ts';
+import { type AnyCommand, isGroup, parse, UsageError } from '../../infra/commands/command.ts';
 import { table } from '../../infra/commands/table.ts';
+
+/** Each command that does something, by the words that a shell takes. */
+export async function allCommands(): Promise<ReadonlyMap<string, AnyCommand>> {
+  const found = new Map<string, AnyCommand>();
+  for (const [name, { load }] of Object.entries(table)) {
+    const loaded = await load();
+    if (!isGroup(loaded)) found.set(name, loaded);
+    else for (const [verb, [, one]] of Object.entries(loaded)) found.set(`${name} ${verb}`, one);
+  }
+  return found;
+}
 
 /** Arguments as a shell gives them: a text in quotes is one. */
 export const wordsOf = (line: string): readonly string[] =>

@@ -9,8 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { allCommands } from '../../infra/commands/command-page.ts';
-import { wordsOf } from './given.ts';
+import { allCommands, wordsOf } from './given.ts';
 import { run, type Said } from './run.ts';
 
 const commands = await allCommands();

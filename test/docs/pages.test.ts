@@ -5,12 +5,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, test } from 'vitest';
 import { exampleLine, parse } from '../../infra/commands/command.ts';
-import { allCommands, commandPage } from '../../infra/commands/command-page.ts';
+import { commandPage } from '../../infra/commands/command-page.ts';
 import { table } from '../../infra/commands/table.ts';
 import { entries } from '../../infra/package/entries.ts';
 import { readUpstreamFaults } from '../../infra/simulator/faults-variable.ts';
 import { benches } from '../bench/benches.ts';
-import { wordsOf } from '../commands/given.ts';
+import { allCommands, wordsOf } from '../commands/given.ts';
 import { root } from '../support/bundle.ts';
 import { anchorsOf, codesIn, commandsOf, docs, pages, textOf } from './pages.ts';
 
