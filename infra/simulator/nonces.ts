@@ -4,11 +4,6 @@ export class NonceMemory {
   /** Unix milliseconds until which a nonce is taken, in order of arrival. */
   readonly #takenUntil = new Map<string, number>();
 
-  /** How many nonces are held. */
-  get size(): number {
-    return this.#takenUntil.size;
-  }
-
   /** False when this app key used this nonce before. Ask only about correctly signed requests. */
   admit(appKey: string, nonce: string, until: number, now: number): boolean {
     this.#forget(now);

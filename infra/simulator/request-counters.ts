@@ -23,13 +23,6 @@ export class SlidingLog {
     this.#window = window;
   }
 
-  /** Counts the request unless the window is full; a refused one leaves no trace. */
-  admit(now: number): boolean {
-    const hasRoom = this.hasRoom(now);
-    if (hasRoom) this.count(now);
-    return hasRoom;
-  }
-
   hasRoom(now: number): boolean {
     const start = now - this.#window.perSeconds * 1000;
     while (this.#admitted.length > 0 && this.#admitted[0]! <= start) this.#admitted.shift();

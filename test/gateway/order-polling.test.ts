@@ -49,7 +49,8 @@ function createFleet(size: number) {
       const now = Date.now();
       if (method === 'GET') {
         counts.queries++;
-        if (!log.admit(now)) counts.over++;
+        if (log.hasRoom(now)) log.count(now);
+        else counts.over++;
       }
       const rawHeaders = ['host', host, ...Object.entries(headers).flat()];
       const bytes = new TextEncoder().encode(body);
