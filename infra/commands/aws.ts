@@ -54,12 +54,9 @@ export function accessFault(error: unknown): StartError | undefined {
   return undefined;
 }
 
-const signerFor = (service: string, access: AwsAccess) =>
-  new SignatureV4({ service, sha256: Sha256, ...access });
-
 /** A fetch whose requests carry the signature of the operator's own credentials, as API Gateway wants it of a group with `iam`. */
 export function signingFetch(service: string, access: AwsAccess): typeof fetch {
-  const signer = signerFor(service, access);
+  const signer = new SignatureV4({ service, sha256: Sha256, ...access });
   return async (input, init = {}) => {
     const url = new URL(String(input));
     const { headers } = await signer.sign({
@@ -89,16 +86,8 @@ export async function awsCall(
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   const own = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? process.env.AWS_ENDPOINT_URL;
   const url = new URL(own ?? `https://${service}.${region}.${suffix}`);
-  const signed = await signerFor(service, access).sign({
-    method: 'POST',
-    protocol: url.protocol,
-    hostname: url.hostname,
-    path: '/',
-    headers: { host: url.host, ...headers },
-    body,
-  });
   const signal = AbortSignal.timeout(timeoutMs);
-  const response = await fetch(url, { method: 'POST', headers: signed.headers, body, signal });
+  const response = await signingFetch(service, access)(url, { method: 'POST', headers, body, signal });
   return { status: response.status, text: await response.text() };
 }
 
