@@ -8,25 +8,15 @@ import { reservation } from './schema-parts.ts';
 
 /**
  * An OpenID Connect issuer. `audience`, `clientIds` or both: a token that was issued for another app must not open this
- * one.
+ * one. Without `accountsClaim`, operators grant accounts by `countersign users`.
  *
  * @example
  * // Cognito, whose access tokens name the app and no audience.
  * auth: { issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab1', clientIds: ['4f9…'] }
  */
-export interface AuthConfig {
-  /** The claim `iss` of its tokens, to the letter: an `https:` URL without query and fragment. */
-  readonly issuer: string;
-  /** Of the claim `aud`, any one of the list. */
-  readonly audience?: string | readonly string[];
-  /** Of the claim `client_id` or `azp`: the apps whose tokens are accepted. Default any app of the audience. */
-  readonly clientIds?: readonly string[];
+export interface AuthConfig extends Omit<AuthSettings, 'scopes' | 'algorithms'> {
   /** What a token’s scopes must contain for each of ours, any one of the list. Default the scope’s own name. */
   readonly scopes?: Readonly<Partial<Record<Scope, string | readonly string[]>>>;
-  /** The claim that lists the accounts of a user. Default none: operators grant accounts by `countersign users`. */
-  readonly accountsClaim?: string;
-  /** Where the issuer’s keys are. Default the `jwks_uri` of its discovery document. */
-  readonly jwksUri?: string;
   /**
    * Instances of the authorizer, kept free for it, which are also its maximum and bound what wrong tokens cost. Default
    * 10, or `none` with `functions.reservedConcurrency: 'none'`.

@@ -15,9 +15,9 @@ export type SignatureAlgorithm = (typeof signatureAlgorithms)[number];
 export interface AuthSettings {
   /** As it stands in `iss`, to the character: an https URL. On loopback, http will do. */
   readonly issuer: string;
-  /** A token must be for one of these. Without it, a token that names any audience is refused. */
+  /** Of the claim `aud`, any one of the list. Without it, a token that names any audience is refused. */
   readonly audience?: string | readonly string[];
-  /** The apps whose tokens are accepted. Default all of the issuer's. */
+  /** Of the claim `client_id` or `azp`: the apps whose tokens are accepted. Default any app of the audience. */
   readonly clientIds?: readonly string[];
   /** What a token's scopes must contain for each of ours, any one of the list. Default the scope's own name. */
   readonly scopes?: Readonly<Partial<Record<Scope, readonly string[]>>>;
