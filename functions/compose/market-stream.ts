@@ -1,6 +1,5 @@
 /** The listener of the market stream: the upstream's broker around the core, and what instances share of quotes. */
 
-import type { Context } from 'aws-lambda';
 import { snapshotPartition, WatchedSnapshots } from '../../lib/cache/snapshots/index.ts';
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
@@ -19,16 +18,9 @@ import { composeAppSecret } from './credential.ts';
 import { every } from './every.ts';
 import { composeGateway, upstreamName } from './gateway.ts';
 import type { MarketStreamPorts } from './ports.ts';
-import { type Composition, fails } from './start.ts';
+import { type Composition, fails, type ListenerContext } from './start.ts';
 
-export type MarketStreamHandler = (
-  event: unknown,
-  /** Not a third argument: a runtime may pass a callback there. */
-  context: Pick<Context, 'getRemainingTimeInMillis'> & {
-    /** Ends the run at once; Lambda has none. */
-    readonly ending?: AbortSignal;
-  },
-) => Promise<MarketStreamRun>;
+export type MarketStreamHandler = (event: unknown, context: ListenerContext) => Promise<MarketStreamRun>;
 
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;

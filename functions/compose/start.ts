@@ -1,5 +1,6 @@
 /** How a function or worker starts: its settings are read from its environment, and it is composed of them and of ports. */
 
+import type { Context } from 'aws-lambda';
 import type { Log } from '../log/log.ts';
 import type { Environment, Read } from '../settings/environment.ts';
 import type { Host } from './ports.ts';
@@ -29,6 +30,12 @@ export function start<Settings, Ports extends Host, Handler>(
   ports.log({ level: 'error', event: 'wrong_configuration', faults: found.faults });
   return wrong(ports.log);
 }
+
+/** How a listener learns when its run ends. */
+export type ListenerContext = Pick<Context, 'getRemainingTimeInMillis'> & {
+  /** Ends the run at once; Lambda has none. Not a third argument: a runtime may pass a callback there. */
+  readonly ending?: AbortSignal;
+};
 
 /** Every invocation fails, which alarms hear. */
 export const fails = () => () => Promise.reject(new Error('wrong_configuration'));

@@ -3,7 +3,6 @@
  * own for the orders.
  */
 
-import type { Context } from 'aws-lambda';
 import { toCredential } from '../../lib/gateway/credential.ts';
 import { keptBus } from '../../lib/trade-events/history.ts';
 import {
@@ -21,16 +20,9 @@ import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
 import type { TradeEventPorts } from './ports.ts';
-import { type Composition, fails } from './start.ts';
+import { type Composition, fails, type ListenerContext } from './start.ts';
 
-export type TradeEventsHandler = (
-  event: unknown,
-  /** Not a third argument: a runtime may pass a callback there. */
-  context: Pick<Context, 'getRemainingTimeInMillis'> & {
-    /** Ends the run at once; Lambda has none. */
-    readonly ending?: AbortSignal;
-  },
-) => Promise<RunReport>;
+export type TradeEventsHandler = (event: unknown, context: ListenerContext) => Promise<RunReport>;
 
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;
