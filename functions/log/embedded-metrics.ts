@@ -48,13 +48,15 @@ export type SomeValues<U extends Units> = Readonly<
   Partial<Record<keyof U, number | readonly number[] | undefined>>
 >;
 
+export interface MetricsOptions {
+  readonly functionName: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
 /** Writes lines of one function's log, with figures where a line has some. */
 export const metricsLog =
-  <const U extends Units>(
-    log: Log,
-    units: U,
-    { functionName, clock = Date.now }: { readonly functionName: string; readonly clock?: () => number },
-  ) =>
+  <const U extends Units>(log: Log, units: U, { functionName, clock = Date.now }: MetricsOptions) =>
   ({ values, ...entry }: LogEntry & { readonly values?: SomeValues<U> }): void =>
     log({
       ...entry,

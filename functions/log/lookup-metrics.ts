@@ -1,14 +1,8 @@
 /** What became of lookups, in the function's log as figures that CloudWatch makes metrics of. */
 
 import type { LookupReport } from '../../lib/lookups/index.ts';
-import { embeddedMetrics } from './embedded-metrics.ts';
+import { type MetricsOptions, metricsLog } from './embedded-metrics.ts';
 import { describe, type Log } from './log.ts';
-
-export interface LookupMetricsOptions {
-  readonly functionName: string;
-  /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
-}
 
 const units = {
   LookupsAnswered: 'Count',
@@ -20,26 +14,23 @@ const units = {
 } as const;
 
 /** @returns what to hand to the lookups as `report` */
-export function createLookupMetrics(
-  log: Log,
-  { functionName, clock = Date.now }: LookupMetricsOptions,
-): (report: LookupReport) => void {
+export function createLookupMetrics(log: Log, options: MetricsOptions): (report: LookupReport) => void {
+  const write = metricsLog(log, units, options);
   return ({ answered, failed, waiting, duplicates, poisoned, undone, calls, ages, causes }) => {
     for (const cause of causes) log({ level: 'error', event: 'lookup_undone', ...describe(cause) });
-    const values = {
-      LookupsAnswered: answered,
-      LookupsFailed: failed,
-      LookupsWaiting: waiting,
-      LookupsPoisoned: poisoned,
-      LookupCalls: calls,
-      LookupAge: ages.length > 0 ? ages : undefined,
-    };
-    log({
+    write({
       level: undone > 0 ? 'error' : 'info',
       event: 'lookups',
-      ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
       duplicates,
       undone,
+      values: {
+        LookupsAnswered: answered,
+        LookupsFailed: failed,
+        LookupsWaiting: waiting,
+        LookupsPoisoned: poisoned,
+        LookupCalls: calls,
+        LookupAge: ages.length > 0 ? ages : undefined,
+      },
     });
   };
 }

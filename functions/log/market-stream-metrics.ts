@@ -1,14 +1,8 @@
 /** What becomes of the market stream, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
 
 import type { MarketStreamReport, MarketStreamRun } from '../../lib/market-stream/index.ts';
-import { metricsLog, type SomeValues } from './embedded-metrics.ts';
+import { type MetricsOptions, metricsLog, type SomeValues } from './embedded-metrics.ts';
 import { describe, type Log, type LogEntry } from './log.ts';
-
-export interface MarketStreamMetricsOptions {
-  readonly functionName: string;
-  /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
-}
 
 export interface MarketStreamMetrics {
   /** What to hand to the listener as `report`. */
@@ -29,10 +23,7 @@ const units = {
 
 type Values = SomeValues<typeof units>;
 
-export function createMarketStreamMetrics(
-  log: Log,
-  options: MarketStreamMetricsOptions,
-): MarketStreamMetrics {
+export function createMarketStreamMetrics(log: Log, options: MetricsOptions): MarketStreamMetrics {
   const write = metricsLog(log, units, options);
   return {
     report: (report) => write(entryOf(report)),

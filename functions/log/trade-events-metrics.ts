@@ -2,14 +2,8 @@
 
 import type { RunReport, StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
 import { StreamError } from '../../lib/trade-events/ports.ts';
-import { metricsLog, type SomeValues } from './embedded-metrics.ts';
+import { type MetricsOptions, metricsLog, type SomeValues } from './embedded-metrics.ts';
 import { describe, type Level, type Log, type LogEntry } from './log.ts';
-
-export interface TradeEventsMetricsOptions {
-  readonly functionName: string;
-  /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
-}
 
 export interface TradeEventsMetrics {
   /** What to hand to the listener as `report`. */
@@ -34,7 +28,7 @@ const units = {
 
 type Values = SomeValues<typeof units>;
 
-export function createTradeEventsMetrics(log: Log, options: TradeEventsMetricsOptions): TradeEventsMetrics {
+export function createTradeEventsMetrics(log: Log, options: MetricsOptions): TradeEventsMetrics {
   const write = metricsLog(log, units, options);
   return {
     report: (report) => write(entryOf(report)),
