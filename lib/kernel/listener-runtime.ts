@@ -2,11 +2,15 @@
 
 import { sleep as sleepWithTimer } from './pauses.ts';
 
-interface Given<Report> {
+export interface ListenerPorts<Report> {
   readonly report?: (report: Report) => void;
+  /** In milliseconds since the epoch. */
   readonly clock?: () => number;
+  /** In milliseconds since any moment; never set back or forward. Measures the lease. */
   readonly monotonic?: () => number;
+  /** From 0 to below 1. */
   readonly random?: () => number;
+  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -26,7 +30,7 @@ export function listenerRuntime<Report>({
   clock = Date.now,
   random = Math.random,
   monotonic = () => performance.now(),
-}: Given<Report>): ListenerRuntime<Report> {
+}: ListenerPorts<Report>): ListenerRuntime<Report> {
   return {
     clock,
     monotonic,

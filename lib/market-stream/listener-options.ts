@@ -1,22 +1,13 @@
 /** What a listener of the market stream is made of, and what it reports. */
 
-import { type ListenerRuntime, listenerRuntime } from '../kernel/listener-runtime.ts';
+import { type ListenerPorts, type ListenerRuntime, listenerRuntime } from '../kernel/listener-runtime.ts';
 import type { AccountStream, LeaseStore, MarketStreamTransport } from './ports.ts';
 
-export interface MarketStreamListenerOptions {
+export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport> {
   readonly transport: MarketStreamTransport;
   readonly store: LeaseStore;
   /** What belongs to the account of the current secret. Rejects when there is no secret that can be used. */
   readonly account: () => Promise<AccountStream>;
-  readonly report?: (report: MarketStreamReport) => void;
-  /** In milliseconds since the epoch. */
-  readonly clock?: () => number;
-  /** In milliseconds since any moment; never set back or forward. Measures the lease. */
-  readonly monotonic?: () => number;
-  /** From 0 to below 1. */
-  readonly random?: () => number;
-  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly tuning?: Partial<MarketStreamTuning>;
 }
 

@@ -1,10 +1,11 @@
 /** What a listener is made of, and what it reports. */
 
 import type { KeyedNames } from '../access/directory.ts';
+import type { ListenerPorts } from '../kernel/listener-runtime.ts';
 import type { OrderReads } from '../orders/order-reads.ts';
 import type { TradeEventBus, TradeEventStore, TradeEventTransport } from './ports.ts';
 
-export interface TradeEventListenerOptions {
+export interface TradeEventListenerOptions extends ListenerPorts<TradeEventReport> {
   readonly transport: TradeEventTransport;
   readonly orders: OrderReads;
   readonly store: TradeEventStore;
@@ -15,14 +16,6 @@ export interface TradeEventListenerOptions {
   readonly readCredential: () => Promise<StreamCredential>;
   /** Default: all accounts of the app key. */
   readonly accounts?: readonly string[];
-  readonly report?: (report: TradeEventReport) => void;
-  /** In milliseconds since the epoch. */
-  readonly clock?: () => number;
-  /** In milliseconds since any moment; never set back or forward. Measures the lease. */
-  readonly monotonic?: () => number;
-  readonly random?: () => number;
-  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly tuning?: Partial<TradeEventTuning>;
 }
 
