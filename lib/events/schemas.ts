@@ -4,7 +4,9 @@
  */
 
 import * as v from 'valibot';
+import { described, moment } from '../catalogue/described.ts';
 import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
+import { text } from '../catalogue/schemas.ts';
 import { longestDeadlineSeconds, requesters } from './names.ts';
 
 const { symbols, category } = getStockSnapshots.query;
@@ -85,10 +87,7 @@ const value = v.union([v.string(), v.number(), v.boolean()]);
 /** The operation's own parameters are checked by the catalogue's entry. */
 export const readRequested = v.strictObject({
   ...common,
-  operation: v.pipe(
-    v.string(),
-    v.description('Id of a read operation of a group that is readable by event.'),
-  ),
+  operation: described(v.string(), 'Id of a read operation of a group that is readable by event.'),
   query: v.optional(v.record(v.string(), v.union([value, v.array(value)]))),
   body: v.optional(v.record(v.string(), v.unknown())),
 });
@@ -97,12 +96,9 @@ export const readRequested = v.strictObject({
 const asked = {
   request_id: requestId,
   requester: v.optional(
-    v.pipe(
-      v.string(),
-      v.nonEmpty(),
-      v.description(
-        `The source of the request on the bus, or ${requesters.queue} or ${requesters.function}. Request ids are apart for each.`,
-      ),
+    described(
+      text,
+      `The source of the request on the bus, or ${requesters.queue} or ${requesters.function}. Request ids are apart for each.`,
     ),
   ),
 };
@@ -111,46 +107,35 @@ const part = v.pipe(v.number(), v.integer(), v.minValue(1));
 
 /** A reply that is too large for one entry of a bus is split into several events. */
 const parts = {
-  part: v.pipe(part, v.description('Which of the events of this reply it is, from 1.')),
-  parts: v.pipe(part, v.description('How many events the reply has: 1 unless it is too large for one.')),
+  part: described(part, 'Which of the events of this reply it is, from 1.'),
+  parts: described(part, 'How many events the reply has: 1 unless it is too large for one.'),
 };
 
-const asOf = v.pipe(
-  v.string(),
-  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a moment in UTC'),
-  v.description('The upstream was asked then or later, for all that is in the reply.'),
-);
+const asOf = described(moment, 'The upstream was asked then or later, for all that is in the reply.');
 
 export const quoteLookupCompleted = v.looseObject({
   ...asked,
   ...parts,
   category: v.string(),
   as_of: asOf,
-  quotes: v.pipe(
+  quotes: described(
     getStockSnapshots.response,
-    v.description('Of this part: the upstream’s records, not a byte of them changed.'),
+    'Of this part: the upstream’s records, not a byte of them changed.',
   ),
-  unknown: v.pipe(v.array(v.string()), v.description('Symbols that the upstream does not know.')),
-  missing: v.pipe(
+  unknown: described(v.array(v.string()), 'Symbols that the upstream does not know.'),
+  missing: described(
     v.array(v.looseObject({ symbol: v.string(), code: v.string() })),
-    v.description('Symbols that could not be had before the deadline, and why.'),
+    'Symbols that could not be had before the deadline, and why.',
   ),
 });
 
 const failure = {
   ...asked,
-  code: v.pipe(
-    v.string(),
-    v.nonEmpty(),
-    v.description('deadline_passed, invalid_request, or a code of the gateway’s refusals.'),
-  ),
-  retryable: v.pipe(
-    v.boolean(),
-    v.description('Whether the same request, under a new id, may be answered later.'),
-  ),
-  detail: v.pipe(v.string(), v.description('Why, for people.')),
+  code: described(text, 'deadline_passed, invalid_request, or a code of the gateway’s refusals.'),
+  retryable: described(v.boolean(), 'Whether the same request, under a new id, may be answered later.'),
+  detail: described(v.string(), 'Why, for people.'),
   errors: v.optional(
-    v.pipe(
+    described(
       v.array(
         v.looseObject({
           name: v.string(),
@@ -159,17 +144,17 @@ const failure = {
           received: v.optional(v.string()),
         }),
       ),
-      v.description('Each wrong part of the request.'),
+      'Each wrong part of the request.',
     ),
   ),
   upstream: v.optional(
-    v.pipe(
+    described(
       v.looseObject({
         status: v.pipe(v.number(), v.integer()),
         error_code: v.optional(v.string()),
         message: v.optional(v.string()),
       }),
-      v.description('What the upstream said when it refused.'),
+      'What the upstream said when it refused.',
     ),
   ),
 };
@@ -183,11 +168,11 @@ export const readCompleted = v.looseObject({
   ...parts,
   operation: v.string(),
   as_of: asOf,
-  answer: v.optional(v.pipe(v.unknown(), v.description('The upstream’s answer, where it fits one event.'))),
+  answer: v.optional(described(v.unknown(), 'The upstream’s answer, where it fits one event.')),
   text: v.optional(
-    v.pipe(
+    described(
       v.string(),
-      v.description('Otherwise a piece of its JSON text: joined in order of `part` they are the answer.'),
+      'Otherwise a piece of its JSON text: joined in order of `part` they are the answer.',
     ),
   ),
 });

@@ -4,12 +4,8 @@
  */
 
 import * as v from 'valibot';
-
-const described = <const S extends v.GenericSchema>(schema: S, text: string) =>
-  v.pipe(schema, v.description(text));
-
-const moment = v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a moment in UTC'));
-const text = v.pipe(v.string(), v.nonEmpty());
+import { described, moment } from '../catalogue/described.ts';
+import { text } from '../catalogue/schemas.ts';
 
 const eventId = described(
   text,
