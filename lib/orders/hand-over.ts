@@ -36,7 +36,7 @@ import {
 import type { ReadOrder } from './order-reads.ts';
 import { type Change, ordersIn, type Part, partsOf, withOrders } from './parts.ts';
 import { readRecord } from './record.ts';
-import { recount, releaseExposure, uncount } from './release-ended.ts';
+import { type ReleaseParts, recount, releaseExposure, uncount } from './release-ended.ts';
 
 /** What keeps orders from being sent twice. */
 export interface OrdersOptions {
@@ -425,13 +425,7 @@ class OneHandOver {
 
   /** An instance that was suspended may learn of an order that look-ups have given up meanwhile: it counts again. */
   async #recount(one: Pick<JournalEntry, 'key' | 'attempt'>, exposure: string | undefined): Promise<void> {
-    const { checks, reportFailure } = this.#parts;
-    if (!checks || exposure === undefined) return;
-    try {
-      await recount(one, exposure, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
-    } catch (cause) {
-      reportFailure?.('release', cause);
-    }
+    if (exposure !== undefined) await this.#counting((parts) => recount(one, exposure, parts));
   }
 
   /** What is not released now is released by the settlement. */
@@ -443,28 +437,25 @@ class OneHandOver {
   }: Pick<JournalEntry, 'key' | 'attempt' | 'state'> & {
     readonly exposure?: string | undefined;
   }): Promise<void> {
-    const { checks, reportFailure } = this.#parts;
-    if (exposure === undefined || !checks) return;
-    try {
-      await releaseExposure(
-        { key, attempt, state, exposure },
-        { journal: checks.journal, sleep: (ms) => this.#sleep(ms) },
-      );
-    } catch (cause) {
-      reportFailure?.('release', cause);
-    }
+    if (exposure === undefined) return;
+    await this.#counting((parts) => releaseExposure({ key, attempt, state, exposure }, parts));
   }
 
   /** Of a replacement its orders, of a placement those that were refused. */
   async #uncount({ at, shared, same }: CountedAt, parts: number, isWhole: boolean): Promise<void> {
-    const { checks, reportFailure } = this.#parts;
     const { body, operation } = this.#change;
     const replaces = operation.sideEffect?.journal?.by === 'idempotency-key';
     const orders = replaces ? ordersIn(body, 'modify_orders').length : parts;
     // Of a batch that was taken in part it stays open which contents were.
     const refusedBy = new Map([...shared.map((key) => [key, orders] as const), ...(isWhole ? same : [])]);
+    await this.#counting((parts) => uncount(at, refusedBy, parts));
+  }
+
+  /** Changes counters where there are checks; that it could not must not cost the client its answer. */
+  async #counting(change: (parts: ReleaseParts) => Promise<unknown>): Promise<void> {
+    const { checks, reportFailure } = this.#parts;
     try {
-      if (checks) await uncount(at, refusedBy, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+      if (checks) await change({ journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
     } catch (cause) {
       reportFailure?.('release', cause);
     }
