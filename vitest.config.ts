@@ -101,9 +101,9 @@ export default defineConfig({
       CDK_VALIDATION: 'false',
     },
     pool: 'forks',
-    // More than there are cores: much of the time goes into waiting for the other side of a connection.
-    // A number, as a share is cut to the number of cores.
-    maxWorkers: 2 * availableParallelism(),
+    // More than there are cores: much of the time goes into waiting for the other side of a connection, and most of it
+    // in the exhaustive tests. A number, as a share is cut to the number of cores.
+    maxWorkers: Number(process.env.WORKERS_PER_CORE ?? 2) * availableParallelism(),
     // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,

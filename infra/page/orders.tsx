@@ -25,14 +25,16 @@ interface Account {
   readonly account_id: string;
 }
 
+type Outcome = 'placed' | 'not known' | 'refused';
+
 /** An order of this page, and all that was said of it. */
 interface Placed {
   readonly id: string;
   readonly words: string;
   readonly place: Call;
   readonly story: readonly string[];
-  /** Nothing is there to be changed or cancelled. */
-  readonly isRefused?: boolean;
+  /** What its answers have said; absent before the first. */
+  readonly outcome?: Outcome;
   /** As its newest event tells; absent before the first. */
   readonly status?: string;
 }
@@ -73,12 +75,12 @@ const previewPath = '/trading/orders/preview';
 const isUnknown = ({ status, code }: Answer<unknown>) => code === 'outcome_unknown' || status === 0;
 
 /** In a sentence each, what an answer to an order means for who sent it. */
-function meaning(answer: Answer<unknown>, { path, body }: Call): string {
+function meaning(answer: Answer<unknown>, { path, body }: Call, isAgain = false): string {
   const { status, code, detail, header } = answer;
   const isPlace = path === placePath;
   if (status === 200 && header('idempotent-replayed'))
     return isPlace
-      ? 'answered 200: the order is placed, once. An answer was lost, or the order had been sent before, so the gateway looked it up. Nothing was sent twice.'
+      ? `answered 200: the order is placed, once. ${isAgain ? 'It had been sent before' : 'The upstream’s answer was lost'}, so the gateway looked it up. Nothing was sent twice.`
       : 'answered 200: an earlier request did it. Nothing was sent twice.';
   if (status === 200) return 'answered 200: the upstream took it.';
   if (isUnknown(answer) && path !== previewPath)
@@ -89,17 +91,22 @@ function meaning(answer: Answer<unknown>, { path, body }: Call): string {
   return `${status > 0 ? `${status} ` : ''}${code}: ${detail}${isNotional ? ' A market order counts as the last price and a margin of some percent.' : ''}`;
 }
 
-async function sendOrder(id: string, what: string, call: Call): Promise<void> {
+/** @param words of the order, once the call has changed it */
+async function sendOrder(id: string, what: string, call: Call, words?: string): Promise<void> {
   busy.value = [...busy.value, id];
   tell(id, `${what} …`);
   const answer = await send(call);
-  tell(id, `${what}: ${meaning(answer, call)}`);
-  if (call.path === placePath) {
-    const isRefused = answer.status !== 200 && !isUnknown(answer);
-    // What an earlier answer may have placed is there, whatever a later one says.
-    edit(id, (one) => ({ isRefused: isRefused && one.isRefused !== false }));
-  }
+  tell(id, `${what}: ${meaning(answer, call, what === 'place again')}`);
+  if (words !== undefined && answer.status === 200) edit(id, () => ({ words }));
+  if (call.path === placePath) edit(id, ({ outcome }) => ({ outcome: outcomeAfter(outcome, answer) }));
   busy.value = busy.value.filter((other) => other !== id);
+}
+
+/** What an earlier answer may have placed is there, whatever a later one says. */
+function outcomeAfter(before: Placed['outcome'], answer: Answer<unknown>): Outcome {
+  if (answer.status === 200) return 'placed';
+  if (before === 'placed' || before === 'not known') return before;
+  return isUnknown(answer) ? 'not known' : 'refused';
 }
 
 async function followEvents(stop: AbortSignal): Promise<void> {
@@ -255,7 +262,7 @@ function Ticket() {
         <input name="quantity" required defaultValue="2" autocomplete="off" {...aboveZero} />
       </label>
       <label>
-        Limit price, empty for the market’s
+        Limit price (empty: a market order)
         <input name="limit_price" defaultValue="1.00" autocomplete="off" {...aboveZero} />
       </label>
       <p class="row">
@@ -285,7 +292,7 @@ export function Faults() {
   if (!isLocal.value || !run.value?.simulated) return null;
   return (
     <section id="faults" aria-labelledby="faults-title">
-      <h2 id="faults-title">What goes wrong at the simulated upstream</h2>
+      <h2 id="faults-title">Faults: what goes wrong at the simulated upstream</h2>
       <fieldset class="choice">
         <legend class="unseen">One of these</legend>
         {faults.map(([kind, words]) => (
@@ -314,9 +321,9 @@ const phaseWords: Readonly<Record<string, string>> = {
   FAILED: 'failed',
 };
 
-function Order({ order: { id, words, place, story, isRefused, status = '' } }: { readonly order: Placed }) {
+function Order({ order: { id, words, place, story, outcome, status = '' } }: { readonly order: Placed }) {
   const isBusy = busy.value.includes(id);
-  const isOver = isRefused || isFinal({ status });
+  const isOver = outcome === 'refused' || isFinal({ status });
   const { account_id } = place.body as { readonly account_id: string };
   const has = run.value?.orders?.filter(({ clientOrderId }) => clientOrderId === id).length;
   const change = (limit_price: string): Call => ({
@@ -334,14 +341,12 @@ function Order({ order: { id, words, place, story, isRefused, status = '' } }: {
   return (
     <li data-order={id}>
       <h3>
-        {words} <span class="order-state">{isRefused ? 'refused' : phaseWords[status]}</span>{' '}
+        {words} <span class="order-state">{phaseWords[status] ?? outcome}</span>{' '}
         <CopyCall call={place} what={`the order ${id}`} />
       </h3>
       <p class="quiet">
         <code>{id}</code>
-        {has !== undefined && (
-          <span class="at-upstream"> The simulator itself says: {has} with this id.</span>
-        )}
+        {has !== undefined && <span class="at-upstream"> The simulator has placed {has} with this id.</span>}
       </p>
       <p class="row">
         <button type="button" disabled={isBusy} onClick={() => void sendOrder(id, 'place again', place)}>
@@ -359,7 +364,8 @@ function Order({ order: { id, words, place, story, isRefused, status = '' } }: {
           onSubmit={(event) => {
             event.preventDefault();
             const price = String(new FormData(event.currentTarget).get('price')).trim();
-            void sendOrder(id, `change to ${price}`, change(price));
+            const changed = words.replace(/ at [\d.]+$/, ` at ${price}`);
+            void sendOrder(id, `change to ${price}`, change(price), changed);
           }}
         >
           <label>

@@ -139,7 +139,7 @@ export function People() {
         {typeof may === 'string'
           ? !keyFault.value && may
           : may.length > 0 &&
-            `Accounts: ${may.map(({ account_id }) => `${account_id.slice(0, 4)}…`).join(', ')}`}
+            `Granted accounts: ${may.map(({ account_id }) => `${account_id.slice(0, 4)}…`).join(', ')}`}
       </p>
       <p class="row">
         {(isLocal.value ? users.map(({ name }) => name) : ['']).map((name) => (

@@ -248,7 +248,10 @@ function Row({ symbol }: { readonly symbol: string }) {
           aria-label={`Leave out ${symbol}`}
         >
           ×
-        </button>
+        </button>{' '}
+        <span class="wide">
+          <CopyCall call={quoteCall(symbol)} what={`the quote of ${symbol}`} />
+        </span>
       </td>
     </tr>
   );
@@ -293,15 +296,16 @@ function Chart({ symbol, prices }: { readonly symbol: string; readonly prices: r
   );
 }
 
+const quoteCall = (symbol: string): Call => ({
+  method: 'GET',
+  path: snapshotPath,
+  query: { symbols: symbol, category },
+});
+
 /** Newer than what is kept, if the gateway gets it: it says where the answer came from. */
 async function ask(symbol: string): Promise<void> {
   const headers = { 'cache-control': 'max-age=1' };
-  const { status, header, code } = await send({
-    method: 'GET',
-    path: snapshotPath,
-    query: { symbols: symbol, category },
-    headers,
-  });
+  const { status, header, code } = await send({ ...quoteCall(symbol), headers });
   const origin = status === 200 ? wordOf(header('cache-status') ?? '') : (code ?? '');
   byHand.set(symbol, { at: news.value?.quotes.get(symbol)?.at, origin });
   origins.value = { ...origins.value, [symbol]: origin };

@@ -3,11 +3,12 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExplainedRequest, SentUpstream } from '../local/request-log.ts';
-import { clock, isLocal } from './gateway.ts';
+import { CopyCall } from './copy.tsx';
+import { type Call, clock, isLocal } from './gateway.ts';
 import { requests } from './local.ts';
 
 const chosen = signal('');
-const onlyRefused = signal(false);
+const onlyFailed = signal(false);
 
 /** As a line of the console links it. */
 const idIn = (hash: string) => new URLSearchParams(hash.slice(1)).get('request') ?? '';
@@ -31,17 +32,17 @@ export function Requests() {
     document.getElementById('details')?.scrollIntoView();
   }, [one?.requestId]);
   if (!isLocal.value) return null;
-  const list = requests.value.filter(({ status }) => !onlyRefused.value || status >= 400);
+  const list = requests.value.filter(({ status }) => !onlyFailed.value || status >= 400);
   return (
     <section id="requests" aria-labelledby="requests-title" class="full">
       <h2 id="requests-title">Requests</h2>
       <label>
         <input
           type="checkbox"
-          checked={onlyRefused.value}
-          onChange={(event) => (onlyRefused.value = event.currentTarget.checked)}
+          checked={onlyFailed.value}
+          onChange={(event) => (onlyFailed.value = event.currentTarget.checked)}
         />
-        only those that were refused
+        only those that failed
       </label>
       <div class="beside">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
@@ -109,6 +110,12 @@ function Line({
   );
 }
 
+const callOf = (path: string, query: string): Call => ({
+  method: 'GET',
+  path,
+  query: Object.fromEntries(new URLSearchParams(query)),
+});
+
 function Details({ seen }: { readonly seen: ExplainedRequest }) {
   const { requestId, method, path, query, status, refusal, report = {}, apiKeyId, sent } = seen;
   const facts: readonly (readonly [string, unknown])[] = [
@@ -132,7 +139,8 @@ function Details({ seen }: { readonly seen: ExplainedRequest }) {
   return (
     <article aria-label={`Request ${requestId}`} id="details">
       <h3>
-        {method} {path} → {status}
+        {method} {path} → {status}{' '}
+        {method === 'GET' && <CopyCall call={callOf(path, query)} what="this request" />}
       </h3>
       {refusal && (
         <p class="state ill">

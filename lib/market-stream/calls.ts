@@ -52,7 +52,7 @@ export function createSubscriptionCalls({
     const { code, upstream } = outcome.refusal;
     return {
       ok: false,
-      code: stemOf(upstream?.errorCode) ?? code,
+      code: stemOf(upstream?.errorCode) || code,
       status: upstream?.status ?? problemOf(outcome.refusal).status,
       message: upstream?.message ?? '',
     };

@@ -32,7 +32,8 @@ test('a secret that may not be written or read is one line with the error’s na
 
 test('an access token stays while the JSON has none; given, emptied or of another app key it does not', async (t) => {
   const before = { app_key: secret.app_key, app_secret: 'older', access_token: 'canary-token' };
-  const set = 'The secret of Countersign-test is set; functions use it within five minutes, or at once when the upstream refuses the one before.';
+  const set =
+    'The secret of Countersign-test is set; functions use it within five minutes, or at once when the upstream refuses the one before.';
   for (const [given, stored, words] of [
     [secret, { ...secret, access_token: 'canary-token' }, ' Its access token stays;'],
     [{ ...secret, access_token: 'another' }, { ...secret, access_token: 'another' }, '\n'],

@@ -71,11 +71,18 @@ test('what clients ask for is subscribed, and then changes without a request for
   assert.ok(run.simulator.received.every(({ outcome }) => outcome === 'ok'));
 });
 
-test('neither key nor secret nor session is in a line of the log, whatever goes wrong', async (t) => {
+test('each line of the log says what goes wrong, and none has key, secret or session', async (t) => {
   const run = await runFor(t);
   await run.volumes();
   await until(run.areCarried);
   const [session = ''] = Object.keys(run.simulator.marketStream?.sessions ?? {});
+  run.simulator.bring(({ path }) =>
+    path.includes('subscribe') ? { kind: 'status', status: 500 } : undefined,
+  );
+  await run.client.getStockSnapshots({ ...query, symbols: ['TSLA'] });
+  const refusal = () => run.lines.find(({ event }) => event === 'market_stream_refused');
+  await until(() => refusal() !== undefined);
+  assert.equal(refusal()?.code, 'upstream_error');
   run.simulator.marketStream?.bring({ kind: 'refuse', code: 104 });
   run.simulator.marketStream?.bring({ kind: 'send', what: 'price-not-decimal' });
   run.simulator.marketStream?.bring({ kind: 'grabbed', category: 'us-stock' });

@@ -132,6 +132,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.until(`document.querySelector('#faults input[value=lose_answer_and_look_ups]').checked`);
     await press(page, 'Place', '#orders');
     await page.until(includes(order, 'the gateway cannot tell yet'));
+    assert.equal(await page.evaluate(textOf('.order-state')), 'not known');
     // The id by which it can be sent again outlives the document.
     await page.reload();
     await page.until(includes(order, 'the gateway cannot tell yet'));
@@ -144,6 +145,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
       await delay(500);
     }
     await page.until(includes('.at-upstream', '1 with this id'));
+    await page.until(`${textOf('.order-state')} === 'placed'`);
     assert.equal(simulator?.orders.length, 1);
     assert.deepEqual(page.errors, []);
   });
@@ -156,6 +158,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.until(includes(order, 'the upstream took it'));
     await press(page, 'Change', order);
     await page.until(includes(order, 'change to 1.10: answered 200'));
+    await page.until(includes(`${order} h3`, 'BUY 2 AAPL at 1.10'));
     await press(page, 'Cancel', order);
     await page.until(includes(order, 'cancel: answered 200'));
     await page.until(`/event: .*CANCEL/.test(${textOf(order)})`);
@@ -208,6 +211,9 @@ describe('the page in Chromium', orTell(noChromium), () => {
       const { right, top, height } = row.getBoundingClientRect();
       document.elementFromPoint(right - 4, top + height / 2).click();
     })()`);
+    await press(page, 'Show this request as code');
+    await page.until(includes('#code', '/trading/accounts/list'));
+    await press(page, 'Close', 'dialog');
     await page.until(`document.querySelector('#details summary')`);
     await page.click(`document.querySelector('#details summary')`);
     await page.until(includes('#details', 'HMAC-SHA256'));
