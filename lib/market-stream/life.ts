@@ -58,7 +58,8 @@ export class SessionLife {
 
   /** @param askedAt what the upstream sent before has come: it answers in order */
   sign(now: number, askedAt: number): void {
-    this.#tripMs = Math.max(now - askedAt, tripWeight * this.#tripMs);
+    // Clocks tell whole milliseconds: what took 2 of them may have taken almost 3.
+    this.#tripMs = Math.max(now - askedAt + 1, tripWeight * this.#tripMs);
     if (!this.#isLonger(quiet, now)) this.#signAt = Math.max(this.#signAt, askedAt);
   }
 
