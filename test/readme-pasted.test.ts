@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type TestContext, test } from 'vitest';
 import { blocksOf } from './docs/pages.ts';
 import { root } from './support/bundle.ts';
+import { freePorts } from './support/free-ports.ts';
 
 /** A process of a group of its own: npm and a shell start others, which must end with them. */
 function spawned(t: TestContext, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
@@ -44,7 +45,7 @@ function linesFor(url: string, key: string): readonly string[] {
 test('README: each line of npm start succeeds when it is pasted after the one before, and nothing stays set', async (t) => {
   const [first = ''] = blocksOf('README.md', 'sh');
   assert.equal(first.trim(), 'npm ci && npm start', 'the packages are here already');
-  const run = spawned(t, 'npm', ['start'], { PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0' });
+  const run = spawned(t, 'npm', ['start'], { ...freePorts });
   const [, url = ''] = await run.until(/^Countersign on (\S+)$/m);
   const [, key = ''] = await run.until(/^API key of this run: (\S+)$/m);
   await run.until(/^Ctrl-C ends it/m);

@@ -11,6 +11,7 @@ import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, test } from 'vitest';
 import { root } from '../support/bundle.ts';
 import { launcherIn, packCommand } from '../support/command.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { sourceLauncher } from '../support/process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
@@ -69,7 +70,7 @@ test('commands run without a clone; what needs one says so, and what needs a pee
 
 test('the local run starts, and its page names the package that shows it', async (t) => {
   const child = spawn(process.execPath, [installed, 'start', '--json'], {
-    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', MARKET_STREAM_PORT: '0' },
+    env: { PATH: process.env.PATH, ...freePorts },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.onTestFinished(() => void child.kill('SIGKILL'));

@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { end, keys, startLocal } from '../snapshots/http/processes.ts';
 import { type Ages, Histogram, quantiles } from '../snapshots/world/study.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { launcher } from '../support/process.ts';
 
 const credentials = { APP_KEY: 'key-of-this-study', APP_SECRET: 'secret-of-this-study' };
@@ -28,7 +29,7 @@ export async function studySockets([
   symbolsEach = '20',
 ]: readonly string[]): Promise<boolean> {
   const upstream = spawn(process.execPath, [launcher, 'simulate'], {
-    env: { ...process.env, ...credentials, UPSTREAM_PORT: '0', EVENTS_PORT: '0', MARKET_STREAM: 'off' },
+    env: { ...process.env, ...credentials, ...freePorts, MARKET_STREAM: 'off' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

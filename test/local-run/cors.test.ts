@@ -10,6 +10,7 @@ import { preflight } from '../../infra/stack/mock-responses.ts';
 import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { accountsPath, snapshotTarget } from '../support/core.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 const app = 'https://app.example';
 const web = 'http://localhost:8100';
@@ -19,10 +20,7 @@ async function runWith(t: TestContext, origins: string) {
   const run = await startLocalRun(
     readSettings({
       API_KEY: key,
-      PORT: '0',
-      UPSTREAM_PORT: '0',
-      EVENTS_PORT: '0',
-      MARKET_STREAM_PORT: '0',
+      ...freePorts,
       CORS_ORIGINS: origins,
     }),
   );

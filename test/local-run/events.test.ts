@@ -12,6 +12,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import { busEntry, parseReply, quoteLookupRequested } from '../../lib/events/index.ts';
 import { snapshotTarget } from '../support/core.ts';
 import { each } from '../support/each.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 const key = 'key-of-this-test';
 const withKey = { 'x-api-key': key };
@@ -30,10 +31,7 @@ interface Answer {
 async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const settings = readSettings({
     API_KEY: key,
-    PORT: '0',
-    UPSTREAM_PORT: '0',
-    EVENTS_PORT: '0',
-    MARKET_STREAM_PORT: '0',
+    ...freePorts,
     // Its reads would be among the upstream's requests.
     TRADE_EVENTS: 'off',
     ...env,

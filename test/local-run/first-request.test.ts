@@ -6,14 +6,13 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 test('the first request of an account’s user is answered, however early it comes', async (t) => {
   const port = await closedPort();
   const env = {
+    ...freePorts,
     PORT: String(port),
-    UPSTREAM_PORT: '0',
-    EVENTS_PORT: '0',
-    MARKET_STREAM_PORT: '0',
     API_KEY: 'early',
   };
   const first = (async () => {

@@ -8,16 +8,14 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountsPath, orderBody, orderPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { launcher, sourceLauncher } from '../support/process.ts';
 
 function runMain(t: TestContext, env: Readonly<Record<string, string>>, from = launcher) {
   const child = spawn(process.execPath, [from, 'start'], {
     env: {
       PATH: process.env.PATH,
-      PORT: '0',
-      UPSTREAM_PORT: '0',
-      EVENTS_PORT: '0',
-      MARKET_STREAM_PORT: '0',
+      ...freePorts,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -13,6 +13,7 @@ import {
   streamStockSnapshots,
   viaGateway,
 } from '../../lib/client/index.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { follow as followEvents } from './event-follower.ts';
 
 const apiKey = 'a-key-of-this-test';
@@ -22,10 +23,7 @@ const path = `${streamStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
 async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const settings = readSettings({
     API_KEY: apiKey,
-    PORT: '0',
-    UPSTREAM_PORT: '0',
-    EVENTS_PORT: '0',
-    MARKET_STREAM_PORT: '0',
+    ...freePorts,
     TRADE_EVENTS: 'off',
     ...env,
   });

@@ -11,6 +11,7 @@ import { viewOf } from '../../lib/cache/snapshots/index.ts';
 import type { StreamedBatch } from '../../lib/cache/snapshots/streamed.ts';
 import { follow, streamStockSnapshots, viaGateway } from '../../lib/client/index.ts';
 import { accountsPath } from '../support/core.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 const key = 'key-of-the-operator';
 const other = 'key-of-an-app';
@@ -18,10 +19,7 @@ const other = 'key-of-an-app';
 async function runFor(t: TestContext) {
   const sentences: string[] = [];
   const settings = readSettings({
-    PORT: '0',
-    UPSTREAM_PORT: '0',
-    EVENTS_PORT: '0',
-    MARKET_STREAM_PORT: '0',
+    ...freePorts,
     API_KEY: key,
     OTHER_API_KEYS: other,
   });

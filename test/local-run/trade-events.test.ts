@@ -15,6 +15,7 @@ import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { newOrder, orderPath } from '../support/core.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { until } from '../support/until.ts';
 import { type Followed, follow } from './event-follower.ts';
 
@@ -26,10 +27,7 @@ async function runFor(env: Readonly<Record<string, string>> = {}) {
   const logged: LogEntry[] = [];
   const settings = readSettings({
     API_KEY: key,
-    PORT: '0',
-    UPSTREAM_PORT: '0',
-    EVENTS_PORT: '0',
-    MARKET_STREAM_PORT: '0',
+    ...freePorts,
     ...env,
   });
   const defects: unknown[] = [];

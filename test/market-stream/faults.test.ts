@@ -8,6 +8,7 @@ import { test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import type { MarketStreamFault } from '../../infra/simulator/index.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 const key = 'a-key-of-this-test';
 const target = '/openapi/market-data/stock/snapshot?symbols=AAPL,MSFT&category=US_STOCK';
@@ -30,10 +31,7 @@ test.concurrent.each(Object.entries(faults))('an upstream that %s', async (_, fa
   const run = await startLocalRun(
     readSettings({
       API_KEY: key,
-      PORT: '0',
-      UPSTREAM_PORT: '0',
-      EVENTS_PORT: '0',
-      MARKET_STREAM_PORT: '0',
+      ...freePorts,
       TRADE_EVENTS: 'off',
       PLAN: 'app',
     }),

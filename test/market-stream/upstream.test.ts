@@ -9,6 +9,7 @@ import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { subscribeMarketData } from '../../lib/catalogue/market-stream.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'a-key-of-this-test';
@@ -21,10 +22,7 @@ async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}
     readSettings({
       ...credentials,
       API_KEY: apiKey,
-      PORT: '0',
-      UPSTREAM_PORT: '0',
-      EVENTS_PORT: '0',
-      MARKET_STREAM_PORT: '0',
+      ...freePorts,
       TRADE_EVENTS: 'off',
       PLAN: 'app',
       ...env,

@@ -6,6 +6,7 @@ import { afterAll, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { each } from '../support/each.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -36,7 +37,7 @@ interface Shown {
 }
 
 const key = 'a-key-that-is-nowhere';
-const settings = readSettings({ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: key });
+const settings = readSettings({ ...freePorts, API_KEY: key });
 const run = await startLocalRun(settings);
 afterAll(() => run.close());
 const read = async (path: string) => (await (await fetch(run.url + path)).json()) as Shown;

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { noChromium, openBrowser } from '../support/chromium.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { priceOf } from './page.ts';
 
 const key = 'a-key-that-is-nowhere';
@@ -17,9 +18,7 @@ const mostGrowth = 1.5;
 export async function studyPageMemory([given = '600']: readonly string[]): Promise<boolean> {
   if (noChromium) throw new Error(noChromium);
   const seconds = Number(given);
-  const run = await startLocalRun(
-    readSettings({ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: key }),
-  );
+  const run = await startLocalRun(readSettings({ ...freePorts, API_KEY: key }));
   const page = await openBrowser();
   const bytes: number[] = [];
   try {

@@ -4,6 +4,7 @@ import type { TestContext } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { type BrowserPage, shareBrowser } from '../support/chromium.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 export const key = 'a-key-that-is-nowhere';
 
@@ -13,10 +14,7 @@ export const browser = shareBrowser();
 export async function runFor(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const run = await startLocalRun(
     readSettings({
-      PORT: '0',
-      UPSTREAM_PORT: '0',
-      EVENTS_PORT: '0',
-      MARKET_STREAM_PORT: '0',
+      ...freePorts,
       API_KEY: key,
       ...env,
     }),

@@ -9,6 +9,7 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { noChromium, openBrowser } from '../support/chromium.ts';
 import { accountsPath, snapshotTarget } from '../support/core.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { orTell } from '../support/missing.ts';
 
 const key = 'key-of-this-test';
@@ -43,10 +44,7 @@ describe('a web app in Chromium', orTell(noChromium), () => {
     const [app, other] = [await appOf(t), await appOf(t)];
     const run = await startLocalRun(
       readSettings({
-        PORT: '0',
-        UPSTREAM_PORT: '0',
-        EVENTS_PORT: '0',
-        MARKET_STREAM_PORT: '0',
+        ...freePorts,
         API_KEY: key,
         CORS_ORIGINS: `https://a.example,${app}`,
       }),
@@ -77,10 +75,7 @@ describe('a web app in Chromium', orTell(noChromium), () => {
     const app = await appOf(t);
     const run = await startLocalRun(
       readSettings({
-        PORT: '0',
-        UPSTREAM_PORT: '0',
-        EVENTS_PORT: '0',
-        MARKET_STREAM_PORT: '0',
+        ...freePorts,
         API_KEY: key,
         TRADE_EVENTS: 'off',
       }),

@@ -6,6 +6,7 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { axeFaults } from '../support/axe.ts';
 import { type BrowserPage, noChromium, openBrowser } from '../support/chromium.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { orTell } from '../support/missing.ts';
 
 const key = 'a-key-that-is-nowhere';
@@ -13,10 +14,7 @@ const key = 'a-key-that-is-nowhere';
 async function pageOf(t: TestContext, env: Readonly<Record<string, string>> = {}) {
   const run = await startLocalRun(
     readSettings({
-      PORT: '0',
-      UPSTREAM_PORT: '0',
-      EVENTS_PORT: '0',
-      MARKET_STREAM_PORT: '0',
+      ...freePorts,
       API_KEY: key,
       ...env,
     }),

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '../../support/free-ports.ts';
 import { launcher } from '../../support/process.ts';
 import type { Order, Plan, Run, Sample } from './plan.ts';
 
@@ -54,10 +55,7 @@ export async function startLocal(
     env: {
       ...process.env,
       ...{
-        PORT: '0',
-        UPSTREAM_PORT: '0',
-        EVENTS_PORT: '0',
-        MARKET_STREAM_PORT: '0',
+        ...freePorts,
         API_KEY: keys.app,
         OTHER_API_KEYS: keys.other,
       },
