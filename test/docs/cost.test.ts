@@ -260,8 +260,8 @@ test('docs/live.md says what a stream costs beside requests that ask instead', (
   const [slow, fast] = [each(5), each(1)];
   for (const said of [
     `costs**: ${dollars(stream)} an hour`,
-    `every five seconds, ${dollars(slow[0])} if there are ten thousand clients and ${dollars(slow[1])} if there are a hundred;`,
-    `every second, ${dollars(fast[0])} if there are ten thousand and ${dollars(fast[1])} if there are a hundred.`,
+    `${dollars(slow[0])} to ${dollars(slow[1])} every five seconds, and ${dollars(fast[0])} to ${dollars(fast[1])} every second.`,
+    'The lower figures are for ten thousand clients, the higher ones for a hundred.',
   ])
     assert.ok(page.includes(said), said);
   assert.deepEqual([stream / slow[1], stream / slow[0]].map(Math.round), [3, 5]);
