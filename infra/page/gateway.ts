@@ -71,6 +71,8 @@ export interface Answer<T> {
   /** Of a refusal. */
   readonly code?: string;
   readonly detail?: string;
+  /** A refusal that does not say that nothing was done. */
+  readonly isOpen?: boolean;
 }
 
 export function urlOf({ path, query = {} }: Call): string {
@@ -116,7 +118,9 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
     if (response.ok) return { status: response.status, value, header };
     const { code = `${response.status}`, detail = response.statusText } = value ?? {};
     noteKey(code, detail);
-    return { status: response.status, value: undefined, header, code, detail };
+    // The gateway says how to find out what became of a request; what stands before it says less.
+    const isOpen = value?.find_out !== undefined || (response.status >= 500 && value?.code === undefined);
+    return { status: response.status, value: undefined, header, code, detail, isOpen };
   } catch {
     void lookAtGateway();
     const detail = 'No answer came. Is the gateway running, and does it allow this origin?';

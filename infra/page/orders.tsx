@@ -35,8 +35,10 @@ interface Placed {
   readonly story: readonly string[];
   /** What its answers have said; absent before the first. */
   readonly outcome?: Outcome;
-  /** As its newest event tells; absent before the first. */
+  /** As its newest event tells; absent or empty before the first. */
   readonly status?: string;
+  /** With what was asked for last: they hold once an event says so. */
+  readonly changed?: string;
 }
 
 const accountOf = ({ place }: Placed) => (place.body as { readonly account_id: string }).account_id;
@@ -62,17 +64,31 @@ function edit(id: string, change: (order: Placed) => Partial<Placed>): void {
 const tell = (id: string, line: string) =>
   edit(id, ({ story }) => ({ story: [...story, `${time()} ${line}`] }));
 
-/** An event may come late: what has ended stays so. */
-function hear(id: string, status: string, filled: string): void {
+/** These scenes tell of a request, and not of the order's state. */
+const ofRequest = ['MODIFY_SUCCESS', 'MODIFY_FAILED', 'CANCEL_FAILED'];
+
+/** An event may come late: what has ended stays so. An id whose order failed is free for another. */
+function hear(id: string, scene: string, status: string, filled: string): void {
+  if (scene === 'MODIFY_SUCCESS') edit(id, ({ words, changed = words }) => ({ words: changed }));
+  if (ofRequest.includes(scene)) return;
   const heard = phaseOf({ status, filled: quantityOf(filled) });
-  edit(id, ({ status: known = '' }) => ({ status: isFinal({ status: known }) ? known : heard }));
+  const isEnded = (known: string) => isFinal({ status: known }) && known !== 'FAILED';
+  edit(id, ({ status: known = '' }) => ({ status: isEnded(known) ? known : heard }));
+}
+
+/** Events may have been missed: what was not final then may be otherwise now. */
+function forgetOpen(): void {
+  orders.value = orders.value.map((one) =>
+    isFinal({ status: one.status ?? '' }) ? one : { ...one, status: '' },
+  );
 }
 
 const placePath = '/trade/place_order';
 const previewPath = '/trading/orders/preview';
 
 /** The order may have been placed, changed or cancelled all the same. */
-const isUnknown = ({ status, code }: Answer<unknown>) => code === 'outcome_unknown' || status === 0;
+const isUnknown = ({ status, code, isOpen }: Answer<unknown>) =>
+  code === 'outcome_unknown' || status === 0 || isOpen === true;
 
 /** In a sentence each, what an answer to an order means for who sent it. */
 function meaning(answer: Answer<unknown>, { path, body }: Call, isAgain = false): string {
@@ -91,35 +107,42 @@ function meaning(answer: Answer<unknown>, { path, body }: Call, isAgain = false)
   return `${status > 0 ? `${status} ` : ''}${code}: ${detail}${isNotional ? ' A market order counts as the last price and a margin of some percent.' : ''}`;
 }
 
-/** @param words of the order, once the call has changed it */
-async function sendOrder(id: string, what: string, call: Call, words?: string): Promise<void> {
+async function sendOrder(id: string, what: string, call: Call): Promise<void> {
   busy.value = [...busy.value, id];
   tell(id, `${what} …`);
   const answer = await send(call);
   tell(id, `${what}: ${meaning(answer, call, what === 'place again')}`);
-  if (words !== undefined && answer.status === 200) edit(id, () => ({ words }));
-  if (call.path === placePath) edit(id, ({ outcome }) => ({ outcome: outcomeAfter(outcome, answer) }));
+  if (call.path === placePath) edit(id, (one) => after(one, answer));
   busy.value = busy.value.filter((other) => other !== id);
 }
 
 /** What an earlier answer may have placed is there, whatever a later one says. */
-function outcomeAfter(before: Placed['outcome'], answer: Answer<unknown>): Outcome {
-  if (answer.status === 200) return 'placed';
-  if (before === 'placed' || before === 'not known') return before;
-  return isUnknown(answer) ? 'not known' : 'refused';
+function after(
+  { outcome, status = '' }: Placed,
+  answer: Answer<unknown>,
+): Pick<Placed, 'outcome' | 'status'> {
+  // Another order has the id of one that failed.
+  const isAnother = status === 'FAILED' && !answer.header('idempotent-replayed');
+  if (answer.status === 200) return { outcome: 'placed', status: isAnother ? '' : status };
+  if (outcome === 'placed' || outcome === 'not known') return { outcome };
+  return { outcome: isUnknown(answer) ? 'not known' : 'refused' };
 }
 
 async function followEvents(stop: AbortSignal): Promise<void> {
+  forgetOpen();
   try {
     for await (const update of followOrderEvents(connection, { signal: stop })) {
-      if (update.kind === 'connected') isListening.value = 'Events of orders come by themselves.';
+      if (update.kind === 'connected') {
+        isListening.value = 'Events of orders come by themselves.';
+        if (update.missed) forgetOpen();
+      }
       if (update.kind === 'disconnected')
         isListening.value = 'The stream of events broke off; the page connects again.';
       if (update.kind !== 'event' || update.event.detailType !== 'OrderChanged') continue;
       const { client_order_id: id, status, scene, filled_quantity: filled } = update.event.detail;
       if (!id) continue;
       tell(String(id), `event: ${[scene, status, filled && `filled ${filled}`].filter(Boolean).join(', ')}`);
-      if (status) hear(String(id), String(status), String(filled ?? '0'));
+      if (status) hear(String(id), String(scene), String(status), String(filled ?? '0'));
     }
   } catch (error) {
     if (stop.aborted) return;
@@ -323,7 +346,9 @@ const phaseWords: Readonly<Record<string, string>> = {
 
 function Order({ order: { id, words, place, story, outcome, status = '' } }: { readonly order: Placed }) {
   const isBusy = busy.value.includes(id);
-  const isOver = outcome === 'refused' || isFinal({ status });
+  // An event that shows the order says more than an answer; that of a failure may be an earlier order's with the id.
+  const isOver = status && status !== 'FAILED' ? isFinal({ status }) : outcome === 'refused';
+  const failedCancels = story.filter((line) => line.includes('CANCEL_FAILED')).length;
   const { account_id } = place.body as { readonly account_id: string };
   const has = run.value?.orders?.filter(({ clientOrderId }) => clientOrderId === id).length;
   const change = (limit_price: string): Call => ({
@@ -336,7 +361,8 @@ function Order({ order: { id, words, place, story, outcome, status = '' } }: { r
     method: 'POST',
     path: '/trading/orders/cancel',
     body: { account_id, client_order_id: id },
-    headers: { 'idempotency-key': `cancel-${id}` },
+    // The same again is sent once. After a cancel that failed, it is another one.
+    headers: { 'idempotency-key': `cancel-${id}${failedCancels > 0 ? `-${failedCancels}` : ''}` },
   };
   return (
     <li data-order={id}>
@@ -364,8 +390,8 @@ function Order({ order: { id, words, place, story, outcome, status = '' } }: { r
           onSubmit={(event) => {
             event.preventDefault();
             const price = String(new FormData(event.currentTarget).get('price')).trim();
-            const changed = words.replace(/ at [\d.]+$/, ` at ${price}`);
-            void sendOrder(id, `change to ${price}`, change(price), changed);
+            edit(id, () => ({ changed: words.replace(/ at [\d.]+$/, ` at ${price}`) }));
+            void sendOrder(id, `change to ${price}`, change(price));
           }}
         >
           <label>

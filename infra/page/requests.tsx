@@ -140,7 +140,10 @@ function Details({ seen }: { readonly seen: ExplainedRequest }) {
     <article aria-label={`Request ${requestId}`} id="details">
       <h3>
         {method} {path} → {status}{' '}
-        {method === 'GET' && <CopyCall call={callOf(path, query)} what="this request" />}
+        {/* Where an account's id is left out of what is shown, it cannot be asked again. */}
+        {method === 'GET' && !query.includes('…') && (
+          <CopyCall call={callOf(path, query)} what="this request" />
+        )}
       </h3>
       {refusal && (
         <p class="state ill">
