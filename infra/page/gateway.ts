@@ -4,6 +4,7 @@
  */
 
 import { signal } from '@preact/signals';
+import { mayHaveTakenEffect } from '../../lib/client/answer.ts';
 import type { Connection } from '../../lib/client/connection.ts';
 
 const named = (name: string): string =>
@@ -71,7 +72,7 @@ export interface Answer<T> {
   /** Of a refusal. */
   readonly code?: string;
   readonly detail?: string;
-  /** A refusal that does not say that nothing was done. */
+  /** A refusal after which the request may have taken effect. */
   readonly isOpen?: boolean;
 }
 
@@ -118,8 +119,8 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
     if (response.ok) return { status: response.status, value, header };
     const { code = `${response.status}`, detail = response.statusText } = value ?? {};
     noteKey(code, detail);
-    // The gateway says how to find out what became of a request; what stands before it says less.
-    const isOpen = value?.find_out !== undefined || (response.status >= 500 && value?.code === undefined);
+    const facts = { status: response.status, code: value?.code, errorCode: value?.error_code };
+    const isOpen = mayHaveTakenEffect(facts, value);
     return { status: response.status, value: undefined, header, code, detail, isOpen };
   } catch {
     void lookAtGateway();

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { isClientError } from '../../lib/client/errors.ts';
 import { isFinal, phaseOf, quantityOf } from '../../lib/orders/order-state.ts';
 import { followOrderEvents } from '../../lib/trade-events/follow-events.ts';
+import { requestScenes } from '../../lib/trade-events/order-changes.ts';
 import { CopyCall } from './copy.tsx';
 import {
   type Answer,
@@ -64,13 +65,10 @@ function edit(id: string, change: (order: Placed) => Partial<Placed>): void {
 const tell = (id: string, line: string) =>
   edit(id, ({ story }) => ({ story: [...story, `${time()} ${line}`] }));
 
-/** These scenes tell of a request, and not of the order's state. */
-const ofRequest = ['MODIFY_SUCCESS', 'MODIFY_FAILED', 'CANCEL_FAILED'];
-
 /** An event may come late: what has ended stays so. An id whose order failed is free for another. */
 function hear(id: string, scene: string, status: string, filled: string): void {
   if (scene === 'MODIFY_SUCCESS') edit(id, ({ words, changed = words }) => ({ words: changed }));
-  if (ofRequest.includes(scene)) return;
+  if (requestScenes.has(scene)) return;
   const heard = phaseOf({ status, filled: quantityOf(filled) });
   const isEnded = (known: string) => isFinal({ status: known }) && known !== 'FAILED';
   edit(id, ({ status: known = '' }) => ({ status: isEnded(known) ? known : heard }));
@@ -87,8 +85,7 @@ const placePath = '/trade/place_order';
 const previewPath = '/trading/orders/preview';
 
 /** The order may have been placed, changed or cancelled all the same. */
-const isUnknown = ({ status, code, isOpen }: Answer<unknown>) =>
-  code === 'outcome_unknown' || status === 0 || isOpen === true;
+const isUnknown = ({ status, isOpen }: Answer<unknown>) => status === 0 || isOpen === true;
 
 /** In a sentence each, what an answer to an order means for who sent it. */
 function meaning(answer: Answer<unknown>, { path, body }: Call, isAgain = false): string {

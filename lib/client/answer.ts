@@ -64,8 +64,14 @@ const notExecuted =
 const upstreamFailed =
   /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST|TRADE_PLACE_ORDER_REPEAT)$/;
 
+interface Told {
+  readonly status: number;
+  readonly code?: string | undefined;
+  readonly errorCode?: string | undefined;
+}
+
 /** In doubt it does: an order placed twice is worse than an unnecessary look-up. */
-function mayHaveTakenEffect({ status, code, errorCode }: RefusalFacts, body: unknown): boolean {
+export function mayHaveTakenEffect({ status, code, errorCode }: Told, body: unknown): boolean {
   if (code === undefined && refusingStatuses.has(status)) return upstreamFailed.test(errorCode ?? '');
   // With a 4xx a gateway states that nothing was changed.
   if (code !== undefined && status >= 400 && status < 500) return false;

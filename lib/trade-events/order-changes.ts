@@ -48,7 +48,11 @@ export interface OrderEvent {
 }
 
 /** Their messages tell of a request, not of the order's state. */
-const requestScenes: ReadonlySet<string> = new Set(['MODIFY_SUCCESS', 'MODIFY_FAILED', 'CANCEL_FAILED']);
+export const requestScenes: ReadonlySet<string> = new Set([
+  'MODIFY_SUCCESS',
+  'MODIFY_FAILED',
+  'CANCEL_FAILED',
+]);
 const stateScenes: ReadonlySet<string> = new Set([
   'FILLED',
   'FINAL_FILLED',

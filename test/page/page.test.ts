@@ -163,6 +163,7 @@ describe('the page in Chromium', orTell(noChromium), () => {
     const [placed] = simulator?.orders ?? [];
     simulator?.trading.failNextChange(placed?.accountId ?? '', placed?.clientOrderId ?? '');
     await press(page, 'Cancel', order);
+    await page.until(includes(order, 'cancel: answered 200'));
     await page.until(includes(order, 'CANCEL_FAILED'));
     await press(page, 'Cancel', order);
     await page.until(includes(order, 'CANCEL_SUCCESS'));
@@ -170,6 +171,17 @@ describe('the page in Chromium', orTell(noChromium), () => {
     await page.until(`${textOf('.order-state')} === 'cancelled'`);
     const buttons = `[...document.querySelectorAll('${order} button')].map((one) => one.innerText)`;
     assert.deepEqual(await page.evaluate(buttons), ['</> code', 'Send again, unchanged']);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('where no events come, a cancel that is pressed again is sent once', async (t) => {
+    const { page } = await pageFor(t, { TRADE_EVENTS: 'off' });
+    await press(page, 'Place', '#orders');
+    await page.until(includes(order, 'the upstream took it'));
+    await press(page, 'Cancel', order);
+    await page.until(includes(order, 'cancel: answered 200'));
+    await press(page, 'Cancel', order);
+    await page.until(includes(order, 'an earlier request did it'));
     assert.deepEqual(page.errors, []);
   });
 
