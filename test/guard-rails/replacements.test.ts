@@ -6,7 +6,8 @@ import { getOrderOutcome, operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { readExposure } from '../../lib/guard-rails/exposure.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
-import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
+import { createMemoryOrderJournal, type OrderReads } from '../../lib/orders/index.ts';
+import { releaseEnded } from '../../lib/orders/release-ended.ts';
 import { accountId, ask, secretText } from '../support/core.ts';
 import {
   bodyOf,
@@ -294,6 +295,48 @@ describe('of an order that another program placed', () => {
       entries.map(({ exposure }) => Object.values(readExposure(exposure!).counted)),
       [['30'], ['30']],
     );
+  });
+
+  test('two that seemed to have ended stay counted until the end of both is seen', async (t) => {
+    const desk = await startBesideOthers(t, { max_open_notional: '70' }, [
+      { new_orders: [foreign(1)] },
+      { new_orders: [foreign(2)] },
+    ]);
+    const ids = [1, 2].map((index) => `foreign-order-${index}`);
+    for (const client_order_id of ids)
+      assert.equal(outcomeOf(await ask(desk.other, cancelPath, bodyOf({ client_order_id }))), 'sent');
+    // The look-up was behind: the upstream takes the replacement all the same.
+    desk.simulator.bring(({ path }) =>
+      path === replacePath
+        ? { kind: 'status', status: 200, body: { client_order_id: ids[0], order_id: 'an-order' } }
+        : undefined,
+    );
+    const changes = ids.map((client_order_id) => ({ client_order_id, quantity: '30' }));
+    assert.equal(outcomeOf(await desk.replace(...changes)), 'sent');
+    assert.equal((await desk.counter()).open, '60');
+    const releasedWhen = async (order: OrderReads['order']) => {
+      const orders = { openOrders: async () => [], order };
+      const later = () => clock() + 60_000;
+      const options = { journal: desk.journal, orders, clock: later, sleep: async () => {} };
+      return (await releaseEnded('', options, later() + 60_000)).released;
+    };
+    const seen = (status: string, clientOrderId: string) => ({
+      state: { account: accountId, clientOrderId, status, filled: '0' },
+      payload: '{}',
+    });
+    const other: readonly (() => ReturnType<OrderReads['order']>)[] = [
+      async () => seen('SUBMITTED', ids[1]!),
+      async () => 'not_found',
+      () => Promise.reject(new Error('no answer')),
+    ];
+    for (const read of other)
+      for (const ended of ids) {
+        const order = async (_: string, id: string) => (id === ended ? seen('CANCELLED', id) : read());
+        assert.equal(await releasedWhen(order), 0, `${read}`);
+        assert.equal((await desk.counter()).open, '60');
+      }
+    assert.equal(await releasedWhen(async (_, id) => seen('CANCELLED', id)), 1);
+    assert.equal((await desk.counter()).open, '0');
   });
 
   test('one that no look-up finds is blocked by each limit that must know it', async (t) => {

@@ -221,6 +221,25 @@ describe('who', () => {
     assert.deepEqual(man?.changes(), ['four', 'five']);
   });
 
+  test('the ids that a caller sees do not say when others have events', async () => {
+    const idsBeside = async (others: readonly string[]) => {
+      const { grant, run, publish, follow } = world();
+      // So many that the events of all are read, and those of others left out.
+      grant('many', Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`m${index}`, read])));
+      const many = await opened(follow('many'));
+      await run(2000);
+      await publish('own', 'm3');
+      for (const account of others) {
+        await run(7000);
+        await publish(`of ${account}`, account);
+      }
+      await run(60_000 - 7000 * others.length);
+      assert.deepEqual(many.changes(), ['own']);
+      return many.events.map(({ id }) => id);
+    };
+    assert.deepEqual(await idsBeside(['a', 'b']), await idsBeside([]));
+  });
+
   test('without a grant there is no stream, and with another scope none either', async () => {
     const { grant, follow } = world();
     grant('trader', { a: ['trade'] });
