@@ -40,20 +40,24 @@ const integration = [
 
 /** Real time-outs, or each operation and fault over a connection: too slow to wait for while one types. */
 const waits = [
-  'test/client/outcome-unknown.test.ts',
-  'test/commands/{doctor,smoke}.test.ts',
+  'test/access/issuer-keys.test.ts',
+  'test/client/{follow,outcome-unknown}.test.ts',
+  'test/commands/{doctor,examine,smoke,users}.test.ts',
   'test/compositions/memory.test.ts',
   'test/deployed/{payload,send}.test.ts',
   'test/existing-clients/**/*.test.ts',
-  'test/gateway/{access-matrix,answer-memory,cache,instruments-limit,limiter,lists,order-polling,order-shares,read-again}.test.ts',
-  'test/gateway/{redact,refusal-readers,side-effects,upstream-answers}.test.ts',
   'test/functions/rest-proxy.test.ts',
-  'test/access/issuer-keys.test.ts',
-  'test/limiter/many-limits.test.ts',
-  'test/orders/contention.test.ts',
-  'test/simulator/{described-answers,legacy,other-forms}.test.ts',
+  'test/gateway/{access-matrix,answer-memory,cache,checks,instruments-limit,limiter,lists,order-polling,order-shares}.test.ts',
+  'test/gateway/{read-again,redact,refusal-readers,side-effects,smuggling,upstream-answers}.test.ts',
+  'test/guard-rails/{counters,determined-user,worst-case}.test.ts',
+  'test/limiter/{many-limits,shares,window}.test.ts',
+  'test/live/stream-demand.test.ts',
+  'test/lookups/faults.test.ts',
+  'test/market-stream/{composed,greedy}.test.ts',
+  'test/orders/{broken-before,contention,hand-over}.test.ts',
+  'test/simulator/{described-answers,legacy,market-stream-faults,observed-refusals,other-forms}.test.ts',
   'test/snapshots/directory.test.ts',
-  'test/trade-events/clocks.test.ts',
+  'test/trade-events/{bus-events,clocks,follow-events,listener}.test.ts',
 ];
 
 /** Templates: files share a process, because to load the CDK takes longer than most of them. */
@@ -67,7 +71,7 @@ const exhaustive = [
   'test/alarms/*.test.ts',
   'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
   'test/page/*.test.ts',
-  'test/orders/{model,promela,random-histories,restored-histories,under-fire}.test.ts',
+  'test/orders/{contention-rows,model,promela,random-histories,restored-histories,under-fire}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/{more-order-shares,wrong-preset}.test.ts',
@@ -101,9 +105,11 @@ export default defineConfig({
       CDK_VALIDATION: 'false',
     },
     pool: 'forks',
-    // More than there are cores: much of the time goes into waiting for the other side of a connection, and most of it
-    // in the exhaustive tests. A number, as a share is cut to the number of cores.
-    maxWorkers: Number(process.env.WORKERS_PER_CORE ?? 2) * availableParallelism(),
+    // What one project has made of a file, the others find.
+    experimental: { fsModuleCache: true },
+    // More than there are cores: much of the time goes into waiting for the other side of a connection, but for the unit
+    // tests. A number, as a share is cut to the number of cores.
+    maxWorkers: Number(process.env.WORKERS_PER_CORE ?? 3) * availableParallelism(),
     // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
@@ -137,6 +143,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          isolate: false,
+          setupFiles: ownEnvironment,
           globalSetup: './test/support/command.ts',
           include: integration,
           exclude,

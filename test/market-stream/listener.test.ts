@@ -91,7 +91,7 @@ for (const [name, [hidesMs, bring, backWithinSeconds = 30]] of Object.entries(fa
   });
 
 test('the next listener takes the connections over: the upstream refuses none, and each symbol is back within seconds', async () => {
-  const { time, broker, listening, seen, run } = createScene({ count: 310 });
+  const { time, broker, listening, seen, run } = createScene({ count: 310, perSecond: 0.3 });
   const first = listening.begin(130_000);
   await run(20);
   // Ids that the upstream has forgotten have others in their place, which count for a minute more.
@@ -309,7 +309,7 @@ for (const [what, book, isTimed] of [
   ['does not say of when it is', { ask: '12.40', bid: '12.39' }, false],
 ] as const)
   test(`a book that ${what} changes nothing that is shown, and its symbol is fetched until a whole one comes`, async () => {
-    const { time, broker, listening, seen, run } = createScene();
+    const { time, broker, listening, seen, run } = createScene({ perSecond: 0.1 });
     listening.begin();
     await run(20);
     const told = async () => {
