@@ -6,7 +6,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { handle } from '../../infra/simulator/handle.ts';
 import { RequestCounters } from '../../infra/simulator/request-counters.ts';
 import { getStockInstrument, limits, operations } from '../../lib/catalogue/index.ts';
 import {
@@ -16,11 +15,10 @@ import {
   createMemoryLimiterStore,
   type Gateway,
   limiterLimits,
-  type Send,
 } from '../../lib/gateway/index.ts';
 import { requestOf, secretText, snapshotPath } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
-import { upstreamOfTest } from '../support/upstream.ts';
+import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 
 const { pass } = useFakeTime();
 
@@ -28,34 +26,9 @@ const { pass } = useFakeTime();
 function createFleet(size: number) {
   const arrived: { readonly at: number; readonly isInstrument: boolean; readonly outcome: string }[] = [];
   const upstream = upstreamOfTest({ counters: new RequestCounters() });
-  const send: Send = async ({ method, url, headers, body = '' }, { letGo }) => {
-    const { pathname, search, host } = new URL(url);
-    const leave = () => {
-      const now = Date.now();
-      const rawHeaders = ['host', host, ...Object.entries(headers).flat()];
-      const answer = handle(
-        { method, rawTarget: pathname + search, rawHeaders, body: new TextEncoder().encode(body), now },
-        upstream,
-      );
-      arrived.push({ at: now, isInstrument: pathname.includes('instrument'), outcome: answer.outcome });
-      return answer;
-    };
-    let answer: ReturnType<typeof leave> | undefined;
-    if (letGo) {
-      const may = await letGo(() => {
-        answer = leave();
-      });
-      if (!may) return { kind: 'not_sent' };
-    }
-    answer ??= leave();
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    return {
-      kind: 'answer',
-      status: answer.status,
-      header: () => undefined,
-      body: new TextEncoder().encode(answer.body),
-    };
-  };
+  const send = sendTo(upstream, ({ outcome }, { rawTarget }) => {
+    arrived.push({ at: Date.now(), isInstrument: rawTarget.split('?')[0]!.includes('instrument'), outcome });
+  });
   const cache = createMemoryCacheStores();
   const store = createMemoryLimiterStore();
   const instances = Array.from({ length: size }, () =>

@@ -6,7 +6,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { handle } from '../../infra/simulator/handle.ts';
 import { SlidingLog } from '../../infra/simulator/request-counters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
 import { cancelOrder, getOrder, listOpenOrders, operations } from '../../lib/catalogue/index.ts';
@@ -17,11 +16,10 @@ import {
   createMemoryLimiterStore,
   limiterLimits,
   type OperationLimits,
-  type Send,
 } from '../../lib/gateway/index.ts';
 import { orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
-import { upstreamOfTest } from '../support/upstream.ts';
+import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 
 const time = useFakeTime();
 
@@ -42,30 +40,13 @@ function createFleet(size: number) {
   const upstream = upstreamOfTest({ world });
   const log = new SlidingLog(queries);
   const counts = { queries: 0, over: 0 };
-  const send: Send = async ({ method, url, headers, body = '' }, { letGo }) => {
-    const { pathname, search, host } = new URL(url);
-    let answer: ReturnType<typeof handle> | undefined;
-    const leave = () => {
-      const now = Date.now();
-      if (method === 'GET') {
-        counts.queries++;
-        if (log.hasRoom(now)) log.count(now);
-        else counts.over++;
-      }
-      const rawHeaders = ['host', host, ...Object.entries(headers).flat()];
-      const bytes = new TextEncoder().encode(body);
-      answer = handle({ method, rawTarget: pathname + search, rawHeaders, body: bytes, now }, upstream);
-    };
-    if (!letGo) leave();
-    else if (!(await letGo(leave))) return { kind: 'not_sent' };
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    return {
-      kind: 'answer',
-      status: answer!.status,
-      header: () => undefined,
-      body: new TextEncoder().encode(answer!.body),
-    };
-  };
+  const send = sendTo(upstream, (_, { method }) => {
+    if (method !== 'GET') return;
+    const now = Date.now();
+    counts.queries++;
+    if (log.hasRoom(now)) log.count(now);
+    else counts.over++;
+  });
   const store = createMemoryLimiterStore();
   const cache = createMemoryCacheStores();
   const instances = Array.from({ length: size }, () =>

@@ -24,9 +24,12 @@ export const upstreamOfTest = (given: Partial<Pick<Upstream, 'counters' | 'world
 /** Everything that an upstream takes for its answer. */
 const answerMs = 120;
 
-/** Sends to it. @param arrived called with the answer to each request when it arrives */
+/** Sends to it. @param arrived called with the answer to each request, and with the request, when it arrives */
 export const sendTo =
-  (upstream: Upstream, arrived: (answer: ReturnType<typeof handle>) => void): Send =>
+  (
+    upstream: Upstream,
+    arrived: (answer: ReturnType<typeof handle>, request: { method: string; rawTarget: string }) => void,
+  ): Send =>
   async ({ method, url, headers, body = '' }, { letGo }) => {
     const { pathname, search, host } = new URL(url);
     let answer: ReturnType<typeof handle> | undefined;
@@ -35,7 +38,7 @@ export const sendTo =
       const bytes = new TextEncoder().encode(body);
       const request = { method, rawTarget: pathname + search, rawHeaders, body: bytes, now: Date.now() };
       answer = handle(request, upstream);
-      arrived(answer);
+      arrived(answer, request);
     };
     if (!letGo) leave();
     else if (!(await letGo(leave))) return { kind: 'not_sent' };
