@@ -1,9 +1,9 @@
 /** Bundles each function as the stack does, for tests and measurements. */
 
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import { esbuildOptions } from '../../infra/bundling.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -19,41 +19,55 @@ export interface Bundle {
   readonly kept: readonly string[];
 }
 
-/** Into one folder for each function, as `index.mjs`. */
+/** Into one folder for each function, as `index.mjs`: in one build, which reads what they share once. */
 export async function bundleFunctions(directory: string): Promise<readonly Bundle[]> {
-  const entries = await readdir(join(root, 'functions'), { withFileTypes: true, recursive: true });
-  const folders = entries.filter((entry) => entry.isFile() && entry.name === 'handler.ts');
-  return Promise.all(
-    folders.map((entry) => {
-      // Node 20.12 renamed `path`.
-      const folder = entry.parentPath;
-      return bundleFile(
-        join(folder, entry.name),
-        join(directory, folder.slice(join(root, 'functions/').length)),
-      );
-    }),
+  const functions = join(root, 'functions/');
+  const files = await readdir(functions, { recursive: true });
+  return bundleFiles(
+    directory,
+    files.flatMap((file) =>
+      basename(file) === 'handler.ts' ? [[dirname(file), join(functions, file)] as const] : [],
+    ),
   );
 }
 
 /** One file, to `index.mjs` in the folder. */
 export async function bundleFile(entry: string, folder: string): Promise<Bundle> {
+  const [bundle] = await bundleFiles(dirname(folder), [[basename(folder), entry]]);
+  return bundle!;
+}
+
+async function bundleFiles(
+  directory: string,
+  entries: readonly (readonly [folder: string, file: string])[],
+): Promise<readonly Bundle[]> {
   const { metafile } = await build({
     ...esbuildOptions,
     external: [...esbuildOptions.external],
     mainFields: [...esbuildOptions.mainFields],
-    entryPoints: { index: entry },
-    outdir: folder,
+    entryPoints: Object.fromEntries(entries.map(([folder, file]) => [`${folder}/index`, file])),
+    outdir: directory,
     absWorkingDir: root,
     metafile: true,
   });
-  const output = Object.entries(metafile.outputs).find(([name]) => name.endsWith('.mjs'));
-  return {
-    group: folder.split('/').at(-1) ?? '',
-    file: join(folder, 'index.mjs'),
-    bytes: output?.[1].bytes ?? 0,
-    inputs: Object.keys(metafile.inputs),
-    kept: Object.entries(output?.[1].inputs ?? {}).flatMap(([name, { bytesInOutput }]) =>
-      bytesInOutput > 0 ? [name] : [],
-    ),
-  };
+  return entries.map(([folder]): Bundle => {
+    const file = join(directory, folder, 'index.mjs');
+    const output = metafile.outputs[relative(root, file)]!;
+    return {
+      group: basename(folder),
+      file,
+      bytes: output.bytes,
+      inputs: inputsOf(metafile, output.entryPoint ?? ''),
+      kept: Object.entries(output.inputs).flatMap(([name, { bytesInOutput }]) =>
+        bytesInOutput > 0 ? [name] : [],
+      ),
+    };
+  });
+}
+
+function inputsOf({ inputs }: Metafile, entry: string): readonly string[] {
+  const found = new Set([entry]);
+  for (const name of found)
+    for (const { path } of inputs[name]?.imports ?? []) if (path in inputs) found.add(path);
+  return [...found];
 }
