@@ -17,7 +17,7 @@ export interface Resource {
 export function resourcesOf(config: CountersignConfig): readonly Resource[] {
   // The CDK's own look at a template takes as long as all else; deployments have it.
   process.env.CDK_VALIDATION ??= 'false';
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const app = new App({ treeMetadata: false, context: { 'aws:cdk:bundling-stacks': [] } });
   const stack = new CountersignStack(app, 'Countersign-counted', config);
   const { Resources } = app.synth().getStackByName(stack.stackName).template as {
     readonly Resources: Readonly<

@@ -1,7 +1,7 @@
 /** The construct in another stack: beside one of its kind, and with access for others. */
 
 import assert from 'node:assert/strict';
-import { App, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -10,9 +10,9 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { expect, test } from 'vitest';
 import { Countersign, type CountersignProps } from '../../infra/stack/countersign.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
-import { base, type CfnTemplate, policiesOf, synthesise } from './synthesise.ts';
+import { base, type CfnTemplate, createApp, policiesOf, synthesise } from './synthesise.ts';
 
-const own = (id = 'Own') => new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), id);
+const own = (id = 'Own') => new Stack(createApp(), id);
 const templateOf = (stack: Stack) => Template.fromStack(stack).toJSON() as CfnTemplate;
 const named = (template: CfnTemplate, type: string, property: string) =>
   Object.values(template.Resources)

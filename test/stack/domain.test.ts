@@ -1,7 +1,6 @@
 /** A name of the API's own: what is made of it, with a certificate that exists and with one that is made. */
 
 import assert from 'node:assert/strict';
-import { App } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, test } from 'vitest';
 import { ConfigError, type DomainConfig, securityPolicies } from '../../infra/stack/config.ts';
@@ -9,7 +8,7 @@ import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { type Refusals, testRefusals } from './refusals.ts';
-import { base, baseUrl, type Synthesised, synthesise } from './synthesise.ts';
+import { base, baseUrl, createApp, type Synthesised, synthesise } from './synthesise.ts';
 
 const upstream = { baseUrl, limits: 'interface' } as const;
 const operations = [getStockSnapshots];
@@ -216,7 +215,7 @@ test('cdk-nag, AwsSolutions', () => {
 
 test('a certificate of another Region is refused as soon as the Region is known', () => {
   const deployTo = (region?: string) =>
-    new CountersignStack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Elsewhere', {
+    new CountersignStack(createApp(), 'Elsewhere', {
       ...base,
       operations,
       domain: { name, certificateArn },

@@ -1,14 +1,13 @@
 /** What is deployed for lookups by event, where the deployer opens them. */
 
 import assert from 'node:assert/strict';
-import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { test } from 'vitest';
 import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
-import { base, type Resource, removals, type Synthesised, synthesise } from './synthesise.ts';
+import { base, createApp, type Resource, removals, type Synthesised, synthesise } from './synthesise.ts';
 
 const closed = synthesise();
 const opened = synthesise({ events: {} });
@@ -299,7 +298,7 @@ test('the bus takes no event with the source of replies, or one that stands for 
 
 test('an identity is granted the sources that it may name, and must name them where grants depend on it', () => {
   const statementFor = (props: Partial<CountersignConfig>, ...sources: string[]) => {
-    const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+    const app = createApp();
     const stack = new CountersignStack(app, 'Granting', { ...base, ...props });
     const role = new Role(stack, 'Reports', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     stack.countersign.grantPutEvents(role, ...sources);

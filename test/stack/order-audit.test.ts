@@ -1,7 +1,6 @@
 /** The audit of orders as resources: a table that takes lines from one function alone, its stream, its bus, its alarms. */
 
 import assert from 'node:assert/strict';
-import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -14,6 +13,7 @@ import { calledBy } from './called-by.ts';
 import {
   base,
   type CfnTemplate,
+  createApp,
   partOf,
   policiesOf,
   removals,
@@ -179,7 +179,7 @@ test('the bus has its own name, and takes events from the function alone', () =>
 });
 
 test('a rule takes what its filter names, and all events without one', () => {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const app = createApp();
   const stack = new CountersignStack(app, 'Rules', { ...base, operations, groups });
   const target = new SqsQueue(new Queue(stack, 'Settled'));
   const { countersign } = stack;

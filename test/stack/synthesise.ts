@@ -57,8 +57,11 @@ export interface Synthesised {
   functionOf(name: FunctionName): readonly [id: string, resource: Resource];
 }
 
+/** Without the tree of constructs, which takes as long to write as the template, and which no test reads. */
+export const createApp = () => new App({ treeMetadata: false, context: { 'aws:cdk:bundling-stacks': [] } });
+
 export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesised {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const app = createApp();
   const stack = new CountersignStack(app, 'Countersign-test', { ...base, ...props });
   const template = Template.fromStack(stack).toJSON() as CfnTemplate;
   const all = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);

@@ -1,7 +1,6 @@
 /** Trade events: nothing of them until they are opened, then a listener that can do exactly what it needs. */
 
 import assert from 'node:assert/strict';
-import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -12,6 +11,7 @@ import { testRefusals } from './refusals.ts';
 import {
   base,
   type CfnTemplate,
+  createApp,
   partOf,
   removals,
   type Synthesised,
@@ -186,7 +186,7 @@ test('the table expires by itself, can be set back, indexes what is to be done, 
 });
 
 test('a rule takes what its filter names, and all events without one', () => {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const app = createApp();
   const stack = new CountersignStack(app, 'Rules', { ...base, tradeEvents: {} });
   const target = new SqsQueue(new Queue(stack, 'Fills'));
   const { countersign } = stack;
