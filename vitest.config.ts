@@ -38,7 +38,7 @@ const integration = [
   'test/support/reporter.test.ts',
 ];
 
-/** Real time-outs, or each operation and fault over a connection: too slow to wait for while one types. */
+/** Real time-outs, each operation and fault over a connection, or a second of computing: too slow to wait for while one types. */
 const waits = [
   'test/access/issuer-keys.test.ts',
   'test/client/{follow,outcome-unknown}.test.ts',
@@ -105,10 +105,12 @@ export default defineConfig({
       CDK_VALIDATION: 'false',
     },
     pool: 'forks',
-    // What one project has made of a file, the others find.
+    // A file is transformed once for all projects, and again only when it changes.
     experimental: { fsModuleCache: true },
-    // More than there are cores: much of the time goes into waiting for the other side of a connection, but for the unit
-    // tests. A number, as a share is cut to the number of cores.
+    // What a test has built is loaded as it is.
+    server: { deps: { external: [/\/\.build\/.*\.m?js$/] } },
+    // More than there are cores: much of the time goes into waiting for the other side of a connection. The unit tests,
+    // which do not wait, have one a core. A number, as a share is cut to the number of cores.
     maxWorkers: Number(process.env.WORKERS_PER_CORE ?? 3) * availableParallelism(),
     // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
     testTimeout: 1_200_000,
@@ -143,6 +145,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          // Files share a process, as those of the unit tests do.
           isolate: false,
           setupFiles: ownEnvironment,
           globalSetup: './test/support/command.ts',

@@ -22,13 +22,9 @@ mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
 const built = mkdtempSync(join(import.meta.dirname, '.build/package-'));
 afterAll(() => rmSync(built, { recursive: true }));
 beforeAll(() => {
-  execFileSync(
-    join(root, 'node_modules/.bin/tsc'),
-    ['-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false', '--outDir', built],
-    {
-      cwd: root,
-    },
-  );
+  execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', built], {
+    cwd: root,
+  });
   markFolder(join(built, 'lib/catalogue'));
 });
 

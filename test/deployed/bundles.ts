@@ -57,7 +57,7 @@ async function bundleFiles(
       group: basename(folder),
       file,
       bytes: output.bytes,
-      inputs: inputsOf(metafile, output.entryPoint ?? ''),
+      inputs: inputsOf(metafile, output.entryPoint!),
       kept: Object.entries(output.inputs).flatMap(([name, { bytesInOutput }]) =>
         bytesInOutput > 0 ? [name] : [],
       ),

@@ -1,6 +1,6 @@
 /**
  * What an answer of two megabytes costs in memory, however deeply it is nested: at most three times its size, the
- * answer included. The runtime's own profiler counts what is allocated, also what was collected meanwhile.
+ * answer included. The gateway takes up to twice as much, and the cost grows with the size. The runtime's own profiler counts what is allocated, also what was collected meanwhile.
  */
 
 import assert from 'node:assert/strict';

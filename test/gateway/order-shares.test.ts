@@ -14,7 +14,7 @@ import { accountId, coreFor, orderPath, requestOf, snapshotTarget } from '../sup
 import { cancelBody, holdShares, loads, lookUp, placed, upstreamLimits } from './order-loads.ts';
 
 for (const kind of Object.keys(loads))
-  test(`10 ${kind} a second of one user cost another no answer`, (t) => holdShares(t, kind, 10, 40));
+  test(`10 ${kind} a second of one user cost another no answer`, (t) => holdShares(t, kind, 10, 70));
 
 test('a request for one user names the user to the limiter; a quote does not, nor does anything with a single user', async (t) => {
   const people = createTestAccess();

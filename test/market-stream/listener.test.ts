@@ -309,7 +309,7 @@ for (const [what, book, isTimed] of [
   ['does not say of when it is', { ask: '12.40', bid: '12.39' }, false],
 ] as const)
   test(`a book that ${what} changes nothing that is shown, and its symbol is fetched until a whole one comes`, async () => {
-    const { time, broker, listening, seen, run } = createScene({ perSecond: 0.1 });
+    const { time, market, broker, listening, seen, run } = createScene({ perSecond: 0.1 });
     listening.begin();
     await run(20);
     const told = async () => {
@@ -335,6 +335,7 @@ for (const [what, book, isTimed] of [
       'the next one may be whole',
     );
     const from = time.now();
+    market.trade('S5');
     await run(9);
     assert.deepEqual(await told(), { ...first, isTorn: true, isCarried: true, others });
     const fetches = seen.fetches.filter(({ at, symbols }) => at > from && symbols.includes('S5'));

@@ -1,8 +1,8 @@
-/** A hundred orders at once on one counter: the exhaustive tests have the rows of docs/orders.md. */
+/** Orders of many instances on one counter. The exhaustive tests have the last row of the table in docs/orders.md. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { countingGuard, startOrders, useTimeAndChance } from './contention.ts';
+import { countingGuard, placeByChance, startOrders, useTimeAndChance } from './contention.ts';
 
 const time = useTimeAndChance();
 
@@ -28,3 +28,11 @@ for (const [instances, each, transactionMs] of [
     assert.deepEqual(items.get('counter')?.state, { S: `${orders}` });
     assert.equal(items.size, orders + 1);
   });
+
+for (const [instances, perSecond, mayBeAway] of [
+  [5, 20, false],
+  [20, 20, false],
+  [20, 40, true],
+] as const)
+  test(`${perSecond} orders a second from ${instances} instances: each begins or is told that the journal was away`, () =>
+    placeByChance(time, instances, perSecond, mayBeAway));

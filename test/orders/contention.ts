@@ -3,6 +3,7 @@
  * does. Time and chance are the test's own.
  */
 
+import assert from 'node:assert/strict';
 import type { TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
 import { beforeEach, vi } from 'vitest';
 import type { Item } from '../../functions/aws/dynamo-items.ts';
@@ -14,6 +15,7 @@ import type { Guard } from '../../lib/guard-rails/guard.ts';
 import { beginChecked } from '../../lib/orders/checked-begin.ts';
 import { orderBody } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
+import type { FakeTime } from '../support/stepped-time.ts';
 import { entryOf } from './journal.contract.ts';
 
 const { names, sealer } = createIdentity(async () => 'k'.repeat(32));
@@ -130,4 +132,32 @@ export function startOrders(transactionMs: number) {
     return { kind, ms: Date.now() - started };
   };
   return { items, place };
+}
+
+/** Orders come by chance, for ten seconds, each to the next instance. Each begins, or is told that the journal was away. */
+export async function placeByChance(
+  { pass }: FakeTime,
+  instances: number,
+  perSecond: number,
+  mayBeAway: boolean,
+): Promise<void> {
+  const { items, place } = startOrders(10);
+  const guards = Array.from({ length: instances }, countingGuard);
+  const ended: { readonly kind: string; readonly ms: number }[] = [];
+  const orders = 10 * perSecond;
+  for (let index = 0; index < orders; index++) {
+    void place(index, guards[index % instances]!).then((one) => ended.push(one));
+    await pass(2 * Math.round((-500 * Math.log(1 - Math.random())) / perSecond));
+  }
+  for (let passed = 0; ended.length < orders && passed < 6500; passed += 100) await pass(100);
+  const begun = ended.filter(({ kind }) => kind === 'begun');
+  const away = orders - begun.length;
+  const times = begun.map(({ ms }) => ms).sort((a, b) => a - b);
+  const at = (share: number) => `${times[Math.floor(share * (times.length - 1))]} ms`;
+  console.log(`| ${instances} | ${perSecond} | ${begun.length} | ${away} | ${at(0.5)} | ${at(0.99)} |`);
+  assert.equal(ended.length, orders);
+  assert.ok(mayBeAway || away === 0, `${away} away`);
+  // What was away has written nothing, and what begins is counted.
+  assert.deepEqual(items.get('counter')?.state, { S: `${begun.length}` });
+  assert.equal(items.size, begun.length + 1);
 }
