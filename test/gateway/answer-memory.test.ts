@@ -1,6 +1,6 @@
 /**
- * What an answer of two megabytes costs in memory, however deeply it is nested: at most three times its size, the
- * answer included. The gateway takes up to twice as much, and the cost grows with the size. The runtime's own profiler counts what is allocated, also what was collected meanwhile.
+ * What an answer of four megabytes costs in memory, however deeply it is nested: at most three times its size, the
+ * answer included. The runtime's own profiler counts what is allocated, also what was collected meanwhile.
  */
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { recordsOf } from '../../lib/gateway/outcome.ts';
 import { createListings } from '../../lib/gateway/symbol-listings.ts';
 import { orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
 
-const size = 2 * 1024 * 1024;
+const size = 4 * 1024 * 1024;
 
 const repeated = (open: string, middle: string, close = '') => {
   const times = Math.floor((size - middle.length) / (open.length + close.length));
@@ -73,7 +73,7 @@ test('the profiler sees what parsing such an answer would cost', async () => {
   assert.ok(cost > 4 * size, `${cost}`);
 });
 
-describe('a page of the list of symbols of two megabytes', () => {
+describe('a page of the list of symbols of four megabytes', () => {
   const wrapped = (bytes: Uint8Array) =>
     new Uint8Array(Buffer.concat([Buffer.from('{"data":'), bytes, Buffer.from('}')]));
   const members = `{${Array.from({ length: size / 16 }, (_, index) => `"${1e9 + index}":1`).join()},"data":[]}`;
@@ -92,7 +92,7 @@ describe('a page of the list of symbols of two megabytes', () => {
     });
 });
 
-describe('snapshots of two megabytes', () => {
+describe('snapshots of four megabytes', () => {
   const numbered = Array.from({ length: size / 20 }, (_, index) => `{"symbol":"${1e7 + index}"}`);
   const bodies = {
     'very many records': `[${numbered.join()}]`,
@@ -111,7 +111,7 @@ describe('snapshots of two megabytes', () => {
     });
 });
 
-describe('an answer of two megabytes', () => {
+describe('an answer of four megabytes', () => {
   for (const [name, body] of Object.entries(answers))
     for (const [what, status, target, order] of [
       ['to a read', 200, '/trading/accounts/list', undefined],
