@@ -38,18 +38,20 @@ const integration = [
   'test/support/reporter.test.ts',
 ];
 
-/** Real time-outs, each operation and fault over a connection, or a second of computing: too slow to wait for while one types. */
+/** Real time-outs, each operation over a connection, or a second of computing: too slow to wait for while one types. */
 const waits = [
   'test/access/issuer-keys.test.ts',
   'test/client/{follow,outcome-unknown}.test.ts',
   'test/commands/{doctor,examine,smoke,users}.test.ts',
   'test/compositions/memory.test.ts',
   'test/deployed/{payload,send}.test.ts',
+  'test/docs/events.test.ts',
   'test/existing-clients/**/*.test.ts',
   'test/functions/rest-proxy.test.ts',
   'test/gateway/{access-matrix,answer-memory,cache,checks,instruments-limit,limiter,lists,order-polling,order-shares}.test.ts',
   'test/gateway/{read-again,redact,refusal-readers,side-effects,smuggling,upstream-answers}.test.ts',
   'test/guard-rails/{counters,determined-user,worst-case}.test.ts',
+  'test/json-scan.test.ts',
   'test/limiter/{many-limits,shares,window}.test.ts',
   'test/live/stream-demand.test.ts',
   'test/lookups/faults.test.ts',
@@ -71,7 +73,7 @@ const exhaustive = [
   'test/alarms/*.test.ts',
   'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
   'test/page/*.test.ts',
-  'test/orders/{contention-rows,model,promela,random-histories,restored-histories,under-fire}.test.ts',
+  'test/orders/{model,promela,random-histories,restored-histories,under-fire}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/{more-order-shares,wrong-preset}.test.ts',
