@@ -157,7 +157,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'stack', isolate: false, setupFiles: ownEnvironment, include: stack, exclude },
+        test: {
+          name: 'stack',
+          isolate: false,
+          setupFiles: [ownEnvironment, './test/support/own-folder.ts'],
+          include: stack,
+          exclude,
+        },
       },
       {
         extends: true,

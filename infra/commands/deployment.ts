@@ -1,5 +1,6 @@
 /** What a stage consists of, counted in its synthesised template: for docs and bills. Nothing is bundled, and AWS is not asked. */
 
+import { rmSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import type { CountersignConfig } from '../stack/config.ts';
 import { CountersignStack } from '../stack/stack.ts';
@@ -13,25 +14,22 @@ export interface Resource {
   readonly stays: boolean;
 }
 
+interface Template {
+  readonly Resources: Readonly<
+    Record<
+      string,
+      {
+        readonly Type: string;
+        readonly Properties?: Resource['properties'];
+        readonly DeletionPolicy?: string;
+      }
+    >
+  >;
+}
+
 /** By its logical id without CloudFormation's hash. */
-export function resourcesOf(config: CountersignConfig): readonly Resource[] {
-  // The CDK's own look at a template takes as long as all else; deployments have it.
-  process.env.CDK_VALIDATION ??= 'false';
-  const app = new App({ treeMetadata: false, context: { 'aws:cdk:bundling-stacks': [] } });
-  const stack = new CountersignStack(app, 'Countersign-counted', config);
-  const { Resources } = app.synth().getStackByName(stack.stackName).template as {
-    readonly Resources: Readonly<
-      Record<
-        string,
-        {
-          readonly Type: string;
-          readonly Properties?: Resource['properties'];
-          readonly DeletionPolicy?: string;
-        }
-      >
-    >;
-  };
-  return Object.entries(Resources).map(
+export const resourcesOf = (config: CountersignConfig): readonly Resource[] =>
+  Object.entries(templateOf(config).Resources).map(
     ([id, { Type: type, Properties: properties = {}, DeletionPolicy }]) => ({
       id: id.replace(/[0-9A-F]{8}$/, ''),
       type,
@@ -39,6 +37,18 @@ export function resourcesOf(config: CountersignConfig): readonly Resource[] {
       stays: DeletionPolicy === 'Retain',
     }),
   );
+
+function templateOf(config: CountersignConfig): Template {
+  // The CDK's own look at a template takes as long as all else; deployments have it.
+  process.env.CDK_VALIDATION ??= 'false';
+  const app = new App({ treeMetadata: false, context: { 'aws:cdk:bundling-stacks': [] } });
+  try {
+    const stack = new CountersignStack(app, 'Countersign-counted', config);
+    return app.synth().getStackByName(stack.stackName).template;
+  } finally {
+    // The CDK writes to a temporary folder, and would leave it there.
+    rmSync(app.outdir, { recursive: true, force: true });
+  }
 }
 
 export interface AtRest {
