@@ -298,6 +298,8 @@ export interface Refusal extends Caused {
   readonly allow?: readonly string[];
   /** Which of the upstream's limits has no permit, for the gateway itself. */
   readonly usedUp?: string;
+  /** Of a limit that all share, this user's own part is used up: others have room. For the gateway itself. */
+  readonly isOwnShare?: true;
   /** The part of a request for snapshots that the cache can serve although the whole is refused. */
   readonly partial?: PartialResult;
 }

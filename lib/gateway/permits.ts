@@ -146,6 +146,7 @@ export function limiterRefusal(
     detail: `${details[reason]}; nothing is wrong with this key.${hadNoEffect}`,
     retryAfterSeconds: retryAfterMs / 1000,
     ...(usedUp !== undefined && { usedUp }),
+    ...(reason === 'share_exhausted' && { isOwnShare: true as const }),
     ...(reason === 'blocked' && { cause: 'limit_tighter' as const }),
   };
 }

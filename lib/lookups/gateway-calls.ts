@@ -1,6 +1,7 @@
 /**
- * The calls of one batch to the gateway. A limit that is used up for one call is used up for the next: after a
- * refusal of the limiter, or several failures in a row, what counts against the same limit fails without a call.
+ * The calls of one batch to the gateway. A limit that is used up for one call is used up for the next: after a refusal of
+ * the limiter, what counts against the same limit fails without a call. A requester's own share, and several failures of
+ * its calls in a row, say nothing about others: their cause may be its deadline, its record or what it asked for.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -8,7 +9,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
 import type { Outcome, Refused } from '../gateway/outcome.ts';
 import { callerName } from '../identity/caller.ts';
-import type { PartialResult } from '../problem.ts';
+import type { PartialResult, Refusal } from '../problem.ts';
 import { concernsCallerOnly, type Failure, failureOf } from './failure.ts';
 
 export interface GatewayCallsOptions {
@@ -50,15 +51,15 @@ export interface Failed extends Times {
 
 type Callers = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
 
-/** After so many failures of an operation in a row the batch asks for it no more. */
+/** After so many failures of an operation in a row the batch asks for it no more for that requester. */
 const maxFailures = 3;
 
 export class GatewayCalls {
   readonly #options: GatewayCallsOptions;
   readonly #callers: Callers;
-  /** Why a limit or an operation is not asked for any more. */
+  /** Why a limit or an operation is not asked for any more, by any requester or by one. */
   readonly #stopped = new Map<string, Failure>();
-  /** In a row, by operation. */
+  /** In a row, by operation and requester. */
   readonly #failures = new Map<string, number>();
   #count = 0;
 
@@ -73,20 +74,20 @@ export class GatewayCalls {
   }
 
   async ask(call: GatewayCall): Promise<CallResult> {
-    const { operation } = call;
     const { gateway, clock } = this.#options;
-    const keys = keysOf(operation);
-    const stopped = this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation);
+    const keys = keysOf(call);
+    const stopped =
+      this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation) ?? this.#stopped.get(keys.own);
     const askedAt = clock();
     if (stopped) return { kind: 'failed', failure: stopped, askedAt, answeredAt: askedAt };
     const outcome = await gateway.ask(this.#requestOf(call));
     const times = { askedAt, answeredAt: clock() };
     if (outcome.kind !== 'refused') {
-      this.#failures.set(operation.id, 0);
+      this.#failures.set(keys.own, 0);
       return { kind: 'answered', outcome, ...times };
     }
     const failure = failureOf(outcome.refusal);
-    this.#noteFailure(operation, failure, outcome.refusal.usedUp);
+    this.#noteFailure(call, failure, outcome.refusal);
     const { partial } = outcome.refusal;
     return { kind: 'failed', failure, ...(partial && { partial }), ...times };
   }
@@ -106,21 +107,27 @@ export class GatewayCalls {
     };
   }
 
-  /** @param usedUp the limit that has no permit left, where that is known */
-  #noteFailure(operation: Operation, failure: Failure, usedUp: string | undefined): void {
-    const keys = keysOf(operation);
+  #noteFailure(call: GatewayCall, failure: Failure, { usedUp, isOwnShare }: Refusal): void {
+    const keys = keysOf(call);
     // Other operations count against the wide limit too, but not against the endpoint's own.
-    const isOwn = usedUp !== undefined && usedUp !== operation.limit;
-    if (failure.code === 'budget_used_up') this.#stopped.set(isOwn ? keys.operation : keys.limit, failure);
+    const isEndpoints = usedUp !== undefined && usedUp !== call.operation.limit;
+    if (isOwnShare) this.#stopped.set(keys.own, failure);
+    else if (failure.code === 'budget_used_up')
+      this.#stopped.set(isEndpoints ? keys.operation : keys.limit, failure);
     else if (failure.retryable && !concernsCallerOnly(failure)) {
-      const inRow = (this.#failures.get(operation.id) ?? 0) + 1;
-      this.#failures.set(operation.id, inRow);
-      if (inRow >= maxFailures) this.#stopped.set(keys.operation, failure);
+      const inRow = (this.#failures.get(keys.own) ?? 0) + 1;
+      this.#failures.set(keys.own, inRow);
+      if (inRow >= maxFailures) this.#stopped.set(keys.own, failure);
     }
   }
 }
 
-const keysOf = ({ id, limit }: Operation) => ({ limit: `limit ${limit}`, operation: `operation ${id}` });
+const keysOf = ({ operation: { id, limit }, requester }: GatewayCall) => ({
+  // What the catalogue names no limit for has none in common with anything else.
+  limit: `limit ${limit ?? `of ${id}`}`,
+  operation: `operation ${id}`,
+  own: `operation ${id} of ${requester}`,
+});
 
 /** Each requester is a caller of its own, in fairness and in what it may read. */
 export async function callersOf(requesters: readonly string[]): Promise<Callers> {

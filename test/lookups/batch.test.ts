@@ -300,6 +300,40 @@ test('a requester whose symbols are not cached yet stops no requester whose quot
   assert.equal(world.repliesTo(good.request_id)[0]?.type, 'QuoteLookupCompleted');
 });
 
+const ofOneRequester: readonly Refusal[] = [
+  // Its deadline leaves no time for an attempt, its record cannot be read, its parameters make the upstream fail.
+  { code: 'gateway_timeout' },
+  { code: 'access_unavailable' },
+  { code: 'upstream_error' },
+  { code: 'budget_used_up', retryAfterSeconds: 9, isOwnShare: true },
+];
+for (const refusal of ofOneRequester)
+  test(`${refusal.code} for one requester stops no other${refusal.isOwnShare ? ' whose share has room' : ''}`, async () => {
+    const world = createWorld();
+    const greedy = await callerName('events', 'greedy');
+    world.upstream = ({ caller }) => (caller?.unit === greedy ? refusal : '[]');
+    const read = (source: string, request_id: string, operation = 'listStockBars') =>
+      world.send({
+        'detail-type': 'ReadRequested',
+        source,
+        detail: {
+          request_id,
+          operation,
+          ...(operation === 'listStockBars'
+            ? { body: { symbols: [request_id], category: 'US_STOCK', timespan: 'D' } }
+            : { query: { account_id: request_id } }),
+        },
+      });
+    for (let n = 0; n < 8; n++) read('greedy', `bars-${n}`);
+    for (let n = 0; n < 8; n++) read('greedy', `orders-${n}`, 'listOpenOrders');
+    read('good', 'its-bars');
+    read('good', 'its-balance', 'getAccountBalance');
+    await world.deliver();
+    for (const id of ['its-bars', 'its-balance']) assert.equal(only(world, id).type, 'ReadCompleted');
+    const ofGreedy = world.calls.filter(({ caller }) => caller?.unit === greedy).length;
+    assert.ok(ofGreedy <= 12, `${ofGreedy} calls`);
+  });
+
 test('pauses grow, are spread, and end before the deadline', async () => {
   const seconds: number[] = [];
   for (const random of [0, 0.999]) {
