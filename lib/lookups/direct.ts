@@ -8,7 +8,7 @@ import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type AgeOptions, askAll } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
-import { deadlinePassed, type Failure, invalid } from './failure.ts';
+import { deadlinePassed, type Failure, invalid, withoutValues } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
 import { failedReply, failedReplyTo } from './replies.ts';
 import { deadlineOf, ownedRequest } from './request.ts';
@@ -45,16 +45,17 @@ export function createDirectLookup(options: DirectOptions) {
       return { detailType, detail, ...(failure && { failure }) };
     };
     const parsed = ownedRequest(event, operations, { otherwise: requesters.function, isDirect: true });
-    if (!parsed.ok) {
+    // Its caller has the failure as an error, and Lambda writes each error to the log.
+    const fail = (failure: Failure): DirectReply => {
+      const told = withoutValues(failure);
+      if (parsed.ok) return done(failedReply(parsed.lookup, told), told);
       const { kind, requester, requestId = '' } = parsed;
-      return done(
-        failedReplyTo(kind, { request_id: requestId, requester }, invalid(parsed)),
-        invalid(parsed),
-      );
-    }
+      return done(failedReplyTo(kind, { request_id: requestId, requester }, told), told);
+    };
+    if (!parsed.ok) return fail(invalid(parsed));
     const { lookup } = parsed;
     const deadline = deadlineOf(lookup, started);
-    if (deadline <= started) return done(failedReply(lookup, deadlinePassed), deadlinePassed);
+    if (deadline <= started) return fail(deadlinePassed);
     const results = await askAll([{ lookup, deadline }], {
       gateway,
       clock,
@@ -70,8 +71,7 @@ export function createDirectLookup(options: DirectOptions) {
       // The answer need not fit an event.
       maxBytes: Number.POSITIVE_INFINITY,
     });
-    return settled.kind === 'reply'
-      ? done(settled.reply, settled.failure)
-      : done(failedReply(lookup, deadlinePassed), deadlinePassed);
+    if (settled.kind === 'wait') return fail(deadlinePassed);
+    return settled.failure ? fail(settled.failure) : done(settled.reply);
   };
 }

@@ -68,6 +68,17 @@ export const gatewayFailed: Failure = {
 /** Of a single symbol: it does not exist. */
 export const isRejection = ({ code }: Failure) => code === 'upstream_rejected';
 
+/** What a log may show: without the values that came, and without the upstream's words, which may be an account's id. */
+export const withoutValues = ({ errors, upstream, ...failure }: Failure): Failure => ({
+  ...failure,
+  ...(isRejection(failure) && { detail: problemOf({ code: 'upstream_rejected' }).detail }),
+  ...(errors && { errors: errors.map((error) => without(error, 'received')) }),
+  ...(upstream && { upstream: without(upstream, 'message') }),
+});
+
+const without = (all: object, name: string): object =>
+  Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
+
 /**
  * Whether the failure is this requester's alone: it asked for too many invalid symbols, or for one that is not
  * cached yet. It says nothing about others.

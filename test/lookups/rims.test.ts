@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 import type { SQSRecord } from 'aws-lambda';
 import { test } from 'vitest';
 import { createEventBus } from '../../functions/aws/event-bridge.ts';
@@ -14,6 +15,7 @@ import type { LogEntry } from '../../functions/log/log.ts';
 import { createLookupMetrics } from '../../functions/log/lookup-metrics.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { openByDefault, operations } from '../../lib/catalogue/index.ts';
+import { rejectedBy } from '../../lib/gateway/upstream-answer.ts';
 import type { LookupMessage } from '../../lib/lookups/index.ts';
 import { hostWith } from '../support/deployed.ts';
 import { startAwsStub } from './aws-stub.ts';
@@ -271,6 +273,35 @@ test('a direct call has the reply; a failure is an error that a workflow can mat
   assert.equal(expired.name, 'LookupRetryable');
   assert.equal(JSON.parse(expired.message).code, 'deadline_passed');
   assert.equal(world.calls.length, 0);
+});
+
+test('what Lambda logs of a direct call’s failure has no value that came, and no word of the upstream', async () => {
+  const account = 'ACCOUNT-7713';
+  const world = createWorld();
+  const handler = createDirectHandler(world.lookups.direct, world.options.clock);
+  const upstream = { status: 417, errorCode: 'NOT_FOUND', message: `no account ${account}` };
+  world.upstream = () => rejectedBy({ ...upstream, requestId: 'of-the-upstream' });
+  const asked = { request_id: 'r', operation: 'getAccountBalance' };
+  const failing = (query: object) =>
+    assert.rejects(handler({ ...asked, query }, context), (error: Error) => {
+      failures.push(error);
+      return true;
+    });
+  const failures: Error[] = [];
+  await failing({ accountid: account });
+  await failing({ account_id: account });
+  const told = failures.map(({ message }) => JSON.parse(message));
+  for (const error of failures) assert.doesNotMatch(inspect(error), /7713/);
+  assert.deepEqual(
+    told.map(({ code }) => code),
+    ['invalid_request', 'upstream_rejected'],
+  );
+  assert.ok(told[0].errors[0].name.includes('accountid'), told[0].errors[0].name);
+  assert.deepEqual(told[1].upstream, {
+    status: 417,
+    error_code: 'NOT_FOUND',
+    request_id: 'of-the-upstream',
+  });
 });
 
 test('who may call directly brings no message, and with it no other requester', async () => {
