@@ -73,10 +73,13 @@ const single: Partial<Record<CheckName, Check>> = {
   allowed_sessions: ({ sessions }, { allowed_sessions: limit }) => notAmong(sessions, limit),
   max_order_quantity: ({ quantity, amount, isUnreadable }, { max_order_quantity: limit }) => {
     if (limit === undefined) return undefined;
+    const failed = quantity === undefined ? undefined : above(quantity, limit);
+    // What is known may be too much already.
+    if (failed) return failed;
     // How many an amount buys, whatever stands beside it.
     if (amount !== undefined) return { limit, came: notKnown, unknown: 'price' };
     if (quantity === undefined || isUnreadable) return { limit, came: notKnown, unknown: 'order' };
-    return above(quantity, limit);
+    return undefined;
   },
   max_order_notional: (order, limits, prices) => {
     const { max_order_notional: limit } = limits;
@@ -89,19 +92,20 @@ const single: Partial<Record<CheckName, Check>> = {
     const { instrument, isUnseen, isUnreadable } = order;
     if (limit === undefined || (instrument !== undefined && instrument !== 'EQUITY')) return undefined;
     const told = `${limit} % from the last price`;
+    const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
+    const last = lastPriceOf(order, allPrices);
+    const far = last === undefined ? undefined : prices.find((price) => isFar(price, last, limit));
+    if (far !== undefined) return { limit: told, came: `${far}; last price ${last}` };
     if (instrument === undefined || isUnreadable)
       return { limit: told, came: notKnown, unknown: isUnseen || isUnreadable ? 'order' : 'contract' };
-    const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
     if (prices.length === 0 && !hasLimitPrice(order)) return undefined;
-    const last = lastPriceOf(order, allPrices);
     if (prices.length === 0 || last === undefined)
       return {
         limit: told,
         came: `${prices[0] ?? notKnown}; last price ${last ?? notKnown}`,
         unknown: 'price',
       };
-    const far = prices.find((price) => isFar(price, last, limit));
-    return far === undefined ? undefined : { limit: told, came: `${far}; last price ${last}` };
+    return undefined;
   },
 };
 

@@ -41,7 +41,7 @@ import {
 } from './limits.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
 import { notionalOf, type PricedSymbol, type Prices, priceKey } from './notional.ts';
-import { type OrderToCheck, orderToCheck } from './order.ts';
+import { hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
 
 /** Pre-trade checks and the kill switch. */
 export interface GuardOptions {
@@ -397,8 +397,10 @@ function uncountable(
   if (!limit) return [];
   const check = 'max_duplicative_orders';
   const told = `${limit.orders} within ${limit.seconds} s`;
-  const unread = known.find(({ order }) => order.isUnreadable);
-  if (unread) return [{ check, at: unread.order.at, limit: told, came: notKnown, unknown: 'order' }];
+  for (const { order } of known) {
+    const unknown = order.isUnreadable ? 'order' : hasStrayLegs(order) && 'contract';
+    if (unknown) return [{ check, at: order.at, limit: told, came: notKnown, unknown }];
+  }
   if (known.length + 3 * changes.length <= maxItems) return [];
   const most = `${told}, of at most ${maxItems / 4} orders in a request`;
   return [{ check, at: known[0]!.order.at, limit: most, came: `${known.length}` }];

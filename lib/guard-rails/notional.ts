@@ -5,7 +5,7 @@
 
 import { addDecimals, multiplyDecimals } from '../kernel/decimals.ts';
 import type { UnknownName } from './limits.ts';
-import { isLimited, largest, maySell, type OrderToCheck, type TradedPart } from './order.ts';
+import { hasStrayLegs, isLimited, largest, maySell, type OrderToCheck, type TradedPart } from './order.ts';
 
 /** A price that a check takes: of a stock or fund by its symbol, of an option by its contract's. */
 export interface PricedSymbol {
@@ -77,15 +77,19 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   const factor = addDecimals('1', hundredth(margin));
   const units = multiplyDecimals(quantity, sizeOf(order));
   let sum = '0';
+  let missing: UnknownName | undefined = hasStrayLegs(order) ? 'contract' : undefined;
   for (const part of order.parts) {
     const priced = pricedSymbol(part);
     const quote = priced && prices.get(priceKey(priced));
-    if (quote === undefined) return { value: own, unknown: priced ? 'price' : 'contract' };
+    if (quote === undefined) {
+      missing ??= priced ? 'price' : 'contract';
+      continue;
+    }
     // A stop price is the order's, of which a combination has none of its own for each leg.
     const price = isCombination(order) ? quote : (largest([quote, order.stopPrice]) ?? quote);
     sum = addDecimals(sum, multiplyDecimals(multiplyDecimals(price, factor), units));
   }
-  return { value: largest([sum, own]) ?? sum };
+  return { value: largest([sum, own]) ?? sum, ...(missing && { unknown: missing }) };
 }
 
 /** Why no quote could say it; undefined where quotes or the order itself do. */
@@ -96,9 +100,11 @@ function unknownOf(order: OrderToCheck): UnknownName | undefined {
   const isKnownKind =
     instrument === 'EQUITY' || instrument === 'OPTION' || Object.hasOwn(unpriced, instrument ?? '');
   if (!isKnownKind) return 'contract';
-  // A stock order is of its stock alone.
-  if (instrument !== 'OPTION') return isOfOptions(order) || isCombination(order) ? 'contract' : undefined;
-  return parts.some((part) => pricedSymbol(part) === undefined) ? 'contract' : undefined;
+  const isStrange =
+    hasStrayLegs(order) ||
+    (instrument === 'OPTION' && parts.some((part) => pricedSymbol(part) === undefined));
+  // Where quotes are taken, the other legs have theirs.
+  return isStrange && !needsQuotes(order) ? 'contract' : undefined;
 }
 
 /** By what the order says itself. */

@@ -24,7 +24,7 @@ export interface OrderToCheck {
   readonly stopPrice: string | undefined;
   /** It has a limit price, and a replacement may have taken that away. */
   readonly mayBeUnlimited?: boolean;
-  /** What is traded: one thing, or the legs of a combination. */
+  /** What is traded: one thing, or the legs of an option order. Of any other order the thing, and legs that it may not have. */
   readonly parts: readonly TradedPart[];
   /** A replacement is not the repetition of an order. */
   readonly isReplacement: boolean;
@@ -115,7 +115,9 @@ export function orderToCheck(json: string | undefined, at: string, replaced?: st
     isByAmount,
     limitPrice,
     stopPrice,
-    parts: legs.length > 0 ? legs.map((leg) => partOf(leg, instrument)) : [partOf(before, instrument)],
+    parts: (instrument === 'OPTION' && legs.length > 0 ? legs : [before, ...legs]).map((one) =>
+      partOf(one, instrument),
+    ),
     isReplacement: replaced !== undefined,
     isUnseen: json === undefined,
     isUnreadable:
@@ -164,6 +166,10 @@ const limited: ReadonlySet<string | undefined> = new Set(['LIMIT', 'STOP_LOSS_LI
 export const hasLimitPrice = ({ orderType }: OrderToCheck): boolean => limited.has(orderType);
 
 export const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
+
+/** Only option orders have legs: what the upstream makes of those of another order is not known. */
+export const hasStrayLegs = ({ instrument, parts }: OrderToCheck): boolean =>
+  instrument !== 'OPTION' && parts.length > 1;
 
 /** Also where no side is known. */
 export const maySell = ({ sides }: OrderToCheck): boolean =>

@@ -7,7 +7,7 @@ import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import { type Exposure, releasing } from '../../lib/guard-rails/exposure.ts';
 import { createGuard } from '../../lib/guard-rails/guard.ts';
 import { bearer, claimsOf, createTestAccess, grantsOf, user } from '../support/access.ts';
-import { accountId, ask } from '../support/core.ts';
+import { accountId, ask, newOrder } from '../support/core.ts';
 import {
   batchPath,
   bodyOf,
@@ -225,6 +225,23 @@ describe('what is not known', () => {
       assert.ok(!outcome.startsWith('blocked'), outcome);
       assert.equal(after.sent(), 1);
     });
+
+  test('a stock is not valued by a leg that it may not have', async (t) => {
+    const cheap = { side: 'BUY', market: 'US', instrument_type: 'EQUITY', symbol: 'F' };
+    const order = (more: object) =>
+      newOrder({ client_order_id: 'stock-with-a-leg', quantity: '100', legs: [cheap], ...more });
+    const last = { AAPL: '200', F: '1' };
+    for (const [check, limit] of Object.entries(bounds)) {
+      const { place, sent } = await started(t, { limits: { ...limit }, last });
+      const stock = order(check === 'max_order_quantity' ? {} : { quantity: '10' });
+      assert.equal(outcomeOf(await place(stock)), `blocked: ${check} /new_orders/0`);
+      assert.equal(sent(), 0);
+    }
+    const { place, sent } = await started(t, { limits: { price_collar: '10' }, last });
+    const far = order({ order_type: 'LIMIT', limit_price: '1', side: 'SELL' });
+    assert.equal(outcomeOf(await place(far)), 'blocked: price_collar /new_orders/0');
+    assert.equal(sent(), 0);
+  });
 
   test('an order whose header says another category is no order that is known', async (t) => {
     const { gateway, sent } = await started(t, { limits: { max_order_quantity: '100' } });

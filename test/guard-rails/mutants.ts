@@ -74,6 +74,27 @@ export const mutants: readonly Mutant[] = [
     'if (quantity === undefined) return undefined; else if (isUnreadable)',
   ),
   checks(
+    'what is known of a quantity is not looked at',
+    'if (failed) return failed;',
+    'if (failed && amount === undefined) return failed;',
+  ),
+  checks(
+    'a price that is read is not compared beside a number that is not',
+    'last === undefined ? undefined : prices.find',
+    'last === undefined || isUnreadable ? undefined : prices.find',
+  ),
+  notional(
+    'of a combination nothing is known where one leg has no quote',
+    '{ value: largest([sum, own]) ?? sum, ...(missing && { unknown: missing }) }',
+    'missing ? { value: own, unknown: missing } : { value: largest([sum, own]) ?? sum }',
+  ),
+  order(
+    'a stock is the leg that it may not have',
+    "(instrument === 'OPTION' && legs.length > 0 ? legs : [before, ...legs])",
+    '(legs.length > 0 ? legs : [before])',
+  ),
+  guard('a stray leg makes another order', "hasStrayLegs(order) && 'contract'", 'undefined'),
+  checks(
     'one of several values is enough',
     '!allowed.includes(value)',
     '!values.some((one) => allowed.includes(one))',

@@ -168,6 +168,9 @@ const ofOptions = (price: string, quantity: string, symbols: readonly string[], 
     ...more,
   });
 
+/** Of another stock, beside a stock order: only option orders have legs. */
+const strayLeg = { side: 'BUY', market: 'US', instrument_type: 'EQUITY', symbol: 'F' };
+
 /** At 20 each, with 5 percent: 21. */
 async function salesCountAtQuotes(subject: GuardSubject): Promise<void> {
   const { ask, world } = createDesk(subject, {
@@ -196,6 +199,8 @@ async function salesCountAtQuotes(subject: GuardSubject): Promise<void> {
     limited('0.01', '1', { total_cash_amount: '2100.01' }),
     placed({ quantity: '1000', total_cash_amount: '1' }),
     limited('0.01', '1', { legs: [{ symbol: near, side: 'BUY', instrument_type: 'OPTION', quantity: '1' }] }),
+    placed({ quantity: '1', legs: [strayLeg] }),
+    placed({ entrust_type: 'AMOUNT', quantity: undefined, total_cash_amount: '1', legs: [strayLeg] }),
     limited(`9${'0'.repeat(200)}`, '1', { side: 'SELL' }),
     placed({ order_type: 'STOP_LOSS', stop_price: `9${'0'.repeat(200)}`, quantity: '1' }),
   ];
@@ -249,6 +254,30 @@ async function someUnknownsAreAllowed(subject: GuardSubject): Promise<void> {
     'max_open_notional',
   ]);
   assert.deepEqual(failedOf(await ask(crypto)), ['max_open_notional']);
+}
+
+async function knownPartsAreChecked(subject: GuardSubject): Promise<void> {
+  const limits: TradingLimits = {
+    max_order_quantity: '9',
+    max_order_notional: '2100',
+    price_collar: '10',
+    allow_unknown: ['price', 'order', 'contract'],
+  };
+  const { ask } = createDesk(subject, { limits: { stack: limits }, last: '20' });
+  const cases: readonly (readonly [order: AskedOrder, failing: readonly string[]])[] = [
+    [placed({ quantity: '10', total_cash_amount: '1' }), ['max_order_quantity']],
+    [placed({ quantity: '10', total_cash_amount: '1e1001' }), ['max_order_quantity']],
+    [limited('22.01', '1', { total_cash_amount: '1e1001' }), ['price_collar']],
+    [ofOptions('0.01', '2', [near, 'AAPL1']), ['max_order_notional']],
+    [placed({ quantity: '1', total_cash_amount: '1e1001' }), []],
+    [ofOptions('0.01', '1', [near, 'AAPL1']), []],
+  ];
+  for (const [order, failing] of cases) assert.deepEqual(failedOf(await ask(order)), failing, order.json);
+  const repeated = { max_duplicative_orders: { orders: 9, seconds: 60 } };
+  const desk = createDesk(subject, { limits: { stack: repeated }, last: '20' });
+  assert.deepEqual(failedOf(await desk.ask(placed({ quantity: '1', legs: [strayLeg] }))), [
+    'max_duplicative_orders',
+  ]);
 }
 
 async function minuteCounts(subject: GuardSubject): Promise<void> {
@@ -614,6 +643,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   salesCountAtQuotes,
   classesHaveUnderlyings,
   someUnknownsAreAllowed,
+  knownPartsAreChecked,
   unreadableIsUnknown,
   minuteCounts,
   repetitionsCount,
