@@ -163,6 +163,8 @@ interface Known {
   readonly order: OrderToCheck;
   /** As it may be at most, with the replacements before. */
   readonly largest: OrderToCheck;
+  /** Of one that is replaced, as it stands: the replacement may be executed late, or not at all. */
+  readonly standing: OrderToCheck | undefined;
   readonly prices: Prices;
   readonly what: string;
 }
@@ -279,13 +281,16 @@ class OrderGuard implements Guard {
     return { rules, leaveBy, isClosed: controls.get(restoredScope)?.stopped !== undefined };
   }
 
-  async #know(asked: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {
-    const read = orderToCheck(asked.json, asked.at, asked.replaced);
+  async #know(given: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {
+    const read = orderToCheck(given.json, given.at, given.replaced);
+    const standing = standingOf(given);
+    const { exposure } = given;
+    const asked = standing ? { ...given, exposure: exposureAfter(standing, { exposure }, {}) } : given;
     const [order, largest] = [asReplaced(read, asked), atMost(read, asked)];
     const { names } = this.#parts;
     const taken = rules.map(({ limits }) => ({
       maxAgeMs: maxQuoteAgeMs(limits),
-      quotes: [...quotesTaken(order, limits), ...quotesTaken(largest, limits)],
+      quotes: [order, largest, ...(standing ? [standing] : [])].flatMap((one) => quotesTaken(one, limits)),
     }));
     const wanting = taken.filter(({ quotes }) => quotes.length > 0);
     const maxAgeMs = Math.min(...wanting.map(({ maxAgeMs }) => maxAgeMs));
@@ -299,6 +304,7 @@ class OrderGuard implements Guard {
       asked,
       order,
       largest,
+      standing,
       prices,
       what: repeats ? await names.nameOf('asked', account, contentsOf(order)) : '',
     };
@@ -325,10 +331,15 @@ class OrderGuard implements Guard {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
     const repetitions = this.#countSame(rule, known, now);
     const { kept, margin, share } = rule;
-    const totals = known.map(({ asked, largest, prices }) => {
+    const totals = known.map(({ asked, largest, standing, prices }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
-      const { value, unknown } = kept.open ? notionalOf(largest, prices, margin) : { value: before };
-      return { before, total: larger(value, before), unknown };
+      const may = [largest, ...(standing ? [standing] : [])];
+      const worth = kept.open ? may.map((one) => notionalOf(one, prices, margin)) : [];
+      return {
+        before,
+        total: worth.reduce((most, { value }) => larger(most, value), before),
+        unknown: worth.find(({ unknown }) => unknown)?.unknown,
+      };
     });
     const orders = known.map(({ order }, index): CountedOrder => {
       const { before, total, unknown } = totals[index]!;
@@ -381,6 +392,9 @@ class OrderGuard implements Guard {
     return { same, changes, orders };
   }
 }
+
+const standingOf = ({ json, at, replaced }: AskedOrder): OrderToCheck | undefined =>
+  json === undefined || replaced === undefined ? undefined : orderToCheck(json, at);
 
 /** A store forgets such a counter: one that is begun anew has no revision that it had before. */
 const anyRevision = (): number => Math.floor(Math.random() * 2 ** 48);

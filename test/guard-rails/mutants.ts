@@ -93,6 +93,11 @@ export const mutants: readonly Mutant[] = [
     "(instrument === 'OPTION' && legs.length > 0 ? legs : [before, ...legs])",
     '(legs.length > 0 ? legs : [before])',
   ),
+  guard(
+    'what is replaced does not count as it stands',
+    'const may = [largest, ...(standing ? [standing] : [])]',
+    'const may = [largest]',
+  ),
   guard('a stray leg makes another order', "hasStrayLegs(order) && 'contract'", 'undefined'),
   checks(
     'one of several values is enough',
@@ -195,11 +200,7 @@ export const mutants: readonly Mutant[] = [
   notional('an option is one share', "optionSize = '100'", "optionSize = '1'"),
   notional('a sale counts by its limit price', 'maySell(order) ||', ''),
   notional('a combination counts by its net price', 'isCombination(order) || maySell', 'maySell'),
-  notional(
-    'what has no quote is nothing',
-    'if (quote === undefined) return',
-    'if (quote === undefined) continue; else if (false) return',
-  ),
+  notional('what has no quote is nothing', "missing ??= priced ? 'price' : 'contract';", ''),
   notional('an order that was not seen is one', 'if (isUnseen || isUnreadable)', 'if (isUnreadable)'),
   notional('a price that cannot be read is none', 'if (isUnseen || isUnreadable)', 'if (isUnseen)'),
   notional('a limit above the quote does not count', 'largest([sum, own]) ?? sum', 'sum'),
@@ -290,7 +291,11 @@ export const mutants: readonly Mutant[] = [
   guard('one fails, one passes', 'blocking.length > 0', 'blocking.length > 1'),
   guard('counters tell of others', "kind === 'gateway' && countedChecks", "kind === 'user' && countedChecks"),
   guard('a price of nothing is a price', "compareDecimals(last.price, '0') > 0", 'true'),
-  guard('a replacement that is smaller frees at once', 'larger(value, before)', 'value'),
+  guard(
+    'a replacement that is smaller frees at once',
+    'larger(most, value), before)',
+    "larger(most, value), '0')",
+  ),
   guard('what is counted already counts again', 'subtractDecimals(total, before)', 'total'),
   guard('counters of an instance go back', '> counter.revision) continue;', '< -1) continue;'),
   guard('a request may leave later', 'maxControlAgeMs - ageMs', '2 * maxControlAgeMs - ageMs'),

@@ -455,6 +455,18 @@ async function replacementsAddUp(subject: GuardSubject): Promise<void> {
     assert.ok(verdict.kind === 'allowed');
     assert.deepEqual(verdict.exposures[0]?.counted, { 'counter stack': counted }, JSON.stringify(changes));
   }
+  // As the upstream shows an order of which nothing is counted, or that another program has made larger since.
+  const limits = { stack: { max_open_notional: '10000' } };
+  const { ask } = createDesk(subject, { limits, last: '20', user: undefined });
+  const counted = { quantity: '1', limitPrice: '1', counted: { 'counter stack': '1' } };
+  for (const exposure of [undefined, counted]) {
+    const verdict = await ask(
+      replaced(limited('1', '100').json, { quantity: '1', limit_price: '1' }, exposure),
+    );
+    assert.ok(verdict.kind === 'allowed');
+    const [after] = verdict.exposures;
+    assert.deepEqual([after?.quantity, after?.counted], ['100', { 'counter stack': '100' }]);
+  }
 }
 
 /** For one order alone, what a replacement names counts as it comes. */
@@ -481,6 +493,9 @@ async function replacementIsChecked(subject: GuardSubject): Promise<void> {
   const unlimited = { ...exposure!, quantity: '4', isUnlimited: true as const };
   assert.deepEqual(await failsOn(order.json, { quantity: '5' }, unlimited), ['max_order_notional']);
   assert.deepEqual(await failsOn(order.json, { quantity: '5', order_type: 'LIMIT' }, unlimited), []);
+  const collared = createDesk(subject, { limits: { stack: { price_collar: '10' } }, last: '20' });
+  const farther = replaced(limited('20', '1').json, { limit_price: '30', instrument_type: 'OPTION' });
+  assert.deepEqual(failedOf(await collared.ask(farther)), ['price_collar']);
 }
 
 async function openCounts(subject: GuardSubject): Promise<void> {
