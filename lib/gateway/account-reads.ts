@@ -57,11 +57,11 @@ export function createAccountReads(
   return {
     async ask(read, rule) {
       const { route, valid, credential } = read;
-      const credentialName = await accountOf(credential);
       // What is not kept is shared in this instance alone, which knows its own changes. Where another gateway makes the
       // changes, this one serves one request at a time, as Lambda's instances do, or shares its versions with the other.
       const version = await versions.current(await subjectOf(read), rule.seconds === 0);
-      const key = `${credentialName}#${version}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
+      const request = await responseKey(route.operation.id, valid.query, valid.body, credential.appKey);
+      const key = `${await accountOf(credential)}#${version}#${request}`;
       const missLimits = missLimitsOf(route.operation, parts);
       const outcome = await askResponses(cacheOf(credential), read, { key, rule, limits: missLimits }, parts);
       return outcome.kind === 'cached' ? { ...outcome, isAccountData: true } : outcome;
@@ -75,11 +75,13 @@ export function createAccountReads(
 
 /**
  * What a request is about: the account that it names, or else all that its group has of the credential, such as the
- * watchlists.
+ * watchlists. A plain hash would confirm a guessed account, so the app key is hashed with it. The app secret is not:
+ * while it is replaced, instances with the old one and instances with the new one tell each other of changes.
  */
 async function subjectOf({ route, valid, credential }: CachedRead): Promise<string> {
   const { account_id: account } = parametersOf(valid);
-  const subject = typeof account === 'string' ? ['account', account] : ['group', route.operation.group];
+  const subject =
+    typeof account === 'string' ? ['account', account, credential.appKey] : ['group', route.operation.group];
   return `${await accountOf(credential)}#${(await sha256Hex(JSON.stringify(subject))).slice(0, 32)}`;
 }
 

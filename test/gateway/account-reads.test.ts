@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import type { Fault, SimulatorOptions } from '../../infra/simulator/index.ts';
+import { responseKey } from '../../lib/cache/responses/index.ts';
 import {
   cancelOrder,
   createWatchlist,
@@ -21,6 +22,7 @@ import {
   type Limiter,
   type ResponseStore,
 } from '../../lib/gateway/index.ts';
+import { sha256Hex } from '../../lib/kernel/key-text.ts';
 import {
   accountId,
   accountsPath,
@@ -198,6 +200,38 @@ describe('what an account holds and has ordered', { concurrent: true }, () => {
         assert.equal(text.replace(/"[\d.-]+"/g, ''), alone[at % 2]);
       assert.equal(asked(path).length, before + 2);
     }
+  });
+
+  test('is shared under names that confirm no guessed account', async (t) => {
+    const { gateway, another, asked, written } = await fleetFor(t);
+    const { text } = await good(ask(gateway, openOrdersOf(accountId)));
+    assert.equal((await good(ask(another(), openOrdersOf(accountId)))).text, text);
+    assert.equal(asked(listOpenOrders.path).length, 1);
+    await good(ask(gateway, orderPath, { body: openOrder('order-under-a-name') }));
+    const names = written.map((item) => item.split(' ')[0]!);
+    assert.deepEqual(
+      names.map((name) => name.split('#')[0]),
+      ['account', 'version'],
+    );
+    const request = await responseKey(listOpenOrders.id, [['account_id', accountId]], '');
+    const account = await sha256Hex(JSON.stringify(['account', accountId]));
+    const guesses = [accountId, account.slice(0, 32), request.slice(-32)];
+    assert.deepEqual(
+      names.filter((name) => guesses.some((guess) => name.includes(guess))),
+      [],
+    );
+  });
+
+  test('is read anew after a change by an instance that has a new secret of the key already', async (t) => {
+    const { another, asked, simulator } = await fleetFor(t);
+    let current = credentials;
+    const reading = another(credentials, { secrets: { read: async () => secretText(current) } });
+    await good(ask(reading, openOrdersOf(accountId)));
+    current = { ...credentials, appSecret: 'another-secret-of-the-key' };
+    simulator.setCredentials([current]);
+    await good(ask(another(current), orderPath, { body: openOrder('order-of-the-new-secret') }));
+    assert.match((await good(ask(reading, openOrdersOf(accountId)))).text, /order-of-the-new-secret/);
+    assert.equal(asked(listOpenOrders.path).length, 3);
   });
 
   test('is no older than two seconds, or fifteen while another request renews it', async (t) => {

@@ -9,14 +9,16 @@ import { sha256Hex } from '../../kernel/key-text.ts';
  *
  * @param query valid: in the form that is sent
  * @param body compact JSON, empty for none; another order of its members counts as another request
+ * @param secrets what no reader of the store knows: a hash without it would confirm a guessed account
  */
 export async function responseKey(
   operationId: string,
   query: readonly (readonly [name: string, value: string])[],
   body: string,
+  ...secrets: readonly string[]
 ): Promise<string> {
   const pairs = [...query].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const text = JSON.stringify([operationId, pairs, body]);
+  const text = JSON.stringify([operationId, pairs, body, ...secrets]);
   // 128 bits are enough for a name.
   const key = remembered.get(text) ?? `${operationId}#${(await sha256Hex(text)).slice(0, 32)}`;
   if (text.length <= 1000) putLatest(remembered, text, key, 1000);
