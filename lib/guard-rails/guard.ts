@@ -4,6 +4,7 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import { type Ages, createAges, type Moment } from '../kernel/age.ts';
 import { compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, notKnown, quotesTaken } from './checks.ts';
 import { plainSymbol } from './contracts.ts';
@@ -171,6 +172,8 @@ interface Known {
 
 /** Counters of accounts and users that have not ordered for a while are forgotten. */
 const maxCounters = 1000;
+/** An instance that had no order for so long may not have seen orders closed: after a restore they are for twice as long. */
+const maxIdleMs = 5 * 60_000;
 
 /** @example const guard = createGuard({ controls, limits: { max_order_notional: '10000' }, names, clock: Date.now }); */
 export const createGuard = (parts: GuardParts): Guard => new OrderGuard(parts);
@@ -179,14 +182,21 @@ class OrderGuard implements Guard {
   readonly #parts: GuardParts;
   readonly #controls: Controls;
   readonly #counters = new Map<string, StoredCounter>();
+  readonly #ages: Ages;
+  #askedAt: Moment;
 
   constructor(parts: GuardParts) {
     this.#parts = parts;
+    this.#ages = createAges(parts.clock);
+    this.#askedAt = this.#ages.now();
     this.#controls = createControls(parts.controls, parts.clock);
   }
 
   async verdict(question: GuardQuestion): Promise<Verdict> {
     const { rules, leaveBy, isClosed } = await this.#rules(question);
+    // A restored journal has revisions again that it had before, with other states.
+    if (isClosed || this.#ages.since(this.#askedAt) > maxIdleMs) this.#counters.clear();
+    this.#askedAt = this.#ages.now();
     if (isClosed) return { kind: 'closed' };
     const stop = rules.find(({ control }) => control?.stopped);
     if (stop?.control?.stopped) return { kind: 'stopped', scope: stop.kind, since: stop.control.stopped.at };

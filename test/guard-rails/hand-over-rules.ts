@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { type Answer, refused } from '../../lib/answer.ts';
 import { placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import { restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
+import { readCounter } from '../../lib/guard-rails/counter.ts';
 import { createMemoryControls, type MassCancel, type TradingLimits } from '../../lib/guard-rails/index.ts';
+import { compareCounters } from '../../lib/orders/compare-counters.ts';
+import type { KeptJournal } from '../../lib/orders/memory-journal.ts';
 import { each } from '../support/each.ts';
 import { newOrder } from '../support/orders.ts';
 import type { ExposureSubject } from './exposure-world.ts';
@@ -33,7 +37,8 @@ interface State {
 
 /** Instances that share a journal, and what they send. */
 function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubject, limits: TradingLimits) {
-  const journal = createMemoryOrderJournal();
+  const kept: KeptJournal = { entries: new Map(), counters: new Map() };
+  const journal = createMemoryOrderJournal(kept);
   const controls = createMemoryControls();
   controls.set('stack', { limits });
   const state: State = {
@@ -53,7 +58,9 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
       journal,
       names,
       clock: () => state.now,
-      sleep: async () => {},
+      sleep: async (ms) => {
+        state.now += ms;
+      },
       guard: {
         controls,
         journal,
@@ -100,6 +107,7 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
     state,
     controls,
     journal,
+    kept,
     place: (id: string, terms: object, instance?: number) =>
       request(placeOrder, { new_orders: [newOrder({ client_order_id: id, ...terms })] }, instance),
     replace: (...orders: readonly object[]) => request(replaceOrder, { modify_orders: orders }),
@@ -288,6 +296,37 @@ async function replacedIsReleased(subject: ExposureSubject): Promise<void> {
   assert.deepEqual(await journal.exposed('', 10), []);
 }
 
+/**
+ * Counters are put back in place, and the instances go on: the revisions come again, with other states. What was sent since
+ * is written again, as the reconciliation does while orders are closed.
+ */
+async function restoredCountersAreReadAnew(subject: ExposureSubject): Promise<void> {
+  for (const minutesWithOrders of [0, 10]) {
+    const { place, journal, kept, controls, state } = createFloor(subject, { max_open_notional: '100' });
+    const open = async () => readCounter((await journal.counters(['counter stack']))[0]!).open;
+    await place('before-restore', priced('1'));
+    const copy = [...kept.counters];
+    await place('of-the-first', priced('1'));
+    for (let index = 0; index < 9; index++) await place(`of-the-second-${index}`, priced('1'), 1);
+    assert.equal(await open(), '11');
+    for (const [key, counter] of copy) kept.counters.set(key, counter);
+    assert.equal((await compareCounters(journal))?.raised, 1);
+    controls.set(restoredScope, restoredControl);
+    for (let minutes = 0; minutes < 11; minutes++) {
+      state.now += 60_000;
+      if (minutes < minutesWithOrders)
+        for (const instance of [0, 1])
+          assert.equal(codeOf(await place(`closed-${minutes}`, priced('1'), instance)), 'orders_closed');
+    }
+    controls.set(restoredScope, { limits: {} });
+    state.now += 60_000;
+    assert.equal(codeOf(await place('after-restore', priced('1'))), 'sent');
+    assert.equal(await open(), '12');
+    assert.equal(codeOf(await place('after-restore-2', priced('1'), 1)), 'sent');
+    assert.equal(await open(), '13');
+  }
+}
+
 export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void>)[] = [
   blockedIsKept,
   replayedWhileStopped,
@@ -300,4 +339,5 @@ export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void
   elsewhereDoesNotMix,
   refusedIsNotReplaced,
   replacedIsReleased,
+  restoredCountersAreReadAnew,
 ];

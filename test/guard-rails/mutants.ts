@@ -298,6 +298,8 @@ export const mutants: readonly Mutant[] = [
   ),
   guard('what is counted already counts again', 'subtractDecimals(total, before)', 'total'),
   guard('counters of an instance go back', '> counter.revision) continue;', '< -1) continue;'),
+  guard('while closed counters are remembered', 'if (isClosed || this', 'if (this'),
+  guard('who slept while closed remembers them', ' || this.#ages.since(this.#askedAt) > maxIdleMs', ''),
   guard('a request may leave later', 'maxControlAgeMs - ageMs', '2 * maxControlAgeMs - ageMs'),
   guard('all accounts have one counter', 'counter: counterKey(key)', 'counter: counterKey(kind)'),
   guard(
