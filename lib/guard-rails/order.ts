@@ -163,7 +163,8 @@ function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPa
 /** Its limit price bounds what it can cost. */
 const limited: ReadonlySet<string | undefined> = new Set(['LIMIT', 'STOP_LOSS_LIMIT', 'LIMIT_ON_OPEN']);
 
-export const hasLimitPrice = ({ orderType }: OrderToCheck): boolean => limited.has(orderType);
+export const hasLimitPrice = ({ orderType }: Pick<OrderToCheck, 'orderType'>): boolean =>
+  limited.has(orderType);
 
 export const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
 

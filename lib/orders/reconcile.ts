@@ -20,6 +20,7 @@ import {
   type TableNames,
 } from '../guard-rails/checkpoints.ts';
 import { readExposure } from '../guard-rails/exposure.ts';
+import { absolute, hasLimitPrice } from '../guard-rails/order.ts';
 import { clockSkewMs } from '../kernel/clock-skew.ts';
 import { compareDecimals } from '../kernel/decimals.ts';
 import type { OrderAuditStore } from './audit.ts';
@@ -296,17 +297,21 @@ function isBehind(stored: JournalEntry | undefined, line: JournalEntry, noticedA
   return stored.at < noticedAt - clockSkewMs && stored.at <= line.at + 2 * clockSkewMs;
 }
 
-/** A replacement whose answer came after the last line of its order made it larger than counters know. */
+/** A replacement whose answer came after the last line of its order made it larger, or dearer, than counters know. */
 function isMore({ state }: ReadOrder, { exposure }: JournalEntry): boolean {
   if (exposure === undefined) return false;
-  const { quantity, limitPrice, isUnlimited } = readExposure(exposure);
+  const { quantity, limitPrice = '0', stopPrice = '0', isUnlimited } = readExposure(exposure);
   const terms = JSON.parse(state.terms ?? '{}') as Readonly<Record<string, string>>;
   const exceeds = (shown: string | undefined, counted: string | undefined) =>
     shown !== undefined &&
     counted !== undefined &&
-    /^[\d.]+$/.test(shown) &&
-    compareDecimals(shown, counted) > 0;
-  return exceeds(terms.total_quantity, quantity) || (!isUnlimited && exceeds(terms.limit_price, limitPrice));
+    /^-?[\d.]+$/.test(shown) &&
+    compareDecimals(absolute(shown), counted) > 0;
+  if (exceeds(terms.total_quantity, quantity) || exceeds(terms.stop_price, stopPrice)) return true;
+  const { order_type: orderType, limit_price } = terms;
+  // What has no limit price costs what the market asks, whatever else is shown of it.
+  if (orderType !== undefined && !hasLimitPrice({ orderType })) return !isUnlimited;
+  return exceeds(limit_price, limitPrice);
 }
 
 /** Without a hash: which request asked for it is not known. Its id is never sent as a new order's. */

@@ -29,14 +29,20 @@ const exposureOf = (notional: string, quantity = '10') =>
 const shown = (
   id: string,
   placedAt: number,
-  more: { readonly status?: string; readonly quantity?: string } = {},
+  {
+    status = 'SUBMITTED',
+    quantity = '10',
+    ...terms
+  }: Readonly<
+    Partial<Record<'status' | 'quantity' | 'order_type' | 'limit_price' | 'stop_price', string>>
+  > = {},
 ): ReadOrder => ({
   state: {
     account,
     clientOrderId: id,
-    status: more.status ?? 'SUBMITTED',
+    status,
     filled: '0',
-    terms: JSON.stringify({ total_quantity: more.quantity ?? '10', limit_price: '5' }),
+    terms: JSON.stringify({ total_quantity: quantity, limit_price: '5', ...terms }),
   },
   payload: JSON.stringify({ client_order_id: id, order_id: `U-${id}`, place_time: String(placedAt) }),
 });
@@ -146,12 +152,29 @@ describe('it stays closed', () => {
     assert.ok((await untilOpen()) !== undefined);
   });
 
-  test('while an open order is more than counters have of it', async () => {
-    const { state, untilOpen, audited, orderOf } = await world();
-    await audited(await orderOf('a', { state: 'accepted', exposure: exposureOf('50') }));
-    state.open = [shown('a', start + 30_000, { quantity: '11' })];
-    assert.equal(await untilOpen(), undefined);
-  });
+  const limited = { quantity: '10', limitPrice: '5' };
+  const unlimited = { quantity: '10', isUnlimited: true };
+  const stopped = { order_type: 'STOP_LOSS', stop_price: '400' };
+  for (const [name, known, now] of [
+    ['more shares', limited, { quantity: '11' }],
+    ['a higher limit price', limited, { order_type: 'LIMIT', limit_price: '5.01' }],
+    ['a limit price that is further below zero', limited, { order_type: 'LIMIT', limit_price: '-5.01' }],
+    ['a limit price that nothing counts', unlimited, { order_type: 'LIMIT' }],
+    ['no limit price any more', limited, { order_type: 'MARKET' }],
+    ['a stop price', limited, stopped],
+    ['a stop price beside its limit price', limited, { order_type: 'STOP_LOSS_LIMIT', stop_price: '400' }],
+    ['a stop price that nothing counts', unlimited, stopped],
+    ['a higher stop price', { ...unlimited, stopPrice: '399' }, stopped],
+  ] as const)
+    test(`while an open order has ${name}, and counters have less of it, until it has ended`, async () => {
+      const { state, untilOpen, audited, orderOf } = await world();
+      const exposure = JSON.stringify({ ...known, counted: { [counter]: '50' } });
+      await audited(await orderOf('a', { state: 'accepted', exposure }));
+      state.open = [shown('a', start + 30_000, now)];
+      assert.equal(await untilOpen(), undefined);
+      state.open = [shown('a', start + 30_000, { ...now, status: 'CANCELLED' })];
+      assert.ok((await untilOpen()) !== undefined);
+    });
 
   test('while the upstream cannot be read, or does not show what it accepted', async () => {
     const { state, untilOpen, audited, orderOf } = await world();
@@ -186,6 +209,20 @@ describe('it stays closed', () => {
     assert.ok((await untilOpen())! >= 11);
   });
 });
+
+for (const [name, known, now] of [
+  ['a limit price', { limitPrice: '5' }, { order_type: 'LIMIT' }],
+  ['none', { isUnlimited: true }, { order_type: 'MARKET', limit_price: '5' }],
+  ['a stop price', { isUnlimited: true, stopPrice: '400' }, { order_type: 'STOP_LOSS', stop_price: '400' }],
+  ['both', { limitPrice: '5', stopPrice: '4' }, { order_type: 'STOP_LOSS_LIMIT', stop_price: '4' }],
+] as const)
+  test(`an open order with ${name}, all of which counters have, keeps nothing closed`, async () => {
+    const { state, untilOpen, audited, orderOf } = await world();
+    const exposure = JSON.stringify({ quantity: '10', ...known, counted: { [counter]: '50' } });
+    await audited(await orderOf('a', { state: 'accepted', exposure }));
+    state.open = [shown('a', start + 30_000, now)];
+    assert.ok((await untilOpen()) !== undefined);
+  });
 
 test('an order of another program, placed before, keeps nothing closed and gets no entry', async () => {
   const { state, untilOpen, stored } = await world();
