@@ -38,8 +38,8 @@ export function composeLastPrices(
       create(kind, settings, lastPrices, { ...limiter, ...limits() }, ports, secrets),
     );
     return {
-      async lastPrice(symbol, maxAgeMs, endBy) {
-        const found = await made().lastPrice(symbol, maxAgeMs, endBy);
+      async lastPrice(...asked) {
+        const found = await made().lastPrice(...asked);
         limits().metrics.write();
         return found;
       },

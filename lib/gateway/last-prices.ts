@@ -84,10 +84,10 @@ export function createGatewayLastPrices(
 function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Source): UpstreamRead {
   const ofLast = new Set<string>();
   const lastFirst = [...categories].reverse();
-  return async (symbol, endBy): Promise<UpstreamPrice> => {
+  return async (symbol, endBy, user): Promise<UpstreamPrice> => {
     for (const category of ofLast.has(symbol) ? lastFirst : categories) {
       const query = [['symbols', symbol] as const, ['category', category] as const];
-      const answer = await reads.read(query, endBy);
+      const answer = await reads.read(query, endBy, user);
       if (answer.kind === 'refused') {
         if (isAboutSymbol(answer.refusal)) continue;
         return { kind: 'failed', code: answer.refusal.code };

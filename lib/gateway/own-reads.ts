@@ -1,6 +1,6 @@
 /**
  * Reads that a gateway makes for itself, of an operation that it does not offer: with a credential, limits and a circuit
- * breaker as those of its callers, and no caller.
+ * breaker as those of its callers, and no caller. What it reads for a user's request counts as that user's.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -43,8 +43,9 @@ export interface OwnReads {
    * Always resolves. One request; after a refused signature, or on a connection that the upstream had closed, a second one.
    *
    * @param endBy when an answer is of no use any more, in milliseconds since the epoch
+   * @param user the keyed name of whom it is read for, who has a share of the limits. Default nobody in particular
    */
-  read(query: GatewayRequest['query'], endBy: number): Promise<OwnAnswer>;
+  read(query: GatewayRequest['query'], endBy: number, user?: string): Promise<OwnAnswer>;
 }
 
 export type OwnAnswer =
@@ -92,17 +93,17 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
       breaker: choice.breaker ?? createCircuitBreaker({ clock, random }),
       ...(choice.limiter && { limiter: choice.limiter }),
     });
-    async function ask({ query, deadline = Number.POSITIVE_INFINITY }: GatewayRequest): Promise<OwnAnswer> {
+    async function ask([query, endBy, user]: Parameters<OwnReads['read']>): Promise<OwnAnswer> {
       const current = await credentials.forRead();
       if (!current.ok) return { kind: 'refused', refusal: { code: current.code } };
-      const context = createContext(deadline, undefined);
+      const context = createContext(endBy, undefined);
       const outcome = await upstream.fetch(
         {
           operation,
           path: operation.path,
           request: { query, body: '', headers: {} },
           context,
-          own: { waitMs: permitMs },
+          own: { waitMs: permitMs, user },
           isRepeatedByCaller: true,
         },
         current.credential,
@@ -120,10 +121,9 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
       const current = await credentials.forRead();
       return current.ok ? accountOf(current.credential) : undefined;
     },
-    async read(query, deadline) {
-      const { method, path } = operation;
+    async read(...asked) {
       try {
-        return await ask({ method, path, query, headers: {}, requestId: '', deadline });
+        return await ask(asked);
       } catch {
         return { kind: 'refused', refusal: { code: 'gateway_error' } };
       }

@@ -14,20 +14,20 @@ import type { CoreOptions } from './options.ts';
 import { pauseMsOf, type RateLimited, stepPauseMsOf, type Tightening, verdictOn } from './rate-limited.ts';
 
 /** A gateway with answers of any kind. */
-interface Answering<Response, Outcome> {
-  handle(request: GatewayRequest): Promise<Response>;
-  ask(request: GatewayRequest): Promise<Outcome>;
+interface Answering<Response, Outcome, Request> {
+  handle(request: Request): Promise<Response>;
+  ask(request: Request): Promise<Outcome>;
 }
 
 /** The client's answer waits so long until other instances know. */
 const maxWaitMs = 1500;
 
 /** @param create makes the gateway of one choice */
-export function createTighteningGateway<Response, Outcome>(
+export function createTighteningGateway<Response, Outcome, Request = GatewayRequest>(
   { tightening, ...options }: CoreOptions,
   { inForce, limiterFor, share = 1, report }: Tightening,
-  create: (options: CoreOptions) => Answering<Response, Outcome>,
-): Answering<Response, Outcome> {
+  create: (options: CoreOptions) => Answering<Response, Outcome, Request>,
+): Answering<Response, Outcome, Request> {
   const { clock, random } = options;
   const breaker =
     options.breaker ?? createCircuitBreaker({ ...(clock && { clock }), ...(random && { random }) });

@@ -51,8 +51,8 @@ export interface UpstreamCall {
   readonly permit?: Permit;
   /** For one attempt, when that is less than `UpstreamOptions.timeoutMs`. */
   readonly timeoutMs?: number;
-  /** Present for a request of the gateway's own: how long it waits for a permit at most. */
-  readonly own?: { readonly waitMs: number };
+  /** Present for a request of the gateway's own: how long it waits for a permit at most, and whose share it takes. */
+  readonly own?: { readonly waitMs: number; readonly user?: string | undefined };
   /** The caller repeats a read that fails, after a pause of its own: only after a dead connection is it sent again. */
   readonly isRepeatedByCaller?: true;
   /** A read is sent again only within this time, in milliseconds: for so long others wait for its answer. */

@@ -291,7 +291,7 @@ class OrderGuard implements Guard {
     return { rules, leaveBy, isClosed: controls.get(restoredScope)?.stopped !== undefined };
   }
 
-  async #know(given: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {
+  async #know(given: AskedOrder, rules: readonly Rule[], question: GuardQuestion): Promise<Known> {
     const read = orderToCheck(given.json, given.at, given.replaced);
     const standing = standingOf(given);
     const { exposure } = given;
@@ -307,7 +307,7 @@ class OrderGuard implements Guard {
     const prices = await this.#prices(
       wanting.flatMap(({ quotes }) => quotes),
       maxAgeMs,
-      endBy,
+      question,
     );
     const repeats = rules.some(({ limits }) => limits.max_duplicative_orders) && !order.isReplacement;
     return {
@@ -316,17 +316,21 @@ class OrderGuard implements Guard {
       largest,
       standing,
       prices,
-      what: repeats ? await names.nameOf('asked', account, contentsOf(order)) : '',
+      what: repeats ? await names.nameOf('asked', question.account, contentsOf(order)) : '',
     };
   }
 
-  async #prices(quotes: readonly PricedSymbol[], maxAgeMs: number, endBy: number): Promise<Prices> {
+  async #prices(
+    quotes: readonly PricedSymbol[],
+    maxAgeMs: number,
+    { endBy, user }: GuardQuestion,
+  ): Promise<Prices> {
     const { lastPrices, optionPrices } = this.#parts;
     const distinct = new Map(quotes.map((one) => [priceKey(one), one]));
     const read = await Promise.all(
       [...distinct].map(async ([key, { kind, symbol }]) => {
         const source = kind === 'stock' ? lastPrices : optionPrices;
-        return [key, await source?.lastPrice(symbol, maxAgeMs, endBy)] as const;
+        return [key, await source?.lastPrice(symbol, maxAgeMs, endBy, user)] as const;
       }),
     );
     // Of what was never traded there is none.

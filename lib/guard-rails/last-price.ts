@@ -12,8 +12,9 @@ export interface LastPrices {
    * @param symbol of a stock or a contract, in upper case
    * @param maxAgeMs how long ago its record may have been fetched, in milliseconds
    * @param endBy when the answer is needed, in milliseconds since the epoch
+   * @param user the keyed name of whose order it is for: reads for that one leave enough of the upstream's limit to others
    */
-  lastPrice(symbol: string, maxAgeMs: number, endBy: number): Promise<LastPrice | undefined>;
+  lastPrice(symbol: string, maxAgeMs: number, endBy: number, user?: string): Promise<LastPrice | undefined>;
 }
 
 export interface LastPrice {

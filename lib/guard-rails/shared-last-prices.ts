@@ -28,8 +28,12 @@ export interface SharedLastPricesOptions {
  */
 export type SharedPrices = (symbol: string, since: number) => Promise<LastPrice | undefined>;
 
-/** Port: asks the upstream for one symbol, and gives up at `endBy`. */
-export type UpstreamRead = (symbol: string, endBy: number) => Promise<UpstreamPrice>;
+/** Port: asks the upstream for one symbol, on behalf of a user where one is known, and gives up at `endBy`. */
+export type UpstreamRead = (
+  symbol: string,
+  endBy: number,
+  user: string | undefined,
+) => Promise<UpstreamPrice>;
 
 export type UpstreamPrice =
   | { readonly kind: 'found'; readonly found: LastPrice }
@@ -57,6 +61,9 @@ interface Known {
   readonly ageMs: number;
 }
 
+/** Of a call that got no permit: whom it was for. */
+type Unpermitted = { readonly user: string | undefined } | undefined;
+
 /** Symbols that an instance remembers: a record of each is some hundred bytes. */
 const maxKnown = 1000;
 /** A question that never ends is bounded by the look and by the call. A timer takes no longer time than this. */
@@ -80,7 +87,7 @@ class SharedLastPrices implements LastPrices {
   readonly #known = new Map<string, Known>();
   readonly #unknownSince = new Map<string, Moment>();
   readonly #looks = new Map<string, Promise<void>>();
-  readonly #calls = new Map<string, Promise<void>>();
+  readonly #calls = new Map<string, Promise<Unpermitted>>();
 
   constructor(options: SharedLastPricesOptions) {
     this.#options = options;
@@ -88,7 +95,12 @@ class SharedLastPrices implements LastPrices {
     this.#ages = createAges(this.#clock, options.monotonic);
   }
 
-  async lastPrice(symbol: string, maxAgeMs: number, endBy: number): Promise<LastPrice | undefined> {
+  async lastPrice(
+    symbol: string,
+    maxAgeMs: number,
+    endBy: number,
+    user?: string,
+  ): Promise<LastPrice | undefined> {
     if (!oneSymbol.test(symbol)) return undefined;
     const known = this.#fresh(symbol, maxAgeMs);
     if (known || this.#clock() >= endBy) return known;
@@ -104,11 +116,15 @@ class SharedLastPrices implements LastPrices {
     }
     const unknownSince = this.#unknownSince.get(symbol);
     if (unknownSince && this.#ages.since(unknownSince) < unknownMs) return undefined;
-    await this.#until(
-      endBy,
-      share(this.#calls, symbol, () => this.#call(symbol)),
-    );
+    await this.#until(endBy, this.#ask(symbol, endBy, user));
     return this.#fresh(symbol, maxAgeMs);
+  }
+
+  /** Who waited for the call of another user, whose share may be used up, makes a call if that one got no permit. */
+  async #ask(symbol: string, endBy: number, user: string | undefined): Promise<void> {
+    const call = (key: string) => share(this.#calls, key, () => this.#call(symbol, user));
+    const unpermitted = await call(symbol);
+    if (unpermitted && unpermitted.user !== user && this.#clock() < endBy) await call(`${symbol} ${user}`);
   }
 
   #fresh(symbol: string, maxAgeMs: number): LastPrice | undefined {
@@ -133,14 +149,16 @@ class SharedLastPrices implements LastPrices {
   }
 
   /** Never rejects. */
-  async #call(symbol: string): Promise<void> {
+  async #call(symbol: string, user: string | undefined): Promise<Unpermitted> {
     try {
-      const answer = await this.#options.upstreamRead(symbol, this.#clock() + upstreamMs);
+      const answer = await this.#options.upstreamRead(symbol, this.#clock() + upstreamMs, user);
       if (answer.kind === 'found') this.#keep(symbol, answer.found);
       else if (answer.kind === 'unknown') putLatest(this.#unknownSince, symbol, this.#ages.now(), maxKnown);
       else this.#report({ step: 'upstream', code: answer.code });
+      return answer.kind === 'failed' && answer.code === 'budget_used_up' ? { user } : undefined;
     } catch (cause) {
       this.#report({ step: 'upstream', cause });
+      return undefined;
     }
   }
 
@@ -169,11 +187,7 @@ class SharedLastPrices implements LastPrices {
 }
 
 /** Of those that wait for the same symbol, the first one begins the work. */
-function share(
-  underWay: Map<string, Promise<void>>,
-  symbol: string,
-  begin: () => Promise<void>,
-): Promise<void> {
+function share<T>(underWay: Map<string, Promise<T>>, symbol: string, begin: () => Promise<T>): Promise<T> {
   const other = underWay.get(symbol);
   if (other) return other;
   const work = begin().finally(() => underWay.delete(symbol));

@@ -9,6 +9,8 @@ import { readFunctionSettings, readGatewaySettings } from '../../functions/setti
 import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
+import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
+import { limiterKey } from '../../lib/limiter/store.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
@@ -98,4 +100,21 @@ test('without its tables it sends nothing, gives no price, and says why', async 
 
   const without = { ...read.settings, lastPrices: undefined };
   assert.equal(composeLastPrices(without, ports, secrets), undefined);
+});
+
+test('what it reads for a user counts as that user’s', async (t) => {
+  const simulator = await startSimulator(credentials);
+  t.onTestFinished(() => simulator.close());
+  const read = readFunctionSettings({ ...env, UPSTREAM_BASE_URL: simulator.url }, [placeOrder], orderChecks);
+  assert.ok(read.ok, JSON.stringify(read));
+  const store = createMemoryLimiterStore();
+  const host = hostWith(() => {}, { functionName: 'orders' });
+  const away = orderPorts(host, () => ({ send: () => Promise.reject(new Error('away')) }));
+  const ports = { ...away, limiterStore: () => store };
+  const prices = composeLastPrices(read.settings, ports, { read: async () => secretText() });
+  for (const symbol of ['AAPL', 'MSFT', 'NVDA', 'TSLA'])
+    assert.ok(await prices?.stock.lastPrice(symbol, 15_000, Date.now() + 60_000, 'a-user'));
+  const key = await limiterKey(read.settings.limiter!.bucket, credentials.appKey);
+  const { counters = {} } = (await store.read(key)) ?? {};
+  assert.ok('market-data@a-user' in counters, JSON.stringify(counters));
 });

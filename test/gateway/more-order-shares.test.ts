@@ -9,3 +9,6 @@ for (const [kind, perSecond] of [
 ])
   test(`${perSecond} ${kind} a second of one user cost another no answer`, (t) =>
     holdShares(t, kind, perSecond, 130));
+
+test('nor do 10 market orders a second where the upstream limits all market data, but no orders', (t) =>
+  holdShares(t, 'market orders', 10, 130, 'interface'));

@@ -1,6 +1,6 @@
 /**
- * One user floods cancels, placements, look-ups or replacements; another works as always. Gateways that share a limiter, over HTTP before
- * the simulated upstream under `published` limits, on a virtual clock.
+ * One user floods cancels, placements, look-ups, replacements or orders that a check needs a price for; another works as
+ * always. Gateways that share a limiter, over HTTP before the simulated upstream, on a virtual clock.
  */
 
 import assert from 'node:assert/strict';
@@ -10,10 +10,12 @@ import {
   batchPlaceOrders,
   cancelOrder,
   getOrder,
+  getStockSnapshots,
   listOpenOrders,
   listOrderHistory,
   operations,
   previewOrder,
+  type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
@@ -21,10 +23,20 @@ import {
   createMemoryLimiterStore,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
+import { createGatewayLastPrices } from '../../lib/gateway/last-prices.ts';
 import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
+import type { PermitCall } from '../../lib/limiter/index.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { bearer, claimsOf, createTestAccess, grantsOf, user } from '../support/access.ts';
-import { accountId, credentials, orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
+import {
+  accountId,
+  credentials,
+  orderBody,
+  orderPath,
+  requestOf,
+  secretText,
+  snapshotTarget,
+} from '../support/core.ts';
 import { names } from '../support/instances.ts';
 import { newOrder } from '../support/orders.ts';
 import { createRandom, VirtualTime } from '../support/virtual-time.ts';
@@ -42,7 +54,7 @@ interface Reply {
 }
 
 /** Gateways, and users who send to them; the clock stands still while any request does something else than wait its turn. */
-async function worldFor(t: TestContext, limits?: TradingLimits) {
+async function worldFor(t: TestContext, upstreamLimits: UpstreamLimits, limits?: TradingLimits) {
   const time = new VirtualTime(start);
   const { now: clock, after } = time;
   let busy = 0;
@@ -63,16 +75,20 @@ async function worldFor(t: TestContext, limits?: TradingLimits) {
   const upstreams = limiterLimits({}, 1, { upstreamLimits, operations });
   const gateways = Array.from({ length: instances }, () => {
     const limiter = createLimiter({ store, limits: upstreams, bucket: 'test', clock, after, random });
-    return createGateway({
-      operations,
+    const shared = {
       upstreamBaseUrl: simulator.url,
       upstreamLimits,
       secrets: { read: async () => secretText() },
-      access: people.access,
-      orders: { journal, names, ...(limits && { guard: { controls, journal } }) },
-      limiter: { ...limiter, acquire: (call) => counted(-1, limiter.acquire(call)) },
+      limiter: { ...limiter, acquire: (call: PermitCall) => counted(-1, limiter.acquire(call)) },
       clock,
       random,
+    };
+    const lastPrices = createGatewayLastPrices(getStockSnapshots, { ...shared, after });
+    return createGateway({
+      ...shared,
+      operations,
+      access: people.access,
+      orders: { journal, names, ...(limits && { guard: { controls, journal, lastPrices } }) },
     });
   });
   let requests = 0;
@@ -110,6 +126,8 @@ export const lookUp = (id: string) => `${getOrder.path}?account_id=${accountId}&
 export const placed = (id: string) =>
   orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.00' });
 
+const atMarket = (id: string, symbol: string) => orderBody({ client_order_id: id, symbol });
+
 type Send = (target: string, body?: string) => Promise<Reply>;
 
 /** What is sent of one kind, with an id that nobody has used. */
@@ -124,6 +142,14 @@ export const loads: Readonly<Record<string, (send: Send, id: string) => Promise<
       '/trading/orders/replace',
       JSON.stringify({ account_id: accountId, modify_orders: [{ client_order_id: id, quantity: '2' }] }),
     ),
+  // For each the gateway reads a price of its own, in two categories, and finds none.
+  'market orders': (send, id) => send(orderPath, atMarket(id, id.replace('no-order-', 'NONE'))),
+};
+
+/** What guard rails demand where a load is held back by them. */
+const limitsFor: Readonly<Record<string, TradingLimits>> = {
+  replacements: { max_order_quantity: '1000' },
+  'market orders': { max_order_notional: '100000' },
 };
 
 /** The same, of which some are shared, or have limits of their own. */
@@ -159,6 +185,7 @@ const figuresOf = (replies: readonly Reply[]) => {
   return {
     requests: replies.length,
     refused: replies.filter(({ status }) => status === 429).length,
+    blocked: replies.filter(({ status }) => status === 403).length,
     p50: part(waits, 0.5),
     p99: part(waits, 0.99),
     'longest Retry-After': Math.max(...replies.map(({ retryAfter }) => retryAfter)),
@@ -171,12 +198,10 @@ export async function holdShares(
   kind: string,
   perSecond: number,
   seconds: number,
+  upstreamLimits: UpstreamLimits = 'published',
 ): Promise<void> {
   const load = { ...loads, ...otherLoads }[kind]!;
-  const { simulator, userOf, time, passUntil } = await worldFor(
-    t,
-    kind === 'replacements' ? { max_order_quantity: '1000' } : undefined,
-  );
+  const { simulator, userOf, time, passUntil } = await worldFor(t, upstreamLimits, limitsFor[kind]);
   const [hostile, other] = [await userOf('hostile'), await userOf('other')];
   const ofHostile: Reply[] = [];
   const ofOther: Reply[] = [];
@@ -190,12 +215,15 @@ export async function holdShares(
       ofOther.push(await other(orderPath, placed(id)));
       ofOther.push(await other(lookUp(id)));
       ofOther.push(await other(cancelOrder.path, cancelBody(id)));
+      if (kind !== 'market orders') return;
+      ofOther.push(await other(orderPath, atMarket(`${id}-at-market`, 'AAPL')));
+      ofOther.push(await other(snapshotTarget));
     });
   await passUntil(start + (seconds + 10) * 1000);
   console.log(`${perSecond} ${kind} a second, hostile:`, JSON.stringify(figuresOf(ofHostile)));
   console.log(`${perSecond} ${kind} a second, other:  `, JSON.stringify(figuresOf(ofOther)));
   assert.equal(simulator.counts.TOO_MANY_REQUESTS ?? 0, 0, JSON.stringify(simulator.counts));
-  assert.equal(ofOther.length, (3 * seconds) / 10);
+  assert.equal(ofOther.length, ((kind === 'market orders' ? 5 : 3) * seconds) / 10);
   assert.deepEqual(
     ofOther.filter(({ status }) => status !== 200),
     [],
@@ -205,8 +233,8 @@ export async function holdShares(
     ofHostile[0]?.detail,
   );
   if (!(kind in loads)) return;
-  // What cannot be looked up is unknown, and blocked for that.
-  if (kind === 'replacements') return assert.ok(ofHostile.every(({ status }) => status === 403));
+  // What cannot be looked up, or has no price, is unknown, and blocked for that.
+  if (limitsFor[kind]) return assert.ok(ofHostile.every(({ status }) => status === 403));
   const refused = ofHostile.filter(({ status }) => status === 429);
   assert.ok(refused.length > 0 && refused.every(({ retryAfter }) => retryAfter >= 1));
   assert.ok(refused.some(({ detail }) => /share/.test(detail)));

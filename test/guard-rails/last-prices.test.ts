@@ -63,7 +63,8 @@ async function sharedFor(
     skip: (ms: number) => {
       ahead += ms;
     },
-    lastPrice: (symbol: string, maxAgeMs = 15_000) => prices.lastPrice(symbol, maxAgeMs, clock() + 20_000),
+    lastPrice: (symbol: string, maxAgeMs = 15_000, user?: string) =>
+      prices.lastPrice(symbol, maxAgeMs, clock() + 20_000, user),
     /** As a caller reads it through the gateway of market data. */
     async read(symbols: string, more = '') {
       const query = more.includes('category') ? more : `&category=US_STOCK${more}`;
@@ -178,6 +179,22 @@ describe('what no caller has read', () => {
       failures,
       Array.from({ length: 4 - sent }, () => ({ step: 'upstream', code: 'budget_used_up' })),
     );
+  });
+
+  test('what is read for one user’s orders leaves as much for another’s, and is enough for fifty orders', async (t) => {
+    const { lastPrice, failures, simulator } = await sharedFor(t);
+    const pricesFor = (user: string, symbols: readonly string[]) =>
+      Promise.all(symbols.map((symbol) => lastPrice(symbol, 15_000, user)));
+    const [stocks, none] = [simulator.symbols('US_STOCK'), (index: number) => `NONE${index}`];
+    assert.ok((await pricesFor('other', stocks.slice(0, 50))).every((one) => one));
+    await pricesFor(
+      'greedy',
+      Array.from({ length: 150 }, (_, index) => none(index)),
+    );
+    assert.ok(failures.length > 0);
+    const refused = failures.length;
+    assert.ok((await pricesFor('other', stocks.slice(50, 60))).every((one) => one));
+    assert.equal(failures.length, refused);
   });
 
   test('an upstream that refuses, fails or is not there gives none, in time', async (t) => {

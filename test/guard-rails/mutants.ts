@@ -290,6 +290,11 @@ export const mutants: readonly Mutant[] = [
   guard('what is to notify blocks', "action !== 'notify'", 'action !== undefined'),
   guard('one fails, one passes', 'blocking.length > 0', 'blocking.length > 1'),
   guard('counters tell of others', "kind === 'gateway' && countedChecks", "kind === 'user' && countedChecks"),
+  guard(
+    'prices are read for nobody',
+    'lastPrice(symbol, maxAgeMs, endBy, user)',
+    'lastPrice(symbol, maxAgeMs, endBy)',
+  ),
   guard('a price of nothing is a price', "compareDecimals(last.price, '0') > 0", 'true'),
   guard(
     'a replacement that is smaller frees at once',

@@ -22,6 +22,8 @@ interface World {
   isAway: boolean;
   last: string | undefined;
   maxAgesMs: number[];
+  /** For whom prices were read. */
+  readFor: Set<string | undefined>;
   /** What happens while controls are read. */
   whileRead: () => void;
 }
@@ -36,6 +38,7 @@ function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
     isAway: false,
     last: undefined,
     maxAgesMs: [],
+    readFor: new Set(),
     whileRead: () => {},
     ...given,
   };
@@ -52,8 +55,9 @@ function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
     },
   };
   const prices = {
-    lastPrice: async (_: string, maxAgeMs: number) => {
+    lastPrice: async (_: string, maxAgeMs: number, _endBy: number, user?: string) => {
       world.maxAgesMs.push(maxAgeMs);
+      world.readFor.add(user);
       return world.last === undefined ? undefined : { price: world.last, at: world.now };
     },
   };
@@ -132,6 +136,7 @@ async function quotesAreFresh(subject: GuardSubject): Promise<void> {
   // Both scopes take the price of a sale.
   await ask(limited('1', '1', { side: 'SELL' }));
   assert.deepEqual(world.maxAgesMs, [15_000, 3000, 3000]);
+  assert.deepEqual([...world.readFor], ['u']);
   const priced = createDesk(subject, {
     limits: { stack: { max_order_notional: '1', max_open_notional: '1' } },
   });

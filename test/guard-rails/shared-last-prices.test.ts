@@ -17,7 +17,7 @@ interface World {
   /** What other instances have fetched, by symbol. */
   readonly shared?: Map<string, LastPrice> | 'away' | 'none';
   /** What the upstream answers, and how long it takes for that. */
-  readonly answer?: (symbol: string, call: number, now: number) => UpstreamPrice;
+  readonly answer?: (symbol: string, call: number, now: number, user?: string) => UpstreamPrice;
   readonly upstreamMs?: number;
   readonly sharedMs?: number;
 }
@@ -37,13 +37,13 @@ function start({ shared = new Map(), answer, upstreamMs = 100, sharedMs = 10 }: 
   };
   const prices = createSharedLastPrices({
     ...(shared !== 'none' && { store }),
-    async upstreamRead(symbol, endBy) {
+    async upstreamRead(symbol, endBy, user) {
       const sentAt = time.now();
       calls.push(symbol);
       ends.push(endBy);
       const call = calls.length;
       await time.sleep(upstreamMs);
-      return answer?.(symbol, call, sentAt) ?? foundAt(sentAt, String(call));
+      return answer?.(symbol, call, sentAt, user) ?? foundAt(sentAt, String(call));
     },
     clock: time.now,
     after(ms, run) {
@@ -52,8 +52,8 @@ function start({ shared = new Map(), answer, upstreamMs = 100, sharedMs = 10 }: 
     },
     reportFailure: (failure) => failures.push(failure),
   });
-  const ask = (symbol: string, maxAgeMs = 15_000, withinMs = 2000) =>
-    prices.lastPrice(symbol, maxAgeMs, time.now() + withinMs);
+  const ask = (symbol: string, maxAgeMs = 15_000, withinMs = 2000, user?: string) =>
+    prices.lastPrice(symbol, maxAgeMs, time.now() + withinMs, user);
   /** The answer, and when it came, in milliseconds from now. */
   async function answered(asked: Promise<LastPrice | undefined>) {
     const from = time.now();
@@ -176,6 +176,36 @@ describe('how often', () => {
     assert.equal((await answered(ask('AAPL'))).price, undefined);
     assert.equal((await answered(ask('AAPL'))).price?.price, '2.50');
     assert.deepEqual(failures, [{ step: 'upstream', code: 'budget_used_up' }]);
+  });
+
+  test('one user’s refused share is not another’s answer: the others who waited ask once more, together', async () => {
+    const { ask, answered, calls, failures } = start({
+      answer: (_, __, now, user) =>
+        user === 'greedy' ? { kind: 'failed', code: 'budget_used_up' } : foundAt(now, '2.50'),
+    });
+    const askAs = (user: string) => ask('AAPL', 15_000, 2000, user);
+    const asked = ['greedy', 'greedy', 'other', 'other', 'third'].map(askAs);
+    await answered(asked[0]!);
+    const found = await Promise.all(asked);
+    assert.deepEqual(
+      found.map((one) => one?.price),
+      [undefined, undefined, '2.50', '2.50', '2.50'],
+    );
+    // Whoever was refused asks no second time.
+    assert.deepEqual([calls.length, failures.length], [3, 1]);
+  });
+
+  test('what fails for another reason, or too late, is not asked for again', async () => {
+    for (const [code, withinMs] of [
+      ['upstream_error', 2000],
+      ['budget_used_up', 100],
+    ] as const) {
+      const { ask, answered, calls } = start({ answer: () => ({ kind: 'failed', code }), sharedMs: 0 });
+      const asked = [ask('AAPL', 15_000, 2000, 'one'), ask('AAPL', 15_000, withinMs, 'other')];
+      await answered(asked[0]!);
+      await Promise.all(asked);
+      assert.equal(calls.length, 1, code);
+    }
   });
 
   test('what is no one symbol is asked for nowhere', async () => {
