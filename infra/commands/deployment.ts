@@ -1,6 +1,8 @@
 /** What a stage consists of, counted in its synthesised template: for docs and bills. Nothing is bundled, and AWS is not asked. */
 
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import type { CountersignConfig } from '../stack/config.ts';
 import { CountersignStack } from '../stack/stack.ts';
@@ -41,13 +43,14 @@ export const resourcesOf = (config: CountersignConfig): readonly Resource[] =>
 function templateOf(config: CountersignConfig): Template {
   // The CDK's own look at a template takes as long as all else; deployments have it.
   process.env.CDK_VALIDATION ??= 'false';
-  const app = new App({ treeMetadata: false, context: { 'aws:cdk:bundling-stacks': [] } });
+  const outdir = mkdtempSync(join(tmpdir(), 'countersign-count-'));
   try {
+    const context = { 'aws:cdk:bundling-stacks': [] };
+    const app = new App({ outdir, autoSynth: false, treeMetadata: false, context });
     const stack = new CountersignStack(app, 'Countersign-counted', config);
     return app.synth().getStackByName(stack.stackName).template;
   } finally {
-    // The CDK writes to a temporary folder, and would leave it there.
-    rmSync(app.outdir, { recursive: true, force: true });
+    rmSync(outdir, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,9 @@
 /** A bill for figures of one's own: beside the page of costs, and added up another way. */
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'vitest';
 import { type BillOptions, billInWords, billOf } from '../../infra/commands/bill.ts';
 import { given, refused } from './given.ts';
@@ -16,6 +19,18 @@ test('a month of ten thousand users, added up another way', async () => {
   // The example shares nothing.
   assert.equal(lines['DynamoDB, shared snapshots'], 0);
   assert.match(billInWords(options, { reads, lines, total }), /^All of it +\$6\d\d\.\d\d$/m);
+});
+
+test('a folder that the environment names for the CDK is left alone', async () => {
+  const told = mkdtempSync(join(tmpdir(), 'countersign-bill-'));
+  process.env.CDK_OUTDIR = told;
+  try {
+    await billOf(await given<BillOptions>(`${asked} 5`));
+    assert.deepEqual(readdirSync(told), []);
+  } finally {
+    delete process.env.CDK_OUTDIR;
+    rmSync(told, { recursive: true });
+  }
 });
 
 test('twice as often is twice the reads, and secrets and alarms stay', async () => {
