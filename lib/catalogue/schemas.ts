@@ -31,7 +31,7 @@ export const epochMilliseconds = v.pipe(v.number(), v.safeInteger(), v.metadata(
 /** The same in a request. */
 export const requestedMilliseconds = v.pipe(
   v.number(),
-  v.integer(),
+  v.integer('a whole number'),
   v.minValue(0),
   v.maxValue(253_402_300_799_999),
   v.metadata({ format: 'int64' }),

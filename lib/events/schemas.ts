@@ -33,7 +33,7 @@ const common = {
   max_age_seconds: v.optional(
     v.pipe(
       v.number(),
-      v.integer(),
+      v.integer('a whole number'),
       v.minValue(0),
       v.maxValue(86_400),
       v.description(
@@ -57,7 +57,7 @@ const common = {
   deadline_seconds: v.optional(
     v.pipe(
       v.number(),
-      v.integer(),
+      v.integer('a whole number'),
       v.minValue(1),
       v.maxValue(longestDeadlineSeconds),
       v.description('The deadline, counted from when the request came into the queue. Default 300.'),

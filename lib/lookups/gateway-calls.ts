@@ -1,7 +1,8 @@
 /**
  * The calls of one batch to the gateway. A limit that is used up for one call is used up for the next: after a refusal of
  * the limiter, what counts against the same limit fails without a call. A requester's own share, and several failures of
- * its calls in a row, say nothing about others: their cause may be its deadline, its record or what it asked for.
+ * its calls in a row, say nothing about others: their cause may be its deadline, its record or what it asked for. What fails
+ * for several requesters in a row fails for all.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -53,6 +54,11 @@ type Callers = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
 
 /** After so many failures of an operation in a row the batch asks for it no more for that requester. */
 const maxFailures = 3;
+/** After failures of so many requesters in a row, for none. */
+const maxRequesters = 3;
+
+/** The requester's deadline, and what is known of it, are its own. */
+const ofRequester: ReadonlySet<string> = new Set(['gateway_timeout', 'access_unavailable']);
 
 export class GatewayCalls {
   readonly #options: GatewayCallsOptions;
@@ -61,6 +67,8 @@ export class GatewayCalls {
   readonly #stopped = new Map<string, Failure>();
   /** In a row, by operation and requester. */
   readonly #failures = new Map<string, number>();
+  /** Requesters for whom an operation failed since it was answered. */
+  readonly #failing = new Map<string, Set<string>>();
   #count = 0;
 
   /** @param callers by requester, as `callersOf` makes them */
@@ -79,11 +87,15 @@ export class GatewayCalls {
     const stopped =
       this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation) ?? this.#stopped.get(keys.own);
     const askedAt = clock();
-    if (stopped) return { kind: 'failed', failure: stopped, askedAt, answeredAt: askedAt };
+    // The gateway would find that out only after its look-ups.
+    const late = askedAt < this.#options.deadline ? undefined : failureOf({ code: 'gateway_timeout' });
+    const failed = stopped ?? late;
+    if (failed) return { kind: 'failed', failure: failed, askedAt, answeredAt: askedAt };
     const outcome = await gateway.ask(this.#requestOf(call));
     const times = { askedAt, answeredAt: clock() };
     if (outcome.kind !== 'refused') {
       this.#failures.set(keys.own, 0);
+      this.#failing.delete(call.operation.id);
       return { kind: 'answered', outcome, ...times };
     }
     const failure = failureOf(outcome.refusal);
@@ -114,11 +126,19 @@ export class GatewayCalls {
     if (isOwnShare) this.#stopped.set(keys.own, failure);
     else if (failure.code === 'budget_used_up')
       this.#stopped.set(isEndpoints ? keys.operation : keys.limit, failure);
-    else if (failure.retryable && !concernsCallerOnly(failure)) {
-      const inRow = (this.#failures.get(keys.own) ?? 0) + 1;
-      this.#failures.set(keys.own, inRow);
-      if (inRow >= maxFailures) this.#stopped.set(keys.own, failure);
-    }
+    else if (failure.retryable && !concernsCallerOnly(failure)) this.#noteInRow(call, failure);
+  }
+
+  #noteInRow(call: GatewayCall, failure: Failure): void {
+    const keys = keysOf(call);
+    const { operation, requester } = call;
+    const inRow = (this.#failures.get(keys.own) ?? 0) + 1;
+    this.#failures.set(keys.own, inRow);
+    if (inRow >= maxFailures) this.#stopped.set(keys.own, failure);
+    if (ofRequester.has(failure.code)) return;
+    const failing = (this.#failing.get(operation.id) ?? new Set()).add(requester);
+    this.#failing.set(operation.id, failing);
+    if (failing.size >= maxRequesters) this.#stopped.set(keys.operation, failure);
   }
 }
 

@@ -300,6 +300,13 @@ test('a requester whose symbols are not cached yet stops no requester whose quot
   assert.equal(world.repliesTo(good.request_id)[0]?.type, 'QuoteLookupCompleted');
 });
 
+const readBy = (source: string, detail: object) => ({ 'detail-type': 'ReadRequested', source, detail });
+const barsOf = (request_id: string) => ({
+  request_id,
+  operation: 'listStockBars',
+  body: { symbols: [request_id], category: 'US_STOCK', timespan: 'D' },
+});
+
 const ofOneRequester: readonly Refusal[] = [
   // Its deadline leaves no time for an attempt, its record cannot be read, its parameters make the upstream fail.
   { code: 'gateway_timeout' },
@@ -312,27 +319,45 @@ for (const refusal of ofOneRequester)
     const world = createWorld();
     const greedy = await callerName('events', 'greedy');
     world.upstream = ({ caller }) => (caller?.unit === greedy ? refusal : '[]');
-    const read = (source: string, request_id: string, operation = 'listStockBars') =>
-      world.send({
-        'detail-type': 'ReadRequested',
-        source,
-        detail: {
-          request_id,
-          operation,
-          ...(operation === 'listStockBars'
-            ? { body: { symbols: [request_id], category: 'US_STOCK', timespan: 'D' } }
-            : { query: { account_id: request_id } }),
-        },
-      });
-    for (let n = 0; n < 8; n++) read('greedy', `bars-${n}`);
-    for (let n = 0; n < 8; n++) read('greedy', `orders-${n}`, 'listOpenOrders');
-    read('good', 'its-bars');
-    read('good', 'its-balance', 'getAccountBalance');
+    const ofAccount = (request_id: string, operation: string) => ({
+      request_id,
+      operation,
+      query: { account_id: 'an-account' },
+    });
+    for (let n = 0; n < 8; n++) {
+      world.send(readBy('greedy', barsOf(`bars-${n}`)));
+      world.send(readBy('greedy', ofAccount(`orders-${n}`, 'listOpenOrders')));
+    }
+    world.send(readBy('good', barsOf('its-bars')));
+    world.send(readBy('good', ofAccount('its-balance', 'getAccountBalance')));
     await world.deliver();
     for (const id of ['its-bars', 'its-balance']) assert.equal(only(world, id).type, 'ReadCompleted');
     const ofGreedy = world.calls.filter(({ caller }) => caller?.unit === greedy).length;
     assert.ok(ofGreedy <= 12, `${ofGreedy} calls`);
   });
+
+test('an operation that fails for several requesters is asked for by none of a batch, and others are', async () => {
+  const world = createWorld();
+  const isBars = ({ path }: { path: string }) => path.includes('bars');
+  world.upstream = (call) => (isBars(call) ? { code: 'upstream_error' } : '[]');
+  for (let n = 0; n < 60; n++) world.send(readBy(`source-${n}`, barsOf(`bars-${n}`)));
+  world.send({ request_id: 'its-balance', operation: 'getAccountBalance', query: { account_id: 'a' } });
+  await world.deliver();
+  assert.equal(only(world, 'its-balance').type, 'ReadCompleted');
+  const asked = world.calls.filter(isBars).length;
+  assert.ok(asked <= 6, `${asked} calls`);
+});
+
+test('after the time for its calls a batch asks the gateway for nothing, whoever waits', async () => {
+  const world = createWorld();
+  world.upstream = () => {
+    world.now += 8000;
+    return '[]';
+  };
+  for (let n = 0; n < 30; n++) world.send(readBy(`source-${n}`, barsOf(`bars-${n}`)));
+  await world.deliver();
+  assert.ok(world.calls.length <= 7, `${world.calls.length} calls`);
+});
 
 test('pauses grow, are spread, and end before the deadline', async () => {
   const seconds: number[] = [];
