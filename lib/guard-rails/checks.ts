@@ -12,7 +12,7 @@ import {
   priceKey,
   quotesFor,
 } from './notional.ts';
-import { absolute, hasLimitPrice, type OrderToCheck } from './order.ts';
+import { absolute, hasLimitPrice, hasStrayLegs, type OrderToCheck } from './order.ts';
 
 /** A check that an order fails. */
 export interface Failure {
@@ -71,7 +71,8 @@ const single: Partial<Record<CheckName, Check>> = {
   allowed_order_types: ({ orderType }, { allowed_order_types: limit }) =>
     notAmong(orderType === undefined ? [] : [orderType], limit),
   allowed_sessions: ({ sessions }, { allowed_sessions: limit }) => notAmong(sessions, limit),
-  max_order_quantity: ({ quantity, amount, isUnreadable }, { max_order_quantity: limit }) => {
+  max_order_quantity: (order, { max_order_quantity: limit }) => {
+    const { quantity, amount, isUnreadable } = order;
     if (limit === undefined) return undefined;
     const failed = quantity === undefined ? undefined : above(quantity, limit);
     // What is known may be too much already.
@@ -79,7 +80,7 @@ const single: Partial<Record<CheckName, Check>> = {
     // How many an amount buys, whatever stands beside it.
     if (amount !== undefined) return { limit, came: notKnown, unknown: 'price' };
     if (quantity === undefined || isUnreadable) return { limit, came: notKnown, unknown: 'order' };
-    return undefined;
+    return hasStrayLegs(order) ? { limit, came: notKnown, unknown: 'contract' } : undefined;
   },
   max_order_notional: (order, limits, prices) => {
     const { max_order_notional: limit } = limits;

@@ -75,6 +75,8 @@ export interface AskedOrder {
   readonly replaced?: string;
   /** What is counted of it already. */
   readonly exposure?: Exposure | undefined;
+  /** The JSON is of a look-up for this request: another program may have replaced the order since it was counted. */
+  readonly isShown?: true;
 }
 
 export interface GuardQuestion {
@@ -164,7 +166,10 @@ interface Known {
   readonly order: OrderToCheck;
   /** As it may be at most, with the replacements before. */
   readonly largest: OrderToCheck;
-  /** Of one that is replaced, as it stands: the replacement may be executed late, or not at all. */
+  /**
+   * Of one that is replaced, as it stands where no counter has that: the replacement may be executed late, or not at all.
+   * What was counted of an order is not valued anew: a user could make it more for that.
+   */
   readonly standing: OrderToCheck | undefined;
   readonly prices: Prices;
   readonly what: string;
@@ -172,7 +177,10 @@ interface Known {
 
 /** Counters of accounts and users that have not ordered for a while are forgotten. */
 const maxCounters = 1000;
-/** An instance that had no order for so long may not have seen orders closed: after a restore they are for twice as long. */
+/**
+ * An instance that had no order for so long may not have seen orders closed: after a restore they are for twice as long,
+ * unless an operator confirms the table before.
+ */
 const maxIdleMs = 5 * 60_000;
 
 /** @example const guard = createGuard({ controls, limits: { max_order_notional: '10000' }, names, clock: Date.now }); */
@@ -347,12 +355,13 @@ class OrderGuard implements Guard {
     const { kept, margin, share } = rule;
     const totals = known.map(({ asked, largest, standing, prices }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
-      const may = [largest, ...(standing ? [standing] : [])];
-      const worth = kept.open ? may.map((one) => notionalOf(one, prices, margin)) : [];
+      const worth = (one: OrderToCheck) =>
+        kept.open ? notionalOf(one, prices, margin) : { value: before, unknown: undefined };
+      const [most, stands] = [worth(largest), standing && worth(standing)];
       return {
         before,
-        total: worth.reduce((most, { value }) => larger(most, value), before),
-        unknown: worth.find(({ unknown }) => unknown)?.unknown,
+        total: larger(most.value, larger(stands?.value ?? '0', before)),
+        unknown: most.unknown ?? stands?.unknown,
       };
     });
     const orders = known.map(({ order }, index): CountedOrder => {
@@ -407,8 +416,10 @@ class OrderGuard implements Guard {
   }
 }
 
-const standingOf = ({ json, at, replaced }: AskedOrder): OrderToCheck | undefined =>
-  json === undefined || replaced === undefined ? undefined : orderToCheck(json, at);
+function standingOf({ json, at, replaced, exposure, isShown }: AskedOrder): OrderToCheck | undefined {
+  if (json === undefined || replaced === undefined) return undefined;
+  return exposure === undefined || isShown ? orderToCheck(json, at) : undefined;
+}
 
 /** A store forgets such a counter: one that is begun anew has no revision that it had before. */
 const anyRevision = (): number => Math.floor(Math.random() * 2 ** 48);
@@ -426,7 +437,8 @@ function uncountable(
   const check = 'max_duplicative_orders';
   const told = `${limit.orders} within ${limit.seconds} s`;
   for (const { order } of known) {
-    const unknown = order.isUnreadable ? 'order' : hasStrayLegs(order) && 'contract';
+    const isStray = !order.isReplacement && hasStrayLegs(order);
+    const unknown = order.isUnreadable ? 'order' : isStray && 'contract';
     if (unknown) return [{ check, at: order.at, limit: told, came: notKnown, unknown }];
   }
   if (known.length + 3 * changes.length <= maxItems) return [];

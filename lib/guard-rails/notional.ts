@@ -73,16 +73,16 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   if (isLimited(order) && order.limitPrice === undefined) return { value: own, unknown: 'order' };
   if (!needsQuotes(order)) return { value: own };
   const without = unpriced[instrument ?? ''];
-  if (without !== undefined) return { value: own, unknown: without };
+  if (without !== undefined) return { value: own, unknown: hasStrayLegs(order) ? 'contract' : without };
   const factor = addDecimals('1', hundredth(margin));
   const units = multiplyDecimals(quantity, sizeOf(order));
   let sum = '0';
-  let missing: UnknownName | undefined = hasStrayLegs(order) ? 'contract' : undefined;
+  let missing: UnknownName | undefined = isStrange(order) ? 'contract' : undefined;
   for (const part of order.parts) {
     const priced = pricedSymbol(part);
     const quote = priced && prices.get(priceKey(priced));
     if (quote === undefined) {
-      missing ??= priced ? 'price' : 'contract';
+      missing ??= 'price';
       continue;
     }
     // A stop price is the order's, of which a combination has none of its own for each leg.
@@ -92,19 +92,21 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   return { value: largest([sum, own]) ?? sum, ...(missing && { unknown: missing }) };
 }
 
+/** A thing in it is not known as what it is. */
+const isStrange = (order: OrderToCheck): boolean =>
+  hasStrayLegs(order) ||
+  (order.instrument === 'OPTION' && order.parts.some((part) => pricedSymbol(part) === undefined));
+
 /** Why no quote could say it; undefined where quotes or the order itself do. */
 function unknownOf(order: OrderToCheck): UnknownName | undefined {
-  const { instrument, isUnseen, isUnreadable, parts } = order;
+  const { instrument, isUnseen, isUnreadable } = order;
   if (isUnseen || isUnreadable) return 'order';
   if (instrument === 'FUTURES') return 'futures';
   const isKnownKind =
     instrument === 'EQUITY' || instrument === 'OPTION' || Object.hasOwn(unpriced, instrument ?? '');
   if (!isKnownKind) return 'contract';
-  const isStrange =
-    hasStrayLegs(order) ||
-    (instrument === 'OPTION' && parts.some((part) => pricedSymbol(part) === undefined));
   // Where quotes are taken, the other legs have theirs.
-  return isStrange && !needsQuotes(order) ? 'contract' : undefined;
+  return isStrange(order) && !needsQuotes(order) ? 'contract' : undefined;
 }
 
 /** By what the order says itself. */

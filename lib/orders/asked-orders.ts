@@ -112,7 +112,7 @@ async function replacedOrders(
       const found = looked === 'not_found' ? undefined : looked;
       // The other program may have replaced it since: the entry has the most that the gateway knew of, not what it is now.
       if (of && record?.placed_elsewhere)
-        return { order: { json: found?.payload, at, replaced, exposure }, of };
+        return { order: { json: found?.payload, at, replaced, exposure, isShown: true }, of };
       // An entry that is there stays, or the request would never begin; an order that has ended leaves its id free.
       if (!found || !isFree(entry) || isFinal(found.state))
         return { order: { json: found?.payload, at, replaced }, of: { kind: 'part', part } };

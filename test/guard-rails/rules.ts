@@ -275,14 +275,31 @@ async function knownPartsAreChecked(subject: GuardSubject): Promise<void> {
     [limited('22.01', '1', { total_cash_amount: '1e1001' }), ['price_collar']],
     [ofOptions('0.01', '2', [near, 'AAPL1']), ['max_order_notional']],
     [placed({ quantity: '1', total_cash_amount: '1e1001' }), []],
+    [placed({ quantity: '1', legs: [{ ...strayLeg, quantity: '900' }] }), []],
     [ofOptions('0.01', '1', [near, 'AAPL1']), []],
   ];
   for (const [order, failing] of cases) assert.deepEqual(failedOf(await ask(order)), failing, order.json);
+  const priced: TradingLimits = { ...limits, allow_unknown: ['price', 'order'] };
+  const strict = createDesk(subject, { limits: { stack: priced }, last: undefined });
+  for (const order of [
+    placed({ quantity: '1', legs: [{ ...strayLeg, quantity: '900' }] }),
+    limited('1', '1', { instrument_type: 'CRYPTO', legs: [strayLeg] }),
+  ])
+    assert.deepEqual(
+      failedOf(await strict.ask(order)),
+      ['max_order_quantity', 'max_order_notional'],
+      order.json,
+    );
+  assert.deepEqual(failedOf(await strict.ask(ofOptions('0.01', '1', [near, 'AAPL1']))), [
+    'max_order_notional',
+  ]);
   const repeated = { max_duplicative_orders: { orders: 9, seconds: 60 } };
   const desk = createDesk(subject, { limits: { stack: repeated }, last: '20' });
   assert.deepEqual(failedOf(await desk.ask(placed({ quantity: '1', legs: [strayLeg] }))), [
     'max_duplicative_orders',
   ]);
+  const shown = placed({ quantity: '1', legs: [strayLeg] });
+  assert.deepEqual(failedOf(await desk.ask(replaced(shown.json, { quantity: '1' }))), []);
 }
 
 async function minuteCounts(subject: GuardSubject): Promise<void> {
@@ -464,14 +481,31 @@ async function replacementsAddUp(subject: GuardSubject): Promise<void> {
   const limits = { stack: { max_open_notional: '10000' } };
   const { ask } = createDesk(subject, { limits, last: '20', user: undefined });
   const counted = { quantity: '1', limitPrice: '1', counted: { 'counter stack': '1' } };
-  for (const exposure of [undefined, counted]) {
-    const verdict = await ask(
-      replaced(limited('1', '100').json, { quantity: '1', limit_price: '1' }, exposure),
-    );
+  for (const seen of [{}, { exposure: counted, isShown: true as const }]) {
+    const order = replaced(limited('1', '100').json, { quantity: '1', limit_price: '1' });
+    const verdict = await ask({ ...order, ...seen });
     assert.ok(verdict.kind === 'allowed');
     const [after] = verdict.exposures;
     assert.deepEqual([after?.quantity, after?.counted], ['100', { 'counter stack': '100' }]);
   }
+}
+
+/** A reduction is not refused for what quotes have made of the order; nothing else passes for that. */
+async function countedIsNotValuedAnew(subject: GuardSubject): Promise<void> {
+  const limits = { stack: { max_open_notional: '2100' } };
+  const { ask, world } = createDesk(subject, { limits, last: '20', user: undefined });
+  const sale = limited('0.01', '100', { side: 'SELL' });
+  const first = await ask(sale);
+  assert.ok(first.kind === 'allowed');
+  world.last = '20.5';
+  const change = (quantity: string, exposure: AskedOrder['exposure']) =>
+    ask(replaced(sale.json, { quantity, limit_price: '0.01' }, exposure));
+  const smaller = await change('50', first.exposures[0]);
+  assert.ok(smaller.kind === 'allowed');
+  assert.deepEqual(smaller.exposures[0]?.counted, { 'counter stack': '2100' });
+  assert.deepEqual(failedOf(await change('100', smaller.exposures[0])), ['max_open_notional']);
+  // One that another program placed never was within the limit.
+  assert.deepEqual(failedOf(await change('50', undefined)), ['max_open_notional']);
 }
 
 /** For one order alone, what a replacement names counts as it comes. */
@@ -669,6 +703,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   repetitionsCount,
   timesAreApart,
   replacementsAddUp,
+  countedIsNotValuedAnew,
   replacementIsChecked,
   openCounts,
   usersHaveShares,

@@ -14,7 +14,7 @@ const budgets: Readonly<Record<string, number>> = {
   './catalogue': 28_300,
   './limiter': 9200,
   './orders': 14_600,
-  './gateway': 93_700,
+  './gateway': 93_800,
   './live': 34_600,
   './fetch': 4100,
   './node': 5500,
