@@ -147,7 +147,7 @@ export class QuoteHub {
     topic.isWanted = look.kind === 'missing' || (look.kind === 'unknown' && look.mayExist === true);
     // Beyond the hard bound, or of a symbol that is gone, a record is not shown.
     if (look.kind !== 'known') [topic.version, topic.at] = [undefined, 0];
-    if (look.kind !== 'known' || look.snapshot.sentAt <= topic.at) return isOther;
+    if (look.kind !== 'known' || look.snapshot.sentAt < topic.at) return isOther;
     topic.at = look.snapshot.sentAt;
     if (topic.version && sameBytes(topic.version.record, look.snapshot.record)) return isOther;
     topic.version = new Version(look.snapshot);

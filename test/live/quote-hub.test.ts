@@ -231,6 +231,20 @@ test('news are told within 250 ms of being known, and a beat comes each five sec
     if (index > 0) assert.ok(at - beats[index - 1]! <= 5200, 'a client gives up after 12 s of silence');
 });
 
+test('a record that changed is told though it is not younger, as that of a symbol of which the stream has torn something', async () => {
+  const { run, put, known, follow } = world();
+  put('A', '{"symbol":"A","n":0}');
+  const { of, quotes } = follow(['A']);
+  await run(500);
+  const look = known.get('A')!;
+  assert.ok(look.kind === 'known');
+  known.set('A', { ...look, snapshot: { ...look.snapshot, record: bytes('{"symbol":"A","n":1}') } });
+  await run(500);
+  assert.deepEqual(quotes.bySymbol.get('A')?.record, { symbol: 'A', n: 1 });
+  await run(500);
+  assert.equal(of('quotes').length, 1);
+});
+
 test('that a record stayed as it was comes with the beat, and is no news', async () => {
   const { run, put, follow, time } = world();
   put('A', '{"symbol":"A","n":0}');
