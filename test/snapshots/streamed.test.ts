@@ -120,8 +120,10 @@ function createReading() {
   };
   const reader = new StreamedReader(lossy, memory.views);
   let sequence = 0;
-  const fetch = (price: string, tradedAt: number, sentAt: number) => {
-    const record = bytes(JSON.stringify({ symbol: 'A', price, last_trade_time: tradedAt }));
+  const fetch = (price: string, tradedAt: number, sentAt: number) =>
+    fetchRecord({ price, last_trade_time: tradedAt }, sentAt);
+  const fetchRecord = (members: object, sentAt: number) => {
+    const record = bytes(JSON.stringify({ symbol: 'A', ...members }));
     const outcome = { kind: 'answer', records: new Map([['A', record]]), unknown: [] } as const;
     const head = {
       sequence: ++sequence,
@@ -143,11 +145,18 @@ function createReading() {
       ...more,
     });
   const whole = { carried: [{ category: 'US_STOCK', symbols: ['A'] }] };
+  const quote = (bid: string, at: number): Partial<StreamedBatch> => ({
+    changes: [{ category: 'US_STOCK', symbol: 'A', members: { bid, quote_time: String(start + at) } }],
+  });
+  const book = () => {
+    const { bid, quote_time } = streamedMembers(memory.entriesOf(plain.id).entries.get('A')!.record);
+    return [bid, quote_time && Number(quote_time) - start];
+  };
   const shown = () => {
     const entry = memory.entriesOf(plain.id).entries.get('A');
     return entry && [streamedMembers(entry.record).price, entry.sentAt - start, entry.isStreamed];
   };
-  return { reader, hidden, fetch, write, whole, shown };
+  return { reader, hidden, fetch, fetchRecord, write, whole, quote, book, shown };
 }
 
 test('an instance begins with a whole batch, and follows from there', async () => {
@@ -220,6 +229,33 @@ test('a fetch brings what is newer, and sets nothing back', async () => {
   assert.deepEqual(shown(), ['3', 20, true]);
   fetch('9', start + 25, start + 30);
   assert.deepEqual(shown(), ['9', 30, true]);
+});
+
+test('a fetched book without its time is as old as the fetch, so that an earlier streamed one does not outlive it', async () => {
+  const { reader, fetchRecord, write, whole, quote, book } = createReading();
+  fetchRecord({ bid: '10' }, start - 40);
+  await write(1, '', 0, { ...whole, ...quote('10.1', 10) });
+  await reader.poll(start);
+  assert.deepEqual(book(), ['10.1', 10]);
+  fetchRecord({ bid: '9' }, start + 9);
+  assert.deepEqual(book(), ['10.1', 10], 'the book was streamed after the fetch was sent');
+  fetchRecord({}, start + 20);
+  assert.deepEqual(book(), ['10.1', 10], 'a fetch without a book says nothing of it');
+  fetchRecord({ bid: '9' }, start + 60);
+  assert.deepEqual(book(), ['9', undefined]);
+  // The book is torn: whole batches repeat what the session told before.
+  await write(2, '', 0, { ...whole, ...quote('10.1', 10), torn: [['A']] });
+  await reader.poll(start);
+  assert.deepEqual(book(), ['9', undefined]);
+  await write(3, '', 0, quote('9.5', 61));
+  await reader.poll(start);
+  assert.deepEqual(book(), ['9.5', 61]);
+  fetchRecord({ bid: '', quote_time: null }, start + 70);
+  assert.deepEqual(book(), ['', undefined], 'outside hours there is none');
+  await write(4, '', 0, quote('9.6', 71));
+  await reader.poll(start);
+  fetchRecord({ bid: null, quote_time: null }, start + 80);
+  assert.deepEqual(book(), [undefined, undefined]);
 });
 
 test('a sign by a clock that is far ahead makes nothing younger', async () => {

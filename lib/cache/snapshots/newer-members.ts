@@ -57,16 +57,25 @@ export const streamedMembers = (record: Uint8Array): Members =>
  * The record with those groups of members that are newer than its own.
  *
  * @param isLater they arrived after the record: of the same moment, they take the place of its own
+ * @param fetchedAt when the record was fetched: the moment of each group whose members it has without their time, as the
+ * upstream may send the book; default: long ago
  * @returns the record itself when nothing is newer
  */
-export function withNewer(record: Uint8Array, members: Members, view: View, isLater: boolean): Uint8Array {
+export function withNewer(
+  record: Uint8Array,
+  members: Members,
+  view: View,
+  isLater: boolean,
+  fetchedAt = 0,
+): Uint8Array {
   const own = writtenMembers(record, streamedNames);
   if (!own) return record;
   const texts = textsOf(own);
   const changed = new Map<string, string>();
   for (const group of memberGroups) {
     if (group.flag !== undefined && !hasFlag(view, group.flag)) continue;
-    if (!isNewer(members, texts, group, isLater)) continue;
+    const untimedAt = group.members.some((name) => own.has(name)) ? fetchedAt : 0;
+    if (!isNewer(members, texts, group, isLater, untimedAt)) continue;
     for (const name of [group.time, ...group.members])
       if (members[name] !== undefined && members[name] !== texts[name]) changed.set(name, members[name]);
   }
@@ -79,10 +88,16 @@ export function withNewer(record: Uint8Array, members: Members, view: View, isLa
 
 const hasFlag = ({ query }: View, flag: string): boolean => query.some(([name]) => name === flag);
 
-function isNewer(a: Members, b: Members, { time, volume }: MemberGroup, isLater: boolean): boolean {
-  const [timeOfA, timeOfB] = [momentOf(a[time]), momentOf(b[time])];
-  if (timeOfA === undefined) return false;
-  if (timeOfB === undefined || timeOfA !== timeOfB) return timeOfA > (timeOfB ?? 0);
+function isNewer(
+  a: Members,
+  b: Members,
+  { time, volume }: MemberGroup,
+  isLater: boolean,
+  untimedAt: number,
+): boolean {
+  const [timeOfA, timeOfB] = [momentOf(a[time]), momentOf(b[time]) ?? untimedAt];
+  if (!timeOfA) return false;
+  if (timeOfA !== timeOfB) return timeOfA > timeOfB;
   if (volume === undefined || a[volume] === undefined || b[volume] === undefined) return isLater;
   const order = compared(a[volume], b[volume]);
   return order > 0 || (order === 0 && isLater);

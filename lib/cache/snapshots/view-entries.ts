@@ -60,7 +60,7 @@ export class ViewEntries {
     if (entry && entry.fetchedAt >= sentAt) return;
     if (entry) {
       entry.record = mayBeBehind
-        ? withNewer(record, streamedMembers(entry.record), this.view, false)
+        ? withNewer(record, streamedMembers(entry.record), this.view, false, sentAt)
         : record;
       entry.hash = undefined;
       entry.fetchedAt = sentAt;
@@ -87,7 +87,7 @@ export class ViewEntries {
   change(symbol: string, members: Readonly<Record<string, string>>): void {
     const entry = this.entries.get(symbol);
     if (!entry) return;
-    const record = withNewer(entry.record, members, this.view, true);
+    const record = withNewer(entry.record, members, this.view, true, entry.fetchedAt);
     if (record === entry.record) return;
     entry.record = record;
     entry.hash = undefined;
