@@ -402,6 +402,45 @@ describe('what the stream does not tell', () => {
   });
 });
 
+describe('an open order of an account that the app key does not reach any more', () => {
+  const { other } = canaries;
+  /** Another app key is in use, which has one account of the two. */
+  const moved = async () => {
+    const world = await subscribed({ shiftMs: hour });
+    world.upstream.place(other, 'CID-OTHER', 10);
+    const order = placed(world);
+    await world.pass(10 * minute);
+    world.upstream.accountIds = [account];
+    world.credential = { ...world.credential, appKey: 'key-2' };
+    await world.pass(10 * minute);
+    world.reports.length = 0;
+    return { world, order, theirs: world.upstream.orders.get(`${other} CID-OTHER`)! };
+  };
+
+  test('stops no comparison of the others: a mute stream is ended, and what it did not tell comes', async () => {
+    const { world, order } = await moved();
+    world.upstream.bring('mute');
+    // A list shows new terms, of which a look-up decides.
+    world.upstream.modify(order, 101);
+    await world.pass(15 * minute);
+    assert.deepEqual(world.reportsOf('failed'), []);
+    assert.ok(world.reportsOf('compared').length >= 3);
+    assert.deepEqual(endsOf(world), ['mute']);
+    assert.deepEqual(statesOf(world), ['MODIFY_SUCCESS SUBMITTED 0.000 reconciled']);
+  });
+
+  test('is compared when its account is back, also if it is over since', async () => {
+    const { world, theirs } = await moved();
+    world.upstream.fill(theirs, 10);
+    await world.pass(26 * hour);
+    assert.deepEqual(statesOf(world), []);
+    world.upstream.accountIds = [account, other];
+    await world.pass(2 * hour);
+    assert.deepEqual(statesOf(world), ['FINAL_FILLED FILLED 10.000 reconciled']);
+    checkBus(world);
+  });
+});
+
 describe('streams', () => {
   test('hand over within a second, and there is never a second one', async () => {
     const world = await subscribed();

@@ -86,7 +86,8 @@ export class ModelUpstream {
   partlyFilled = 'SUBMITTED';
   reads = 0;
   readFault: (() => boolean) | undefined;
-  readonly accountIds: readonly string[];
+  /** Those that the app key reaches: reads of any other are refused. */
+  accountIds: readonly string[];
   readonly #time: VirtualTime;
   readonly #streams = new Set<OpenStream>();
   #requests = 0;
@@ -296,10 +297,11 @@ export class ModelUpstream {
   // Reads.
 
   reader(): OrderReads {
-    const read = async <T>(answer: () => T): Promise<T> => {
+    const read = async <T>(answer: () => T, account?: string): Promise<T> => {
       this.reads++;
       await this.#time.sleep(this.readMs);
       if (this.readFault?.()) throw new Error('the read failed');
+      if (account !== undefined && !this.accountIds.includes(account)) throw new Error('not its account');
       return answer();
     };
     const shown = (
@@ -315,14 +317,15 @@ export class ModelUpstream {
     };
     return {
       accounts: () => read(() => this.accountIds),
-      openOrders: (account) => read(() => shown(account, this.lagMs, (_, { status }) => !ended.has(status))),
+      openOrders: (account) =>
+        read(() => shown(account, this.lagMs, (_, { status }) => !ended.has(status)), account),
       ordersSince: (account, since) =>
-        read(() => shown(account, this.lagMs, ({ placedAt }) => placedAt >= since)),
+        read(() => shown(account, this.lagMs, ({ placedAt }) => placedAt >= since), account),
       order: (account, clientOrderId) =>
         read(() => {
           const order = this.orders.get(keyOf(account, clientOrderId));
           return order ? readOf(order, present(order)) : 'not_found';
-        }),
+        }, account),
     };
   }
 }
