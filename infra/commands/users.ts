@@ -85,7 +85,7 @@ export async function deployedUsers({ target, verb }: UsersArguments): Promise<U
   };
 }
 
-/** @throws StartError in one sentence; nothing was changed then */
+/** @throws StartError in one sentence; nothing was changed then, unless the table's answer to the write was lost */
 export async function manageUsers(given: UsersArguments, ports: UsersPorts): Promise<void> {
   try {
     if (given.verb === 'list') await list(given, ports);
@@ -145,9 +145,10 @@ async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
   const { admin, say, stackName } = ports;
   const wanted = changeFor(given, ports);
   const { subject } = wanted;
-  const { isChanged } = await admin.apply(wanted);
-  const found = await admin.find(subject);
+  // Nothing that can fail comes after the write: the command would say that a change which was made could not be.
   const name = await admin.nameOf(subject);
+  const { isChanged, record, ...end } = await admin.apply(wanted);
+  const found = record && { name, record, ...end };
   if (given.json)
     return say(JSON.stringify({ stack: stackName, changed: isChanged, name, record: found ?? null }));
   say(

@@ -37,6 +37,7 @@ export interface Applied {
   readonly isChanged: boolean;
   /** As it is now; undefined when nothing is recorded of the subject any more. */
   readonly record: AccessRecord | undefined;
+  readonly expiresAt?: number;
 }
 
 export interface Listed {
@@ -108,10 +109,11 @@ export function createAccessAdmin({
         const record = changed(before, change);
         const next = await nextOf(key, record, change, there);
         const isSame = textOf(before, entry) === textOf(record, next);
-        if (isSame) return { isChanged: false, record };
+        const applied = { record, ...(next?.expiresAt !== undefined && { expiresAt: next.expiresAt }) };
+        if (isSame) return { isChanged: false, ...applied };
         const audit = await lines.seal(clock(), { by, change });
         if (await store.write({ key, expected: entry?.revision, next, audit }))
-          return { isChanged: true, record };
+          return { isChanged: true, ...applied };
       }
       throw new AccessChangeError('changed_by_others', 'others changed the same record each time');
     },

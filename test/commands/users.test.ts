@@ -313,3 +313,22 @@ test('what cannot be done is one sentence, and nothing was written', async () =>
     /nothing was changed\. Run the command again/,
   );
 });
+
+test('a change is said to be written although the table cannot be read any more', async () => {
+  const store = createMemoryAccessStore();
+  let isAway = false;
+  const { run } = world({
+    ...store,
+    read: (keys) => (isAway ? Promise.reject(new Error('the table is away')) : store.read(keys)),
+    async write(change) {
+      isAway = true;
+      return store.write(change);
+    },
+  });
+  assert.deepEqual((await run('block --token jti-1 --days 2')).slice(0, 3), [
+    'Written to Countersign-dev; its functions see it within 60 seconds.',
+    'token jti-1',
+    '  blocked until 2026-11-24',
+  ]);
+  assert.equal((await store.audit(10)).length, 1);
+});
