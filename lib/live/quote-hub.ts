@@ -88,7 +88,7 @@ export class QuoteHub {
     const key = keyOf({ view, symbol });
     const found = this.#topics.get(key);
     if (found) return found;
-    const unseen = { version: undefined, at: 0, state: 'missing', isWanted: true } as const;
+    const unseen = { version: undefined, at: 0, seen: undefined, state: 'missing', isWanted: true } as const;
     const topic: Topic = { view, symbol, ...unseen, streams: new Set() };
     this.#look(topic);
     this.#topics.set(key, topic);
@@ -146,10 +146,13 @@ export class QuoteHub {
     topic.state = state;
     topic.isWanted = look.kind === 'missing' || (look.kind === 'unknown' && look.mayExist === true);
     // Beyond the hard bound, or of a symbol that is gone, a record is not shown.
-    if (look.kind !== 'known') [topic.version, topic.at] = [undefined, 0];
+    if (look.kind !== 'known') [topic.version, topic.at, topic.seen] = [undefined, 0, undefined];
     if (look.kind !== 'known' || look.snapshot.sentAt < topic.at) return isOther;
-    topic.at = look.snapshot.sentAt;
-    if (topic.version && sameBytes(topic.version.record, look.snapshot.record)) return isOther;
+    const { sentAt, record } = look.snapshot;
+    topic.at = sentAt;
+    if (record === topic.seen) return isOther;
+    topic.seen = record;
+    if (topic.version && sameBytes(topic.version.record, record)) return isOther;
     topic.version = new Version(look.snapshot);
     return true;
   }

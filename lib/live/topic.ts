@@ -23,6 +23,8 @@ export interface Topic {
   version: Version | undefined;
   /** When the version was last seen to be the upstream's, in milliseconds since the epoch. */
   at: number;
+  /** The record that was looked at last, which may be another copy of the version's. */
+  seen: Uint8Array | undefined;
   state: SymbolState;
   /** Whether asking the upstream may bring a record that nobody has. */
   isWanted: boolean;
