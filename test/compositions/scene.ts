@@ -182,11 +182,11 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     functionName: 'a-function',
     log: (entry) => void logged.push(entry),
     clock,
-    // A pause is time that passes for all.
+    // A pause is time that passes for all, in whole milliseconds: pauses are spread at random, clocks are not.
     async sleep(ms, signal) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       signal?.throwIfAborted();
-      shift += ms;
+      shift += Math.ceil(ms);
     },
   };
   const { ports, ...own } = await platform(host);

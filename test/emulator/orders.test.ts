@@ -63,7 +63,12 @@ describe('orders on the emulator', needsEmulator(), () => {
 
   test('twenty equal ones at once place one', async () => {
     const before = sent();
-    const replies = await Promise.all(Array.from({ length: 20 }, () => place('order-at-once')));
+    // On a busy machine the table answers one of them too late: nothing was sent for it, and it comes again.
+    const placeAgain = async (tries = 5): Promise<Response> => {
+      const reply = await place('order-at-once');
+      return reply.status === 503 && tries > 1 ? placeAgain(tries - 1) : reply;
+    };
+    const replies = await Promise.all(Array.from({ length: 20 }, () => placeAgain()));
     const texts = await Promise.all(replies.map((reply) => reply.text()));
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200], texts.join());
     assert.equal(new Set(texts).size, 1);
