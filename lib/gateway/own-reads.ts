@@ -43,7 +43,7 @@ export interface OwnReads {
    * Always resolves. One request; after a refused signature, or on a connection that the upstream had closed, a second one.
    *
    * @param endBy when an answer is of no use any more, in milliseconds since the epoch
-   * @param user the keyed name of whom it is read for, who has a share of the limits. Default nobody in particular
+   * @param user the keyed name of the user for whose order the gateway reads: the limiter counts it against that user's share
    */
   read(query: GatewayRequest['query'], endBy: number, user?: string): Promise<OwnAnswer>;
 }

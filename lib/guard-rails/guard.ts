@@ -167,8 +167,8 @@ interface Known {
   /** As it may be at most, with the replacements before. */
   readonly largest: OrderToCheck;
   /**
-   * Of one that is replaced, as it stands where no counter has that: the replacement may be executed late, or not at all.
-   * What was counted of an order is not valued anew: a user could make it more for that.
+   * Of one that is replaced, as it stands where no counter has that: the upstream may execute the replacement late, or not
+   * at all. What a counter has of an order is not valued anew: a later replacement could grow to that value unchecked.
    */
   readonly standing: OrderToCheck | undefined;
   readonly prices: Prices;

@@ -85,6 +85,10 @@ const without = (all: object, name: string): object =>
  */
 export const concernsCallerOnly = ({ code }: Failure) => code === 'throttled' || code === 'no_fresh_answer';
 
+/** Whether its cause may be this requester's alone: its deadline, or its record. The next requester may have an answer. */
+export const mayConcernCallerOnly = ({ code }: Failure) =>
+  code === 'gateway_timeout' || code === 'access_unavailable';
+
 export const invalid = ({ reason, faults }: InvalidRequest): Failure => ({
   code: 'invalid_request',
   retryable: false,

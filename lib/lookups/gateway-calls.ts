@@ -11,7 +11,7 @@ import type { GatewayRequest } from '../gateway/http.ts';
 import type { Outcome, Refused } from '../gateway/outcome.ts';
 import { callerName } from '../identity/caller.ts';
 import type { PartialResult, Refusal } from '../problem.ts';
-import { concernsCallerOnly, type Failure, failureOf } from './failure.ts';
+import { concernsCallerOnly, type Failure, failureOf, mayConcernCallerOnly } from './failure.ts';
 
 export interface GatewayCallsOptions {
   readonly gateway: Pick<Gateway, 'ask'>;
@@ -57,9 +57,6 @@ const maxFailures = 3;
 /** After failures of so many requesters in a row, for none. */
 const maxRequesters = 3;
 
-/** The requester's deadline, and what is known of it, are its own. */
-const ofRequester: ReadonlySet<string> = new Set(['gateway_timeout', 'access_unavailable']);
-
 export class GatewayCalls {
   readonly #options: GatewayCallsOptions;
   readonly #callers: Callers;
@@ -82,14 +79,13 @@ export class GatewayCalls {
   }
 
   async ask(call: GatewayCall): Promise<CallResult> {
-    const { gateway, clock } = this.#options;
+    const { gateway, clock, deadline } = this.#options;
     const keys = keysOf(call);
     const stopped =
       this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation) ?? this.#stopped.get(keys.own);
     const askedAt = clock();
-    // The gateway would find that out only after its look-ups.
-    const late = askedAt < this.#options.deadline ? undefined : failureOf({ code: 'gateway_timeout' });
-    const failed = stopped ?? late;
+    // The gateway would find out only after its look-ups that the time is over.
+    const failed = stopped ?? (askedAt < deadline ? undefined : failureOf({ code: 'gateway_timeout' }));
     if (failed) return { kind: 'failed', failure: failed, askedAt, answeredAt: askedAt };
     const outcome = await gateway.ask(this.#requestOf(call));
     const times = { askedAt, answeredAt: clock() };
@@ -135,7 +131,7 @@ export class GatewayCalls {
     const inRow = (this.#failures.get(keys.own) ?? 0) + 1;
     this.#failures.set(keys.own, inRow);
     if (inRow >= maxFailures) this.#stopped.set(keys.own, failure);
-    if (ofRequester.has(failure.code)) return;
+    if (mayConcernCallerOnly(failure)) return;
     const failing = (this.#failing.get(operation.id) ?? new Set()).add(requester);
     this.#failing.set(operation.id, failing);
     if (failing.size >= maxRequesters) this.#stopped.set(keys.operation, failure);

@@ -309,7 +309,7 @@ function isMore({ state }: ReadOrder, { exposure }: JournalEntry): boolean {
     compareDecimals(absolute(shown), counted) > 0;
   if (exceeds(terms.total_quantity, quantity) || exceeds(terms.stop_price, stopPrice)) return true;
   const { order_type: orderType, limit_price } = terms;
-  // What has no limit price costs what the market asks, whatever else is shown of it.
+  // An order without a limit price costs what the market asks, whatever other terms the upstream shows.
   if (orderType !== undefined && !hasLimitPrice({ orderType })) return !isUnlimited;
   return exceeds(limit_price, limitPrice);
 }

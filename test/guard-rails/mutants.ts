@@ -293,7 +293,7 @@ export const mutants: readonly Mutant[] = [
   guard('one fails, one passes', 'blocking.length > 0', 'blocking.length > 1'),
   guard('counters tell of others', "kind === 'gateway' && countedChecks", "kind === 'user' && countedChecks"),
   guard(
-    'prices are read for nobody',
+    'the guard reads prices without naming the user',
     'lastPrice(symbol, maxAgeMs, endBy, user)',
     'lastPrice(symbol, maxAgeMs, endBy)',
   ),

@@ -191,7 +191,7 @@ describe('how often', () => {
       found.map((one) => one?.price),
       [undefined, undefined, '2.50', '2.50', '2.50'],
     );
-    // Whoever was refused asks no second time.
+    // A user whose own call the limiter refused makes no second one.
     assert.deepEqual([calls.length, failures.length], [3, 1]);
   });
 

@@ -348,7 +348,7 @@ test('an operation that fails for several requesters is asked for by none of a b
   assert.ok(asked <= 6, `${asked} calls`);
 });
 
-test('after the time for its calls a batch asks the gateway for nothing, whoever waits', async () => {
+test('after the time for its calls a batch makes no call to the gateway, however many requesters wait', async () => {
   const world = createWorld();
   world.upstream = () => {
     world.now += 8000;
