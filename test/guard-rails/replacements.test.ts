@@ -197,7 +197,7 @@ describe('the open notional has the most that an order may be', () => {
 describe('of an order that another program placed', () => {
   /** Orders that the upstream has, and this journal does not. */
   async function startBesideOthers(t: TestContext, limits: TradingLimits, others: readonly object[]) {
-    const desk = await startGuarded(t, { clock, limits, last: { AAPL: '0.5' } });
+    const desk = await startGuarded(t, { clock, limits, last: { AAPL: '0.5' }, sleep: async () => {} });
     const other = createGateway({
       operations,
       upstreamBaseUrl: desk.simulator.url,
