@@ -67,7 +67,7 @@ function placedBy(entry: JournalEntry, record: OrderRecord, { found, by }: Sight
   const { placedAt } = momentsIn(found.payload);
   const isEarlier = placedAt !== undefined && placedAt < entry.at - clockSkewMs;
   if (hasOtherTerms(record, found)) {
-    if (isUsedUp(record) || isEarlier) return other;
+    if (isEarlier) return other;
     if (placedAt === undefined || placedAt < entry.at) return undefined;
   }
   // Symbols and sides of options and the like are not compared.
@@ -147,7 +147,7 @@ function isOtherOrder(record: OrderRecord, shown: string): boolean {
   return differs('symbol', comparableSymbol) || differs('side', buysOrSells);
 }
 
-/** The upstream said that the id was used before: this request placed nothing. */
+/** The upstream said that the id was used before: by another order, or by this one, which something delivered twice. */
 const isUsedUp = ({ outcome }: OrderRecord): boolean =>
   stemOf(outcome?.upstream_code) === 'TRADE_PLACE_ORDER_REPEAT';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../lib/answer.ts';
-import { batchPlaceOrders, placeOrder } from '../../lib/catalogue/index.ts';
+import { batchPlaceOrders, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import type { JournalEntry } from '../../lib/orders/index.ts';
@@ -22,6 +22,11 @@ const terms = { order_type: 'LIMIT', limit_price: '10', quantity: '10' };
 const taken: Answer = { kind: 'uncached', body: new TextEncoder().encode('{"order_id":"7"}') };
 const rejected = refused({ code: 'upstream_rejected', upstream: { status: 417, errorCode: 'REFUSED' } });
 const lost = refused({ code: 'outcome_unknown' });
+/** An order has the id already: another program's, or this one, which something on the way delivered twice. */
+const usedUp = refused({
+  code: 'outcome_unknown',
+  upstream: { status: 417, errorCode: 'OPENAPI_TRADE_PLACE_ORDER_REPEAT' },
+});
 const codeOf = (answer: Answer) => (answer.kind === 'refused' ? answer.refusal.code : 'sent');
 
 /** A hand-over under a limit of open notional, a settlement, and what the upstream shows to both. */
@@ -485,35 +490,42 @@ export const brokenBefore: Readonly<
           ['placed in the minute before may be either', -1000, 'outcome_unknown', 'unknown'],
           ['placed since is this one, replaced', 500, 'sent', 'accepted'],
         ] as const
-      ).map(([what, placedAt, code, state]) => [
-        what,
-        async (subject: Subject) => {
-          const desk = startDesk(subject);
-          desk.state.outcome = lost;
-          desk.show(id, 'SUBMITTED', { total_quantity: '3', place_time: startedAt + placedAt });
-          assert.equal(await desk.place(), code);
-          assert.equal(await desk.outcome(), state);
-        },
-      ]),
+      ).flatMap(([what, placedAt, code, state]) =>
+        [lost, usedUp].map((answer) => [
+          answer === lost ? what : `${what}, also where the upstream called the id used`,
+          async (subject: Subject) => {
+            const desk = startDesk(subject);
+            desk.state.outcome = answer;
+            desk.show(id, 'SUBMITTED', { total_quantity: '3', place_time: startedAt + placedAt });
+            assert.equal(await desk.place(), code);
+            assert.equal(await desk.outcome(), state);
+          },
+        ]),
+      ),
     ),
 
-    'placed in the minute before is another program’s where the upstream called the id used': async (
-      subject,
-    ) => {
-      const { state, place, show, outcome } = startDesk(subject);
-      const errorCode = 'OPENAPI_TRADE_PLACE_ORDER_REPEAT';
-      state.outcome = refused({ code: 'outcome_unknown', upstream: { status: 417, errorCode } });
-      show(id, 'SUBMITTED', { total_quantity: '3', place_time: startedAt - 1000 });
-      assert.deepEqual([await place(), await outcome()], ['idempotency_conflict', 'refused']);
-    },
+    'is this one, which was delivered twice, and which the user replaced while its outcome was unknown':
+      async (subject) => {
+        const { state, request, settle, place, show, outcome, open } = startDesk(subject);
+        state.outcome = usedUp;
+        assert.equal(await place(), 'outcome_unknown');
+        state.outcome = taken;
+        const modify_orders = [{ client_order_id: id, quantity: '12' }];
+        assert.equal(codeOf(await request(replaceOrder, { modify_orders })), 'sent');
+        show(id, 'SUBMITTED', { ...terms, total_quantity: '12', place_time: startedAt + 100 });
+        await settle();
+        assert.deepEqual([await outcome(), await open()], ['accepted', '120']);
+      },
 
     'where the upstream does not say when it was placed, it stays unknown': async (subject) => {
-      const { state, settle, place, show, outcome, open } = startDesk(subject);
-      state.outcome = lost;
-      show(id, 'SUBMITTED', { total_quantity: '3' });
-      assert.equal(await place(), 'outcome_unknown');
-      await settle(30);
-      assert.deepEqual([await outcome(), await open()], ['unknown', '100']);
+      for (const answer of [lost, usedUp]) {
+        const { state, settle, place, show, outcome, open } = startDesk(subject);
+        state.outcome = answer;
+        show(id, 'SUBMITTED', { total_quantity: '3' });
+        assert.equal(await place(), 'outcome_unknown');
+        await settle(30);
+        assert.deepEqual([await outcome(), await open()], ['unknown', '100']);
+      }
     },
   },
 

@@ -113,16 +113,27 @@ describe('an order whose id the upstream knows and the journal does not', () => 
   });
 
   test('is a conflict where that order is another one', async (t) => {
-    const { gateway, instance, simulator } = await startInstances(t, 1);
+    let now = Date.UTC(2026, 10, 20, 15);
+    const clock = () => now;
+    const options = { simulated: { clock }, options: { clock } };
+    const { gateway, instance, simulator } = await startInstances(t, 1, options);
     const limited = { order_type: 'LIMIT', limit_price: '1.10' };
     await ask(gateway, orderPath, place(limited));
-    for (const change of [{ symbol: 'MSFT' }, { side: 'SELL' }, { quantity: '11' }, { limit_price: '2.50' }])
+    // An order of other terms that was placed just now may be the same one, delivered twice and replaced.
+    for (const [change, laterMs] of [
+      [{ symbol: 'MSFT' }, 0],
+      [{ side: 'SELL' }, 0],
+      [{ quantity: '11' }, 120_000],
+      [{ limit_price: '2.50' }, 0],
+    ] as const) {
+      now += laterMs;
       for (const journal of [createMemoryOrderJournal()].flatMap((one) => [one, one])) {
         const reply = await ask(instance(journal), orderPath, place({ ...limited, ...change }));
         assert.equal(reply.status, 409, JSON.stringify(change) + reply.text);
         const problem = problemOf(reply);
         assert.equal(problem.code, 'idempotency_conflict', JSON.stringify(change));
       }
+    }
     assert.equal(simulator.orders.length, 1);
   });
 });

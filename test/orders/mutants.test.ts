@@ -279,10 +279,10 @@ const mutantsOfScenes: readonly Mutant[] = [
     by: 'return undefined;',
   },
   {
-    rule: 'that the upstream called the id used says nothing',
+    rule: 'an order of other terms is another one where the upstream called the id used, whenever it was placed',
     file: 'evidence',
-    find: 'isUsedUp(record) || ',
-    by: '',
+    find: 'if (isEarlier) return other;',
+    by: 'if (isUsedUp(record) || isEarlier) return other;',
   },
   {
     rule: 'a part of a batch with an id of the upstream is refused',
