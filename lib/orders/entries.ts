@@ -26,6 +26,7 @@ export class Entries {
   readonly #begunAt: number;
   /** By the key of an entry. */
   readonly #checked = new Map<string, CheckedEntry>();
+  readonly #begun = new Map<string, JournalEntry>();
 
   /** @param sendBy in milliseconds since the epoch */
   constructor(change: Change, sendBy: number, clock: () => number) {
@@ -39,17 +40,18 @@ export class Entries {
   checked(part: Part, checked: CheckedEntry): JournalEntry {
     const { exposure, refusedAs } = checked;
     this.#checked.set(part.key, checked);
-    const entry = { ...this.of(part), ...(exposure !== undefined && { exposure }) };
+    const entry = { ...this.begin(part), ...(exposure !== undefined && { exposure }) };
     if (refusedAs === undefined) return entry;
     const { state, record } = this.outcome(part, 'refused', { evidence: 'not_sent', code: refusedAs });
     return { ...entry, state, record };
   }
 
-  of(part: Part): JournalEntry {
+  /** As it is to be written now. */
+  begin(part: Part): JournalEntry {
     const { operation, credential } = this.#change;
     const at = this.#clock();
     const kind = kindOf(operation);
-    return {
+    const entry: JournalEntry = {
       key: part.key,
       attempt: this.#attempt,
       hash: part.hash,
@@ -63,6 +65,13 @@ export class Entries {
         part.clientOrderId !== undefined && { listedAs: kind === 'placement' ? 'placements' : 'changes' }),
       ...(kind !== 'placement' && { expiresAt: at + keyLifeMs }),
     };
+    this.#begun.set(part.key, entry);
+    return entry;
+  }
+
+  /** As it was written: its order was placed after that, and before any look-up. */
+  begun(part: Part): JournalEntry {
+    return this.#begun.get(part.key) ?? this.begin(part);
   }
 
   outcome(part: Part, state: EntryOutcome['state'], said: Omit<RecordedOutcome, 'at'>): EntryOutcome {

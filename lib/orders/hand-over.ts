@@ -188,7 +188,7 @@ class OneHandOver {
     const { journal, clock, reportFailure, checks } = this.#parts;
     try {
       if (checks && isGuarded(this.#change.operation)) return await this.#beginChecked(open, checks);
-      const entries = open.map((part) => this.#entries.of(part));
+      const entries = open.map((part) => this.#entries.begin(part));
       const writing = journal.begin(entries, clock());
       const begun = await (this.#isOptional ? this.#within(writing, optionalBeginMs) : writing);
       if (begun === 'begun') return { kind: 'begun' };
@@ -354,7 +354,7 @@ class OneHandOver {
     await this.#finishAll(
       known.map(({ part, state, ...said }) => {
         const by = settled.get(part);
-        return by ? outcomeBy(this.#entries.of(part), by, at) : this.#entries.outcome(part, state, said);
+        return by ? outcomeBy(this.#entries.begun(part), by, at) : this.#entries.outcome(part, state, said);
       }),
     );
     const refusedParts = known.filter(({ part, state }) => (settled.get(part)?.state ?? state) === 'refused');
@@ -397,7 +397,7 @@ class OneHandOver {
       if (waitMs > 0) await this.#sleep(waitMs);
       for (const { part, state, ...said } of open) {
         const { record } = this.#entries.outcome(part, state, said);
-        const by = await this.#lookUp({ ...this.#entries.of(part), record });
+        const by = await this.#lookUp({ ...this.#entries.begun(part), record });
         if (by && this.#mayTell(by)) found.set(part, by);
       }
     }

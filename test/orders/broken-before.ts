@@ -483,20 +483,28 @@ export const brokenBefore: Readonly<
         [
           [
             'placed an hour before is another program’s: nothing was placed',
-            -60 * minute,
-            'idempotency_conflict',
-            'refused',
+            ['SUBMITTED', -60 * minute],
+            ['idempotency_conflict', 'refused'],
           ],
-          ['placed in the minute before may be either', -1000, 'outcome_unknown', 'unknown'],
-          ['placed since is this one, replaced', 500, 'sent', 'accepted'],
+          // Its look-up comes when that is more than a minute ago.
+          [
+            'placed in the minute before may be either',
+            ['SUBMITTED', -50_000],
+            ['outcome_unknown', 'unknown'],
+          ],
+          ['placed since is this one, replaced', ['SUBMITTED', 500], ['sent', 'accepted']],
+          ['placed since, and failed, is this one', ['FAILED', 500], ['sent', 'accepted']],
         ] as const
-      ).flatMap(([what, placedAt, code, state]) =>
+      ).flatMap(([what, [status, placedAt], [code, state]]) =>
         [lost, usedUp].map((answer) => [
           answer === lost ? what : `${what}, also where the upstream called the id used`,
           async (subject: Subject) => {
             const desk = startDesk(subject);
             desk.state.outcome = answer;
-            desk.show(id, 'SUBMITTED', { total_quantity: '3', place_time: startedAt + placedAt });
+            desk.state.whileSent = async () => {
+              desk.state.now += 15_000;
+            };
+            desk.show(id, status, { total_quantity: '3', place_time: startedAt + placedAt });
             assert.equal(await desk.place(), code);
             assert.equal(await desk.outcome(), state);
           },

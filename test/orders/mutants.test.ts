@@ -285,6 +285,12 @@ const mutantsOfScenes: readonly Mutant[] = [
     by: 'if (isUsedUp(record) || isEarlier) return other;',
   },
   {
+    rule: 'an order was placed before its entry when it was placed before a look-up',
+    file: 'hand-over',
+    find: '{ ...this.#entries.begun(part), record }',
+    by: '{ ...this.#entries.begin(part), record }',
+  },
+  {
     rule: 'a part of a batch with an id of the upstream is refused',
     file: 'answers',
     find: "members?.get('order_id') || ",
