@@ -97,8 +97,8 @@ export interface HandOver {
 const finishMs = 1200;
 /** How long a request waits for its entries while others change the same counters. */
 const maxBeginMs = 4000;
-/** How long a request that reduces risk waits for the journal. */
-const optionalBeginMs = 500;
+/** How long a request that reduces risk waits for the journal: for its entry, and after its answer for its outcome. */
+const optionalMs = { begin: 500, finish: 250 };
 /** Between looks at an entry whose request is under way elsewhere. */
 const pollMs = { first: 50, max: 500 };
 /** From the loss of an answer to each look-up: most orders are visible at once. */
@@ -155,6 +155,7 @@ class OneHandOver {
   readonly #all: readonly Part[];
   readonly #entries: Entries;
   readonly #sendBy: number;
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: Parts, change: Change, delivery: Delivery, all: readonly Part[]) {
     this.#parts = parts;
@@ -190,7 +191,8 @@ class OneHandOver {
       if (checks && isGuarded(this.#change.operation)) return await this.#beginChecked(open, checks);
       const entries = open.map((part) => this.#entries.begin(part));
       const writing = journal.begin(entries, clock());
-      const begun = await (this.#isOptional ? this.#within(writing, optionalBeginMs) : writing);
+      this.#writing = writing;
+      const begun = await (this.#isOptional ? this.#within(writing, optionalMs.begin) : writing);
       if (begun === 'begun') return { kind: 'begun' };
       return { kind: 'taken', entries: begun };
     } catch (cause) {
@@ -224,13 +226,25 @@ class OneHandOver {
 
   /** What reduces risk is sent; nothing else is. */
   async #withoutJournal(before: ReadonlyMap<Part, string>): Promise<Answer> {
-    if (this.#isOptional) return this.#delivery.send(this.#change.body, this.#sendBy);
+    if (this.#isOptional) return this.#sendUnwritten();
     // It may have been written all the same; then its id is free again, or is when a look-up finds nothing.
     await this.#finishAll(
       this.#all.map((part) => this.#entries.outcome(part, 'refused', { evidence: 'not_sent' })),
       1,
     );
     return this.#notPlaced({ code: 'journal_unavailable' }, before);
+  }
+
+  /** Its entry may have been written all the same, or be yet: it gets its outcome, for which the answer hardly waits. */
+  async #sendUnwritten(): Promise<Answer> {
+    const answer = await this.#delivery.send(this.#change.body, this.#sendBy);
+    const outcomes = partOutcomes(this.#change, this.#all, answer).map(({ part, state, ...said }) =>
+      this.#entries.outcome(part, state, said),
+    );
+    const finish = () => this.#finishAll(outcomes, 1);
+    const finished = Promise.allSettled([finish(), this.#writing.then(finish)]);
+    await this.#within(finished, optionalMs.finish).catch(() => {});
+    return answer;
   }
 
   /** Of a request that is known to have placed a part before, it is not said that it had no effect. */

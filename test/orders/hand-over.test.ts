@@ -182,6 +182,60 @@ describe('without the journal', () => {
     });
     assert.equal(cancelled.status, 200, cancelled.text);
   });
+
+  test.for(['while it is sent', 'after its answer'])(
+    'a cancel whose entry is written %s has its outcome in it, and does not hold up its key',
+    async (when, t) => {
+      let now = Date.UTC(2026, 10, 20, 15);
+      const clock = () => now;
+      const turn = () => new Promise((resolve) => setImmediate(resolve));
+      const good = createMemoryOrderJournal();
+      let write = () => {};
+      const written = new Promise<void>((resolve) => {
+        write = resolve;
+      });
+      const slow: CountingJournal = {
+        ...good,
+        begin: async (...call) => {
+          await written;
+          return good.begin(...call);
+        },
+      };
+      const fault = ({ path }: { readonly path: string }) => {
+        if (path.endsWith('/cancel') && when === 'while it is sent') write();
+        return undefined;
+      };
+      const { gateway, instance } = await startInstances(t, 1, {
+        simulated: { clock, fault },
+        journal: slow,
+        options: { clock },
+        sleep: async (ms) => {
+          now += ms;
+          await turn();
+        },
+      });
+      const cancel = (client_order_id: string) =>
+        ask(gateway, '/trading/orders/cancel', {
+          body: JSON.stringify({ account_id: accountId, client_order_id }),
+          headers: { 'idempotency-key': `cancel-of-${client_order_id}` },
+        });
+      await ask(instance(good), orderPath, place({ limit_price: '1.10', order_type: 'LIMIT' }));
+      const ids = ['order-of-this-test', 'an-order-that-is-not-there'];
+      const first = await Promise.all(ids.map(cancel));
+      write();
+      await turn();
+      const again = await Promise.all(ids.map(cancel));
+      const statuses = (replies: typeof first) => replies.map(({ status }) => status);
+      assert.deepEqual(
+        [statuses(first), statuses(again)],
+        [
+          [200, 422],
+          [200, 422],
+        ],
+      );
+      assert.deepEqual(again.map(isReplay), [true, false]);
+    },
+  );
 });
 
 test('more orders than the journal can begin at once are refused as wrong, not as "later"', async (t) => {
