@@ -448,13 +448,16 @@ function uncountable(
 
 /** What two orders have in common of which one may be the repetition of the other. */
 const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount }: OrderToCheck): string =>
-  JSON.stringify([thingsOf(symbols, parts), sides, isByAmount, isByAmount ? amount : quantity]);
+  JSON.stringify([thingsOf(symbols, parts), sidesOf(sides), isByAmount, isByAmount ? amount : quantity]);
 
-/** However they are written: an option is the contract that it is. */
+/** The order's own, and those of its legs, in whatever order these stand. */
+const sidesOf = ([own, ...ofLegs]: readonly string[]): readonly unknown[] => [own, ...ofLegs.sort()];
+
+/** However they are written, and in whatever order: an option is the contract that it is. */
 function thingsOf(symbols: OrderToCheck['symbols'], parts: OrderToCheck['parts']): readonly string[] {
   const things = parts.map(({ symbol }) => symbol);
   const written = things.includes(undefined) ? symbols.map(({ symbol }) => symbol) : things;
-  return [...new Set(written.map((symbol = '') => plainSymbol(symbol)))];
+  return [...new Set(written.map((symbol = '') => plainSymbol(symbol)))].sort();
 }
 
 const counterKey = (scope: string): string => `counter ${scope}`;

@@ -316,7 +316,9 @@ export const mutants: readonly Mutant[] = [
   ),
   guard('a replacement repeats an order', '&& !order.isReplacement', ''),
   guard('symbols of any case are no repetition', 'thingsOf(symbols, parts), sides', '"", sides'),
-  guard('sides are no part of a repetition', 'thingsOf(symbols, parts), sides,', 'thingsOf(symbols, parts),'),
+  guard('sides are no part of a repetition', 'sidesOf(sides), ', ''),
+  guard('legs in another order are another order', 'plainSymbol(symbol)))].sort()', 'plainSymbol(symbol)))]'),
+  guard('sides of legs in another order are others', 'ofLegs.sort()', 'ofLegs'),
 
   guard('what only blocks cancels', "({ action }) => action === 'block_and_cancel'", '() => true'),
   guard('what is to cancel only blocks', "({ action }) => action === 'block_and_cancel'", '() => false'),

@@ -374,6 +374,12 @@ async function unreadableIsUnknown(subject: GuardSubject): Promise<void> {
   assert.deepEqual(failedOf(await repeats.ask(ofOptions('1', '1', [near], { symbol: near }))), [
     'max_duplicative_orders',
   ]);
+  const soldAs = (side: string, symbol: string) => ({ side, instrument_type: 'OPTION', symbol });
+  const legs = [soldAs('SELL', near), soldAs('SHORT', far)];
+  assert.deepEqual(failedOf(await repeats.ask(ofOptions('1', '1', [], { legs }))), []);
+  assert.deepEqual(failedOf(await repeats.ask(ofOptions('1', '1', [], { legs: [...legs].reverse() }))), [
+    'max_duplicative_orders',
+  ]);
   const both = { symbol: near, strike_price: '250', option_type: 'CALL', option_expire_date: '2029-01-19' };
   const allowed = createDesk(subject, { limits: { stack: { allowed_symbols: ['AAPL', near] } } });
   assert.deepEqual(failedOf(await allowed.ask(ofOptions('1', '1', [near], { legs: [both] }))), [
