@@ -13,7 +13,7 @@ import {
   release,
   type StoredCounter,
 } from './counter.ts';
-import { hasLimitPrice, largest, type OrderToCheck } from './order.ts';
+import { hasLimitPrice, isLimited, largest, type OrderToCheck } from './order.ts';
 
 export interface Exposure {
   /** The largest that the order was or may be. */
@@ -65,7 +65,11 @@ export function atMost(order: OrderToCheck, { replaced, exposure }: Replaced): O
   if (replaced === undefined || !exposure) return order;
   const { isUnlimited, isPartlyReplaced } = exposure;
   if (isWhole(order, replaced) && !isUnlimited && !isPartlyReplaced) return order;
-  return { ...order, ...largestTerms(order, exposure), mayBeUnlimited: isUnlimited === true };
+  return {
+    ...order,
+    ...largestTerms(order, exposure),
+    mayBeUnlimited: isUnlimited === true || !hasLimitPrice(order),
+  };
 }
 
 /** What is known of an order after the request, whether or not it is executed. */
@@ -80,7 +84,7 @@ export function exposureAfter(
     ...(quantity !== undefined && { quantity }),
     ...(limitPrice !== undefined && { limitPrice }),
     ...(stopPrice !== undefined && { stopPrice }),
-    ...((exposure?.isUnlimited || !hasLimitPrice(order)) && { isUnlimited: true }),
+    ...((exposure?.isUnlimited || !isLimited(order)) && { isUnlimited: true }),
     ...((exposure?.isPartlyReplaced || isPartly) && { isPartlyReplaced: true }),
     counted: { ...exposure?.counted, ...counted },
   };

@@ -160,11 +160,15 @@ function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPa
   return { instrument, symbol };
 }
 
-/** Its limit price bounds what it can cost. */
+/** Their limit price bounds what they can cost. */
 const limited: ReadonlySet<string | undefined> = new Set(['LIMIT', 'STOP_LOSS_LIMIT', 'LIMIT_ON_OPEN']);
 
-export const hasLimitPrice = ({ orderType }: Pick<OrderToCheck, 'orderType'>): boolean =>
-  limited.has(orderType);
+/** A price of nothing may stand for no limit; legs may bring in more than they cost. */
+export const hasLimitPrice = ({ orderType, limitPrice, parts }: PricedOrder): boolean =>
+  limited.has(orderType) &&
+  (parts?.length !== 1 || limitPrice === undefined || compareDecimals(limitPrice, '0') > 0);
+
+type PricedOrder = Pick<OrderToCheck, 'orderType'> & Partial<Pick<OrderToCheck, 'limitPrice' | 'parts'>>;
 
 export const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
 

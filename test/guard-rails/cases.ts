@@ -99,8 +99,10 @@ const ofNotional = [
         limited('1', '10', option),
         limited('100', '10', { instrument_type: 'CRYPTO' }),
         { quantity: '9.52380952' },
+        limited('0', '9.52380952'),
       ],
       fails: [
+        limited('0', '9.52380953'),
         limited('100.00000001', '10'),
         limited('100', '10.00000001'),
         limited('333.33333334', '3'),

@@ -258,6 +258,28 @@ describe('what is not known', () => {
     assert.equal(sent(), 2);
   });
 
+  test('a limit price of nothing, or below, bounds nothing, whatever replaces it', async (t) => {
+    for (const price of ['0', '0.00', '-1']) {
+      const desk = await started(t, { limits: { max_order_notional: '1000' }, last: { AAPL: '100' } });
+      const order = (id: string, quantity: string) => limited(id, price, quantity);
+      assert.equal(
+        outcomeOf(await desk.place(order('order-0-unlimited', '10'))),
+        'blocked: max_order_notional /new_orders/0',
+      );
+      assert.equal(desk.sent(), 0);
+    }
+    const desk = await started(t, { limits: { max_open_notional: '1000' }, last: { AAPL: '100' } });
+    await desk.place(limited('order-1-unlimited', '5', '9'));
+    assert.equal((await desk.counter()).open, '45');
+    await desk.replace({ client_order_id: 'order-1-unlimited', quantity: '9', limit_price: '0' });
+    // 9 × 100 × 1.05
+    assert.equal((await desk.counter()).open, '945');
+    assert.equal(
+      outcomeOf(await desk.replace({ client_order_id: 'order-1-unlimited', quantity: '10' })),
+      'blocked: max_open_notional /modify_orders/0',
+    );
+  });
+
   test('a combination counts each of its legs, none against another', async (t) => {
     const other = 'AAPL290119C00250000';
     const { place, counter } = await started(t, {

@@ -199,6 +199,9 @@ export const mutants: readonly Mutant[] = [
   counter('nothing is released', 'subtractDecimals(before.open, notional)', 'before.open'),
   counter('all is released', 'subtractDecimals(before.open, notional)', "'0'"),
 
+  order('a limit price of nothing is a limit', "compareDecimals(limitPrice, '0') > 0", 'true'),
+  exposure('a replacement by a price of nothing keeps the limit', ' || !hasLimitPrice(order),', ','),
+  exposure('what a price of nothing was is forgotten', '|| !isLimited(order)', '|| !hasLimitPrice(order)'),
   notional('an option is one share', "optionSize = '100'", "optionSize = '1'"),
   notional('a sale counts by its limit price', 'maySell(order) ||', ''),
   notional('a combination counts by its net price', 'isCombination(order) || maySell', 'maySell'),
@@ -252,7 +255,7 @@ export const mutants: readonly Mutant[] = [
     'new Set(Object.keys(JSON.parse(replaced)))',
   ),
   exposure('a replacement is never partial', 'exposure?.isPartlyReplaced || isPartly', 'false'),
-  exposure('a limit price is never taken away', 'exposure?.isUnlimited || !hasLimitPrice(order)', 'false'),
+  exposure('a limit price is never taken away', 'exposure?.isUnlimited || !isLimited(order)', 'false'),
   exposure('the last terms count', '= largestTerms(order, exposure);', '= order;'),
   exposure(
     'replacements before do not count',

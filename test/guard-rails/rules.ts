@@ -302,6 +302,17 @@ async function knownPartsAreChecked(subject: GuardSubject): Promise<void> {
   assert.deepEqual(failedOf(await desk.ask(replaced(shown.json, { quantity: '1' }))), []);
 }
 
+async function nothingIsNoLimit(subject: GuardSubject): Promise<void> {
+  const limits = { stack: { max_open_notional: '190' } };
+  const desk = createDesk(subject, { limits, user: undefined, last: '20' });
+  const counted = { quantity: '9', limitPrice: '5', counted: { 'counter stack': '45' } };
+  const change = (terms: object) => replaced(limited('5', '9').json, terms, counted);
+  const verdict = await desk.ask(change({ quantity: '9', limit_price: '0' }));
+  assert.ok(verdict.kind === 'allowed' && verdict.exposures[0]?.isUnlimited);
+  // 9 × 20 × 1.05
+  assert.equal(verdict.exposures[0].counted['counter stack'], '189');
+}
+
 async function minuteCounts(subject: GuardSubject): Promise<void> {
   for (const scope of Object.values(scopes)) {
     const limits = { [scope]: { max_orders_per_minute: 2 } };
@@ -705,6 +716,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   someUnknownsAreAllowed,
   knownPartsAreChecked,
   unreadableIsUnknown,
+  nothingIsNoLimit,
   minuteCounts,
   repetitionsCount,
   timesAreApart,
