@@ -106,13 +106,14 @@ function withLookUps(
 ): HandOverChange {
   return async (change, send) => {
     const { route, request, valid, credential, context } = change;
-    const { operation } = route;
+    const { operation, path } = route;
     const { journal } = operation.sideEffect ?? {};
     const key = journal?.by === 'idempotency-key' ? request.headers['idempotency-key'] : undefined;
     if (key !== undefined && !idempotencyKey.test(key)) return refused(wrongKey);
     const asked = {
       ...valid,
       operation,
+      path,
       credential: await accountOf(credential),
       requestId: request.requestId,
       deadline: context.deadline,

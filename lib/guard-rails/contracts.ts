@@ -6,6 +6,8 @@ export type ReadonlyMembers = ReadonlyMap<string, string>;
 /** A contract of options in the OCC form: root, yymmdd, C or P, and the strike in thousandths with eight digits. */
 const occForm = /^([A-Z]{1,6}\d?|\d[A-Z]{1,5})\s*(\d{6}[CP]\d{8})$/;
 
+export const isContract = (symbol = ''): boolean => occForm.test(symbol.trim().toUpperCase());
+
 /**
  * Roots of listed options that are not their underlying's symbol: other settlements of an index, as the options exchange
  * lists them.

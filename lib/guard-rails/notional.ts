@@ -4,6 +4,7 @@
  */
 
 import { addDecimals, multiplyDecimals } from '../kernel/decimals.ts';
+import { isContract } from './contracts.ts';
 import type { UnknownName } from './limits.ts';
 import { hasStrayLegs, isLimited, largest, maySell, type OrderToCheck, type TradedPart } from './order.ts';
 
@@ -97,10 +98,15 @@ const isStrange = (order: OrderToCheck): boolean =>
   hasStrayLegs(order) ||
   (order.instrument === 'OPTION' && order.parts.some((part) => pricedSymbol(part) === undefined));
 
+/** Its symbol is a contract's, and its type is another: which of them the upstream takes is not known. */
+const isMisnamed = ({ instrument, symbol }: TradedPart): boolean =>
+  instrument !== 'OPTION' && isContract(symbol);
+
 /** Why no quote could say it; undefined where quotes or the order itself do. */
 function unknownOf(order: OrderToCheck): UnknownName | undefined {
-  const { instrument, isUnseen, isUnreadable } = order;
+  const { instrument, parts, isUnseen, isUnreadable } = order;
   if (isUnseen || isUnreadable) return 'order';
+  if (parts.some(isMisnamed)) return 'contract';
   if (instrument === 'FUTURES') return 'futures';
   const isKnownKind =
     instrument === 'EQUITY' || instrument === 'OPTION' || Object.hasOwn(unpriced, instrument ?? '');

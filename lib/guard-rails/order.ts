@@ -3,7 +3,7 @@
 import { compareDecimals, multiplyDecimals, plainDecimal } from '../kernel/decimals.ts';
 import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
-import { contractNamed, type ReadonlyMembers } from './contracts.ts';
+import { contractNamed, isContract, type ReadonlyMembers } from './contracts.ts';
 
 export interface OrderToCheck {
   /** Where it stands in the request, as a JSON Pointer. */
@@ -149,7 +149,8 @@ function isRatioSpread(order: ReadonlyMembers, legs: readonly ReadonlyMembers[])
 /** Of shares beside options, so many as go with that number of contracts. */
 function contractsOf(leg: ReadonlyMembers): string | undefined {
   const quantity = leg.get('quantity');
-  const plain = leg.get('instrument_type') === 'EQUITY' ? decimalOf(quantity) : undefined;
+  const areShares = leg.get('instrument_type') === 'EQUITY' && !isContract(leg.get('symbol'));
+  const plain = areShares ? decimalOf(quantity) : undefined;
   return plain === undefined ? quantity : multiplyDecimals(plain, '0.01');
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import { decodings } from '../catalogue/free-parameters.ts';
 import { readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
 import { textMembers } from '../kernel/json-members.ts';
@@ -48,10 +49,11 @@ export async function askedOrders(
   const { journal } = change.operation.sideEffect ?? {};
   if (journal?.by === 'client_order_id') {
     const orders = ordersIn(change.body, journal.list);
+    const categories = categoriesOf(change);
     return open.map((part) => {
       const index = all.indexOf(part);
       const order = orders[index] ?? '{}';
-      const json = isOfCategory(order, change.headers.category) ? order : undefined;
+      const json = isOfEach(order, categories) ? order : undefined;
       return { order: { json, at: `/${journal.list}/${index}` }, of: { kind: 'part', part } };
     });
   }
@@ -69,11 +71,29 @@ const instrumentsOf: Readonly<Record<string, string>> = {
   EVENT: 'EVENT',
 };
 
-/** Where the header of that name and the order say two things, it is not known as what the upstream takes the order. */
-function isOfCategory(order: string, category: string | undefined): boolean {
-  if (category === undefined) return true;
+/** What is said of all orders of the request beside its body: in the header, in parameters of that name, in the path. */
+function categoriesOf({ operation, path = operation.path, query, headers }: Change): readonly string[] {
+  const { category } = headers;
+  return [
+    ...(category === undefined ? [] : [category]),
+    ...query.flatMap(([name, value]) =>
+      decodings(name).some((one) => /category/i.test(one)) ? [value] : [],
+    ),
+    ...path
+      .toUpperCase()
+      .split('/')
+      .filter((word) => Object.hasOwn(instrumentsOf, word)),
+  ];
+}
+
+/** Where one of them and the order say two things, it is not known as what the upstream takes the order. */
+function isOfEach(order: string, categories: readonly string[]): boolean {
+  if (categories.length === 0) return true;
   const instrument = textMembers(order, ['instrument_type'])?.get('instrument_type');
-  return instrument !== undefined && instrumentsOf[category.replace(/^[A-Z]+_/, '')] === instrument;
+  return (
+    instrument !== undefined &&
+    categories.every((category) => instrumentsOf[category.replace(/^[A-Z]+_/, '')] === instrument)
+  );
 }
 
 const modified = 'modify_orders';

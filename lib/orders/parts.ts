@@ -12,6 +12,8 @@ import type { OrderRecord } from './record.ts';
 /** A request with a side effect, as the gateway has it after all checks. */
 export interface Change {
   readonly operation: Operation;
+  /** Which of the operation's paths it was sent to. Default its own. */
+  readonly path?: string;
   readonly query: readonly (readonly [name: string, value: string])[];
   /** The JSON that is sent, without white space. */
   readonly body: string;

@@ -103,6 +103,7 @@ const ofNotional = [
       ],
       fails: [
         limited('0', '9.52380953'),
+        limited('5', '100', { symbol: option.symbol }),
         limited('100.00000001', '10'),
         limited('100', '10.00000001'),
         limited('333.33333334', '3'),

@@ -258,6 +258,58 @@ describe('what is not known', () => {
     assert.equal(sent(), 2);
   });
 
+  const stockPath = '/openapi/trade/stock/order/place';
+  const optionPath = '/openapi/trade/option/order/place';
+  const ofOption = (id: string) => option(id, '1', '1');
+  const ofStock = (id: string) => limited(id, '1', '10');
+  const placements: readonly (readonly [target: string, order: typeof ofOption, isKnown: boolean])[] = [
+    [stockPath, ofStock, true],
+    [optionPath, ofOption, true],
+    [optionPath, ofStock, false],
+    [stockPath, ofOption, false],
+    [`${placePath}?category=US_STOCK`, ofStock, true],
+    [`${optionPath}?category=US_OPTION`, ofOption, true],
+    [`${placePath}?category=US_OPTION`, ofStock, false],
+    [`${stockPath}?Category=US_OPTION`, ofStock, false],
+    [`${placePath}?order.%2563ategory=US_OPTION`, ofStock, false],
+    [`${placePath}?category=US_STOCK&category=US_OPTION`, ofStock, false],
+  ];
+  for (const [target, order, isKnown] of placements)
+    test(`an order to ${target} is ${isKnown ? 'checked' : 'not known'}`, async (t) => {
+      const { gateway, sent } = await started(t, { limits: { max_order_quantity: '100' } });
+      const reply = await ask(gateway, target, bodyOf({ new_orders: [order('order-of-a-path')] }));
+      if (isKnown) assert.doesNotMatch(outcomeOf(reply), /^blocked/);
+      else assert.equal(outcomeOf(reply), 'blocked: max_order_quantity /new_orders/0');
+      assert.equal(sent(), isKnown ? 1 : 0);
+    });
+
+  const asStock = { symbol: contract, limit_price: '5', quantity: '100' };
+  for (const instrument_type of ['EQUITY', 'CRYPTO', 'EVENT', 'FUTURES'])
+    test(`a contract’s symbol in an order of ${instrument_type} is not valued as anything`, async (t) => {
+      for (const [check, limits] of [
+        ['max_order_notional', { max_order_notional: '1000' }],
+        ['max_open_notional', { max_open_notional: '1000' }],
+      ] as const)
+        for (const symbol of [contract, contract.toLowerCase(), 'AAPL  290119C00240000']) {
+          const { place, sent } = await started(t, { limits, last: { [contract]: '5' } });
+          const order = newOrder({ ...asStock, order_type: 'LIMIT', instrument_type, symbol });
+          assert.equal(outcomeOf(await place(order)), `blocked: ${check} /new_orders/0`, symbol);
+          assert.equal(sent(), 0);
+        }
+    });
+
+  test('a leg of stock with a contract’s symbol has neither a value nor shares', async (t) => {
+    const legs = [leg({ instrument_type: 'EQUITY', symbol: contract, quantity: '100' })];
+    for (const [check, limits] of [
+      ['max_order_notional', { max_order_notional: '1000' }],
+      ['max_order_quantity', { max_order_quantity: '10' }],
+    ] as const) {
+      const { place } = await started(t, { limits, last: { [contract]: '5' } });
+      const order = option('leg-of-a-contract', '5', '1', { legs });
+      assert.equal(outcomeOf(await place(order)), `blocked: ${check} /new_orders/0`);
+    }
+  });
+
   test('a limit price of nothing, or below, bounds nothing, whatever replaces it', async (t) => {
     for (const price of ['0', '0.00', '-1']) {
       const desk = await started(t, { limits: { max_order_notional: '1000' }, last: { AAPL: '100' } });

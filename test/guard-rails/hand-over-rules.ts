@@ -74,7 +74,7 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
       reportNoted: () => state.noted++,
     }),
   );
-  const request = (operation: Operation, body: object, instance = 0): Promise<Answer> =>
+  const request = (operation: Operation, body: object, instance = 0, beside = {}): Promise<Answer> =>
     instances[instance]!.run(
       {
         operation,
@@ -85,6 +85,7 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
         requestId: 'r',
         deadline: state.now + 29_000,
         ...(state.user !== undefined && { user: state.user }),
+        ...beside,
       },
       {
         send: async (_, __, leaveBy) => {
@@ -108,8 +109,8 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
     controls,
     journal,
     kept,
-    place: (id: string, terms: object, instance?: number) =>
-      request(placeOrder, { new_orders: [newOrder({ client_order_id: id, ...terms })] }, instance),
+    place: (id: string, terms: object, instance?: number, beside?: object) =>
+      request(placeOrder, { new_orders: [newOrder({ client_order_id: id, ...terms })] }, instance, beside),
     replace: (...orders: readonly object[]) => request(replaceOrder, { modify_orders: orders }),
     replaceBy: (instance: number, ...orders: readonly object[]) =>
       request(replaceOrder, { modify_orders: orders }, instance),
@@ -197,6 +198,17 @@ async function asksBeforeItRefuses(subject: ExposureSubject): Promise<void> {
   state.outcome = taken;
   assert.equal(codeOf(await place('another-order', priced('10'))), 'sent');
   assert.equal(codeOf(await place('one-more-order', priced('1'), 1)), 'order_blocked');
+}
+
+async function allSaysOneThing(subject: ExposureSubject): Promise<void> {
+  const { place } = createFloor(subject, { max_order_quantity: '10' });
+  const others = [
+    { headers: { category: 'US_OPTION' } },
+    { query: [['category', 'US_OPTION']] },
+    { path: '/openapi/trade/option/order/place' },
+  ];
+  for (const [index, beside] of others.entries())
+    assert.equal(codeOf(await place(`order-${index}`, priced('1'), 0, beside)), 'order_blocked');
 }
 
 async function aFewAreLookedUp(subject: ExposureSubject): Promise<void> {
@@ -333,6 +345,7 @@ export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void
   notedIsTold,
   cancelsAreAsked,
   asksBeforeItRefuses,
+  allSaysOneThing,
   aFewAreLookedUp,
   foreignAreCounted,
   refusedAreNotCounted,

@@ -199,9 +199,13 @@ export const mutants: readonly Mutant[] = [
   counter('nothing is released', 'subtractDecimals(before.open, notional)', 'before.open'),
   counter('all is released', 'subtractDecimals(before.open, notional)', "'0'"),
 
+  notional('a contract’s symbol is a stock', "if (parts.some(isMisnamed)) return 'contract';", ''),
   order('a limit price of nothing is a limit', "compareDecimals(limitPrice, '0') > 0", 'true'),
   exposure('a replacement by a price of nothing keeps the limit', ' || !hasLimitPrice(order),', ','),
   exposure('what a price of nothing was is forgotten', '|| !isLimited(order)', '|| !hasLimitPrice(order)'),
+  asked('a header says nothing', 'category === undefined ? [] : [category]', '[]'),
+  asked('a parameter says nothing', '/category/i.test(one)', 'false'),
+  asked('a path says nothing', 'Object.hasOwn(instrumentsOf, word)', 'false'),
   notional('an option is one share', "optionSize = '100'", "optionSize = '1'"),
   notional('a sale counts by its limit price', 'maySell(order) ||', ''),
   notional('a combination counts by its net price', 'isCombination(order) || maySell', 'maySell'),
