@@ -41,49 +41,90 @@ const settledMs = 30_000;
 
 interface Counted {
   readonly entry: JournalEntry;
+  readonly account: string;
   /** Several of a replacement of several orders that other programs placed. */
   readonly ids: readonly string[];
 }
 
 /**
- * One list of open orders for each account that has counted orders, and a look-up of each that is not in it.
+ * One list of open orders for each account that has counted orders, and a look-up of each that is not in it: of one user
+ * after the other in turns, so that orders that never show delay those of no other user.
  *
  * @param from the key that the run begins with
  * @param until in milliseconds since the epoch
  * @throws JournalUnavailable
  */
 export async function releaseEnded(from: string, options: ReleaseOptions, until: number): Promise<Released> {
-  const { journal, orders, clock, reportFailure } = options;
+  const { journal, clock } = options;
   const entries = await journal.exposed(from, maxEntries);
-  let [released, reads] = [0, 0];
+  const reads = new Reads(options);
+  let released = 0;
   const release = async (entry: JournalEntry) => {
     if (await tryRelease(entry, options)) released++;
   };
-  const read = async <T>(reading: () => Promise<T>): Promise<T | undefined> => {
-    reads++;
+  // Nothing of it was placed; the request that was refused did not get so far.
+  for (const entry of entries) if (entry.state === 'refused') await release(entry);
+  const queues = byUser(entries.filter((entry) => mayHaveEnded(entry, clock())));
+  for (let queue = queues.shift(); queue; queue = queues.shift()) {
+    const readsBefore = reads.made;
+    while (queue.length > 0 && reads.made < readsBefore + readsInTurn) {
+      // However little time is left, one order has its turn.
+      if (clock() >= until && reads.made > 1) return { released, reads: reads.made };
+      const counted = queue.shift()!;
+      if (await hasAllEnded(counted, reads)) await release(counted.entry);
+    }
+    if (queue.length > 0) queues.push(queue);
+  }
+  return { released, reads: reads.made };
+}
+
+/** The account's list takes one. */
+const readsInTurn = 5;
+
+/** What one run reads, each of it once. */
+class Reads {
+  readonly #options: Pick<ReleaseOptions, 'orders' | 'reportFailure'>;
+  readonly #open = new Map<string, ReadonlySet<string> | undefined>();
+  readonly #orders = new Map<string, ReadOrder | 'not_found' | undefined>();
+  made = 0;
+
+  constructor(options: ReleaseOptions) {
+    this.#options = options;
+  }
+
+  /** Ids that the account's list of open orders shows. */
+  async open(account: string): Promise<ReadonlySet<string> | undefined> {
+    if (!this.#open.has(account)) {
+      const list = await this.#read(() => this.#options.orders.openOrders(account));
+      const open = list?.filter(({ state }) => !isFinal(state)).map(({ state }) => state.clientOrderId);
+      this.#open.set(account, open && new Set(open));
+    }
+    return this.#open.get(account);
+  }
+
+  async order(account: string, id: string): Promise<ReadOrder | 'not_found' | undefined> {
+    const key = JSON.stringify([account, id]);
+    if (!this.#orders.has(key))
+      this.#orders.set(key, await this.#read(() => this.#options.orders.order(account, id)));
+    return this.#orders.get(key);
+  }
+
+  async #read<T>(reading: () => Promise<T>): Promise<T | undefined> {
+    this.made++;
     try {
       return await reading();
     } catch (cause) {
-      reportFailure?.(cause);
+      this.#options.reportFailure?.(cause);
       return undefined;
     }
-  };
-  // Nothing of it was placed; the request that was refused did not get so far.
-  for (const entry of entries) if (entry.state === 'refused') await release(entry);
-  for (const [account, counted] of byAccount(entries.filter((entry) => mayHaveEnded(entry, clock())))) {
-    // However little time is left, one account has its turn.
-    if (clock() >= until && reads > 0) break;
-    const list = await read(() => orders.openOrders(account));
-    if (!list) continue;
-    const open = new Set(list.filter(({ state }) => !isFinal(state)).map(({ state }) => state.clientOrderId));
-    for (const { entry, ids } of counted) {
-      if (ids.some((id) => open.has(id)) || (clock() >= until && reads > 1)) continue;
-      const found: (ReadOrder | 'not_found' | undefined)[] = [];
-      for (const id of ids) found.push(await read(() => orders.order(account, id)));
-      if (found.every(hasEnded)) await release(entry);
-    }
   }
-  return { released, reads };
+}
+
+async function hasAllEnded({ account, ids }: Counted, reads: Reads): Promise<boolean> {
+  const open = await reads.open(account);
+  if (!open || ids.some((id) => open.has(id))) return false;
+  for (const id of ids) if (!hasEnded(await reads.order(account, id))) return false;
+  return true;
 }
 
 /**
@@ -115,17 +156,21 @@ function mayHaveEnded(entry: JournalEntry, now: number): boolean {
 const hasEnded = (found: ReadOrder | 'not_found' | undefined): boolean =>
   found !== undefined && found !== 'not_found' && isFinal(found.state);
 
-function byAccount(entries: readonly JournalEntry[]): ReadonlyMap<string, readonly Counted[]> {
-  const accounts = new Map<string, Counted[]>();
+/** Where no user is known, each account is one. */
+function byUser(entries: readonly JournalEntry[]): Counted[][] {
+  const users = new Map<string, Counted[]>();
   for (const entry of entries) {
     // Sealed with another identity key: its order cannot be named.
     if (entry.record === '') continue;
-    const { account_id: account, client_order_id: id, asked } = readRecord(entry.record);
+    const { account_id: account, client_order_id: id, asked, user } = readRecord(entry.record);
     const ids = id === undefined ? replacedIds(asked) : [id];
     if (account === undefined || ids.length === 0) continue;
-    accounts.set(account, [...(accounts.get(account) ?? []), { entry, ids }]);
+    const name = user ?? `account ${account}`;
+    const queue = users.get(name) ?? [];
+    queue.push({ entry, account, ids });
+    users.set(name, queue);
   }
-  return accounts;
+  return [...users.values()];
 }
 
 const replacedIds = (asked: string): readonly string[] =>

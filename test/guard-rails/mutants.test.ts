@@ -10,13 +10,14 @@ import { exposureFault } from './exposure-histories.ts';
 import type { ExposureSubject } from './exposure-world.ts';
 import { handOverRules } from './hand-over-rules.ts';
 import { type Mutant, mutants } from './mutants.ts';
+import { releaseRules } from './release-rules.ts';
 import { type GuardSubject, rules } from './rules.ts';
 
 type Subject = GuardSubject & ExposureSubject;
 
 /** The first that fails. */
 async function caughtBy(subject: Subject): Promise<string | undefined> {
-  for (const rule of [...handOverRules, ...rules])
+  for (const rule of [...handOverRules, ...releaseRules, ...rules])
     try {
       await rule(subject);
     } catch (error) {

@@ -396,6 +396,7 @@ export const mutants: readonly Mutant[] = [
     'counters: releasing(readExposure(before), counters)',
     'counters: []',
   ),
+  released('orders of one user come before all others', 'reads.made < readsBefore + readsInTurn', 'true'),
   released(
     'what a replacement has added is not released',
     'if (!changed.exposures) continue;',

@@ -1,0 +1,89 @@
+/** Which orders leave the open notional by what the upstream shows of them, and after how many reads. */
+
+import assert from 'node:assert/strict';
+import type { JournalEntry } from '../../lib/orders/index.ts';
+import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
+import type { ExposureSubject } from './exposure-world.ts';
+
+const begunAt = 1_800_000_000_000;
+
+interface Placed extends Partial<OrderRecord> {
+  readonly client_order_id: string;
+}
+
+function entryOf(given: Placed, index: number): JournalEntry {
+  const begun_at = new Date(begunAt).toISOString();
+  const record = { operation: 'placeOrder', kind: 'placement', asked: '{}', request_id: 'r', begun_at };
+  return {
+    key: `key-${String(index).padStart(4, '0')}`,
+    attempt: 'first',
+    hash: 'h',
+    state: 'accepted',
+    credential: 'app',
+    at: begunAt,
+    sendBy: begunAt,
+    record: JSON.stringify({ ...record, account_id: 'a', ...given }),
+    listedAs: 'placements',
+    exposure: '{"counted":{"counter stack":"10"}}',
+  };
+}
+
+type Shown = Readonly<Record<string, { readonly status: string; readonly filled: string }>>;
+
+/** @returns the ids of orders that count on after a run of so many reads, in the order of their entries */
+async function leftAfterRun(
+  { createMemoryOrderJournal, createSettlement }: ExposureSubject,
+  entries: readonly Placed[],
+  shown: Shown,
+  reads = 100,
+): Promise<readonly (string | undefined)[]> {
+  const journal = createMemoryOrderJournal();
+  const next = JSON.stringify({ open: `${10 * entries.length}`, recent: [] });
+  const counters = [{ key: 'counter stack', revision: 0, next }];
+  await journal.beginCounted(entries.map(entryOf), begunAt, { counters, exposures: [] });
+  let now = begunAt + 90_000;
+  const read = async <T>(found: T): Promise<T> => {
+    now += 1000;
+    return found;
+  };
+  const settlement = createSettlement({
+    journal,
+    orders: {
+      openOrders: () => read([]),
+      ordersSince: () => read([]),
+      order: (account, clientOrderId) => {
+        const found = shown[clientOrderId];
+        return read(found ? { state: { account, clientOrderId, ...found }, payload: '{}' } : 'not_found');
+      },
+    },
+    names: { nameOf: async (...texts) => texts.join('|') },
+    clock: () => now,
+    sleep: async () => {},
+  });
+  await settlement.run(now + reads * 1000);
+  const left = await journal.exposed('', 1000);
+  const [counter] = await journal.counters(['counter stack']);
+  assert.equal(JSON.parse(counter!.state).open, `${10 * left.length}`);
+  return left.map(({ record }) => readRecord(record).client_order_id);
+}
+
+/** Orders of one user that never show keep those of no other user counted. */
+async function usersHaveTheirTurns(subject: ExposureSubject): Promise<void> {
+  const hidden = Array.from({ length: 500 }, (_, index) => ({
+    client_order_id: `hidden-${index}`,
+    user: 'greedy',
+    account_id: `account-${index % 20}`,
+  }));
+  const others = [
+    { client_order_id: 'one', user: 'other' },
+    { client_order_id: 'two', user: 'other', account_id: 'account-1' },
+    { client_order_id: 'three', user: 'third' },
+    { client_order_id: 'four', account_id: 'of no user' },
+  ];
+  const shown: Shown = Object.fromEntries(
+    others.map(({ client_order_id }) => [client_order_id, { status: 'FILLED', filled: '10' }]),
+  );
+  assert.equal((await leftAfterRun(subject, [...hidden, ...others], shown, 14)).length, hidden.length);
+}
+
+export const releaseRules = [usersHaveTheirTurns];
