@@ -94,6 +94,7 @@ export function refusedByBreaker({
 }: Extract<Admission<Refusal>, { kind: 'refused' }>): UpstreamOutcome {
   return {
     kind: 'refused',
+    wasNotSent: true,
     refusal: {
       code,
       ...(cause && { cause }),

@@ -60,7 +60,7 @@ export class SnapshotUpstream implements RefreshPermits {
   readonly acquire: RefreshPermits['acquire'] = async ({ priority, waitMs }) => {
     const { credentials, limiter, clock } = this.#parts;
     const current = await credentials.forRead();
-    if (!current.ok) return { ok: false, retryAfterMs: 1000 };
+    if (!current.ok) return { ok: false, retryAfterMs: 1000, isOwn: true };
     if (current.credential.appKey === this.#credential.appKey) this.#credential = current.credential;
     const credential = this.#credential;
     const limits = limitsOf(this.#operation, this.#parts);
@@ -68,7 +68,8 @@ export class SnapshotUpstream implements RefreshPermits {
     const answer = await limiter.acquire({ appKey: credential.appKey, limits, priority, waitMs });
     if (answer.ok) return this.#granted(answer.permit, { credential, priority });
     this.#failure = { refusal: limiterRefusal({ attempts: 0 }, answer), at: clock() };
-    return answer;
+    const isOwn = answer.reason === 'store_busy' || answer.reason === 'store_unavailable';
+    return { ok: false, retryAfterMs: answer.retryAfterMs, ...(isOwn && { isOwn }) };
   };
 
   readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs) => {

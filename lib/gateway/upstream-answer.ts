@@ -17,7 +17,8 @@ export type Sent = Exclude<SendResult, { readonly kind: 'not_sent' }>;
 
 export type UpstreamOutcome =
   | { readonly kind: 'answer'; readonly body: Uint8Array; readonly requestId?: string }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  /** `wasNotSent`: no request left, so that the outcome says nothing about the upstream. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly wasNotSent?: true };
 
 /**
  * What an upstream code means to the gateway, whatever its status. Codes are compared without their prefix;

@@ -143,7 +143,7 @@ class SignedUpstream implements Upstream {
     const { canCarry, clock } = this.#options;
     const { operation, context } = call;
     const sent = await this.#signAndSend(call, credential, freshConnection);
-    if (sent.kind === 'refused') return { outcome: sent };
+    if (sent.kind === 'refused') return { outcome: { ...sent, wasNotSent: true } };
     const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
     const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, {
       redact: credential.redact,
@@ -250,10 +250,8 @@ const hasShares = ({ endpointKind }: Operation) =>
 
 const withoutPermit = ({ permit: _, ...call }: UpstreamCall): UpstreamCall => call;
 
-/** Nothing was sent, so that the outcome says nothing about the upstream. */
 export const wasNotSent = (outcome: UpstreamOutcome): boolean =>
-  outcome.kind === 'refused' &&
-  (outcome.refusal.code === 'budget_used_up' || outcome.refusal.code === 'gateway_timeout');
+  outcome.kind === 'refused' && outcome.wasNotSent === true;
 
 const isAuthRefusal = (outcome: UpstreamOutcome) =>
   outcome.kind === 'refused' &&

@@ -18,6 +18,7 @@ import {
 } from '../../lib/gateway/index.ts';
 import { callOf } from '../support/calls.ts';
 import {
+  accountsPath,
   ask,
   coreFor,
   credentials,
@@ -53,7 +54,7 @@ async function sharedFor(
   const common = { clock, cache, reportRefresh: (turn: RefreshReport) => turns.push(turn), ...options };
   const core = await coreFor(t, { clock, ...simulated }, { limiter: newLimiter(), ...common });
   /** Another instance on the same stores. */
-  const another = (report?: (one: RequestReport) => void) =>
+  const another = (report?: (one: RequestReport) => void, own: Partial<GatewayOptions> = {}) =>
     createGateway({
       access: 'single-user',
       operations,
@@ -62,6 +63,7 @@ async function sharedFor(
       limiter: newLimiter(),
       ...common,
       ...(report && { report }),
+      ...own,
     });
   const market = () => core.simulator.received.filter(({ target }) => target.includes('market-data'));
   /** Lets time go by for all of them. */
@@ -307,6 +309,43 @@ describe('when the upstream fails', { concurrent: true }, () => {
     await ask(gateway, snapshots('MSFT'));
     assert.equal(market().length, 1);
   });
+});
+
+describe('one instance’s own trouble', { concurrent: true }, () => {
+  test('its broken way to the upstream keeps no other from asking', async (t) => {
+    const { gateway, another, skip, turns } = await sharedFor(t);
+    await ask(gateway, snapshots('AAPL'));
+    const ill = another(undefined, { random: () => 0.5, send: async () => ({ kind: 'unreachable' }) });
+    // By now its circuit breaker stays open for longer than a request waits.
+    for (const pauseMs of [0, 1600, 1600, 3100, 6100]) {
+      skip(pauseMs);
+      await ask(ill, accountsPath);
+    }
+    const { code } = problemOf(await ask(ill, snapshots('MSFT')));
+    assert.deepEqual([code, turns.at(-1)?.code], ['upstream_unreachable', 'upstream_unreachable']);
+    assert.equal((await ask(gateway, snapshots('MSFT'))).status, 200);
+    const before = turns.length;
+    await ask(ill, snapshots('GOOGL'));
+    assert.equal(turns.length, before, 'it takes no lease that it cannot use');
+    assert.equal(problemOf(await ask(ill, profile)).code, 'upstream_unreachable');
+    assert.equal((await ask(gateway, profile)).status, 200);
+  });
+
+  for (const reason of ['store_unavailable', 'store_busy'] as const)
+    test(`a limiter that it cannot ask (${reason}) keeps no other from asking`, async (t) => {
+      const { gateway, another, skip } = await sharedFor(t);
+      await ask(gateway, snapshots('AAPL'));
+      // No call of it is under way any more, for which a request would wait.
+      skip(2000);
+      const limiter: Limiter = {
+        acquire: async () => ({ ok: false, reason, retryAfterMs: 50_000 }),
+        block: async () => {},
+        used: async () => undefined,
+      };
+      const ill = another(undefined, { limiter });
+      assert.equal(problemOf(await ask(ill, snapshots('MSFT'))).code, 'budget_used_up');
+      assert.equal((await ask(gateway, snapshots('MSFT'))).status, 200);
+    });
 });
 
 describe('when the limit is used up', { concurrent: true }, () => {

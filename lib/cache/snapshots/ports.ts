@@ -6,7 +6,8 @@ import type { View } from './view.ts';
 
 export type RefreshPermitAnswer =
   | { readonly ok: true; readonly permit: Permit }
-  | { readonly ok: false; readonly retryAfterMs: number };
+  /** `isOwn`: for a reason that other instances may not have, such as a limiter that cannot be asked. */
+  | { readonly ok: false; readonly retryAfterMs: number; readonly isOwn?: true };
 
 /**
  * Port: the limiter. A call's priority is `interactive` while clients ask, for refreshes too, because each refresh
@@ -25,8 +26,8 @@ export type UpstreamAnswer =
   /** The upstream refuses every symbol of this view: no subscription, for example. */
   | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly forMs?: number }
   /**
-   * No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. `wasNotSent` when no request
-   * left, so that nothing was learnt of the upstream.
+   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `wasNotSent` when no request left, so
+   * that nothing was learnt of the upstream, and the time is this instance's alone.
    */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly wasNotSent?: true };
 

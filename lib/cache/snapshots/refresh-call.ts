@@ -17,6 +17,8 @@ const missPermitMs = 800;
 /** After a limiter that failed, against its contract. */
 const brokenLimiterMs = 1000;
 
+type FailedAnswer = Extract<UpstreamAnswer, { kind: 'failed' }>;
+
 export interface RefreshCallPorts {
   readonly permits: RefreshPermits;
   readonly upstream: AskUpstream;
@@ -49,11 +51,12 @@ export class RefreshCalls {
     const waitMs = Math.max(0, Math.min(maxWaitMs, deadline - clock()));
     const answer = await permits
       .acquire({ priority, waitMs })
-      .catch(() => ({ ok: false, retryAfterMs: brokenLimiterMs }) as const);
+      .catch(() => ({ ok: false, retryAfterMs: brokenLimiterMs, isOwn: true }) as const);
     const sentAt = clock();
     if (!answer.ok) {
       const notBefore = sentAt + Math.min(minuteMs, answer.retryAfterMs);
-      return { sentAt, outcome: { kind: 'failed', notBefore, upstream: false } };
+      const shared = { kind: 'failed', notBefore, upstream: false } as const;
+      return { sentAt, outcome: answer.isOwn ? this.#failedAlone(notBefore) : shared };
     }
     const timeoutMs = Math.max(1, Math.min(this.#options.upstreamTimeoutMs, deadline - sentAt));
     const { view } = this.#memory.entriesOf(plan.view);
@@ -75,7 +78,7 @@ export class RefreshCalls {
     switch (answer.kind) {
       case 'answer': {
         const records = cutRecords(answer.body, maxAnsweredRecords);
-        if (!records) return this.#failed(undefined, true);
+        if (!records) return this.#failed({});
         const asked = new Set(symbols);
         return {
           kind: 'answer',
@@ -92,13 +95,19 @@ export class RefreshCalls {
           until: this.#ports.clock() + (answer.forMs ?? forbiddenMs),
         };
       case 'failed':
-        return this.#failed(answer.retryAfterMs, !answer.wasNotSent);
+        return this.#failed(answer);
     }
   }
 
-  #failed(retryAfterMs: number | undefined, byUpstream: boolean): RefreshOutcome {
+  #failed({ retryAfterMs, wasNotSent }: Omit<FailedAnswer, 'kind'>): RefreshOutcome {
     const pauseMs = retryAfterMs ?? backOffMs(upstreamBackOff, this.#memory.upstream.failures);
     const notBefore = this.#ports.clock() + Math.min(minuteMs, pauseMs);
-    return { kind: 'failed', notBefore, upstream: byUpstream };
+    return wasNotSent ? this.#failedAlone(notBefore) : { kind: 'failed', notBefore, upstream: true };
+  }
+
+  /** What keeps this instance from asking keeps no other from it. */
+  #failedAlone(ownNotBefore: number): RefreshOutcome {
+    this.#memory.upstream.pauseOwn(ownNotBefore);
+    return { kind: 'failed', notBefore: this.#ports.clock(), upstream: false };
   }
 }

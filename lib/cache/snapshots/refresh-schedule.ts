@@ -37,7 +37,7 @@ export class RefreshSchedule {
       : this.dueAt('refresh', 'interactive');
   }
 
-  /** Whether no instance asks the upstream for misses before then: there is no permit, or it is paused. */
+  /** Whether this instance asks the upstream for no misses before then, and no other does now. */
   isPausedUntil(end: number, priority: Priority): boolean {
     return (
       Math.min(this.dueAt('miss', priority), this.dueAt('probe', priority)) >= end &&

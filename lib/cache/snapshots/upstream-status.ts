@@ -22,6 +22,8 @@ export class UpstreamStatus {
   /** Refreshes of the last minute. */
   #recent: PastRefresh[] = [];
   #notBefore = 0;
+  /** Of this instance alone. */
+  #ownNotBefore = 0;
   readonly #permitsFrom = new Map<`${RefreshKind} ${Priority}`, number>();
   /** When a probe that a client waits for last found no permit. */
   #starvedAt = Number.NEGATIVE_INFINITY;
@@ -63,9 +65,15 @@ export class UpstreamStatus {
     return found && found.until > now ? found.error : undefined;
   }
 
-  /** Before then no instance asks the upstream for that: there is no permit, or the upstream does not answer. */
+  /** Until then this instance asks for nothing, for a reason that others may not have. */
+  pauseOwn(until: number): void {
+    this.#ownNotBefore = Math.max(this.#ownNotBefore, until);
+  }
+
+  /** Before then this instance does not ask for that: there is no permit, or the upstream does not answer. */
   notBefore(kind: RefreshKind, priority: Priority): number {
-    return Math.max(this.#notBefore, this.#permitsFrom.get(`${kind} ${priority}`) ?? 0);
+    const permitsFrom = this.#permitsFrom.get(`${kind} ${priority}`) ?? 0;
+    return Math.max(this.#notBefore, this.#ownNotBefore, permitsFrom);
   }
 
   /** How many calls in a row the upstream has left without an answer. */
