@@ -12,10 +12,11 @@ import {
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
+import { unusedReserve } from '../settings/environment.ts';
 import type { FunctionSettings, LastPriceSettings, LimiterSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
 import { upstreamName } from './gateway.ts';
-import { composeLimiter, maxInstances } from './limiter.ts';
+import { composeLimiter } from './limiter.ts';
 import type { OrderPorts } from './ports.ts';
 
 /** @returns undefined where the stack shares no quotes: then nothing here reads a table or asks the upstream */
@@ -27,8 +28,8 @@ export function composeLastPrices(
   const { limiter, lastPrices } = settings;
   if (!lastPrices || !limiter) return undefined;
   const { quotes } = lastPrices;
-  // The reserve is divided among functions that serve quotes. Here it stays reserved, and is not used.
-  const reserve = limiter.reserve && { ...limiter.reserve, instances: maxInstances };
+  // The reserve is divided among functions that serve quotes.
+  const reserve = unusedReserve(limiter.reserve);
   // For the first price that is needed: where no limit needs one, a cold start does not pay for it.
   const limits = onDemand(() =>
     composeLimiter({ ...limiter, reserve }, Object.values(quotes), ports, undefined),

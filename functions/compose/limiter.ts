@@ -18,6 +18,7 @@ import {
 } from '../../lib/limiter/index.ts';
 import type { LowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { createLimiterMetrics, type LimiterMetrics } from '../log/limiter-metrics.ts';
+import { unusedReserve } from '../settings/environment.ts';
 import type { LimiterSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -31,9 +32,6 @@ const apart: LimitName = 'instruments';
 /** Endpoints with a counter that is within no other have an item each: none of their requests needs another's. */
 const bucketOf = (wide: string, bucket: string) =>
   wide === apart || wide.startsWith('endpoint.') ? `${bucket}.${wide}` : bucket;
-
-/** Divides any reserve to less than one request. */
-export const maxInstances = Number.MAX_SAFE_INTEGER;
 
 export interface ComposedLimiter {
   readonly limiter: Limiter;
@@ -76,8 +74,8 @@ export function composeLimiter(
       limiterFor: (tighter) =>
         limiterOf(
           tighterLimiterLimits(operationLimits, share, { operations, upstreamLimits: tighter }),
-          // M counts the functions that draw on the configured limits. The reserve stays reserved, and is not used.
-          reserve && { ...reserve, instances: maxInstances },
+          // M counts the functions that draw on the configured limits.
+          unusedReserve(reserve),
         ),
       report: metrics.rateLimited,
     },

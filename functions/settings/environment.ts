@@ -160,6 +160,10 @@ export function readAccess(env: Environment, faults: string[]): AccessSettings |
   return undefined;
 }
 
+/** What others may use stays reserved here, too, and is not used: so many instances have less than one request each. */
+export const unusedReserve = (reserve: LimiterSettings['reserve']): LimiterSettings['reserve'] =>
+  reserve && { ...reserve, instances: Number.MAX_SAFE_INTEGER };
+
 function readLimiter(
   env: Environment,
   operations: readonly Operation[],

@@ -5,7 +5,13 @@ import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 import { eventsUrlFault, marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
-import { type Environment, type Read, readFunctionSettings, requiredOf } from './environment.ts';
+import {
+  type Environment,
+  type Read,
+  readFunctionSettings,
+  requiredOf,
+  unusedReserve,
+} from './environment.ts';
 import type {
   FunctionSettings,
   MarketStreamSettings,
@@ -44,9 +50,14 @@ function holderSettings(
     ORDER_JOURNAL_TABLE: undefined,
   };
   const read = readFunctionSettings(own, operations);
-  if (read.ok) return read.settings;
-  faults.unshift(...read.faults);
-  return {} as FunctionSettings;
+  if (!read.ok) {
+    faults.unshift(...read.faults);
+    return {} as FunctionSettings;
+  }
+  const { limiter } = read.settings;
+  // What waits for a limit may wait for the table, too.
+  const reserve = unusedReserve(limiter?.reserve);
+  return { ...read.settings, limiter: limiter && { ...limiter, reserve } };
 }
 
 export const readSettlementSettings = (env: Environment): Read<ReconcilingSettings> =>

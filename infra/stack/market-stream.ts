@@ -26,7 +26,7 @@ export class MarketStream extends Construct {
     const { table: cache } = shared.cache;
     if (!cache) throw new ConfigError('marketStream needs quotes that are shared.');
     this.function = new GroupFunction(this, 'Listener', {
-      ...shared.waiting(subscriptionOperations),
+      ...shared.asking(subscriptionOperations),
       title: 'Market stream',
       purpose: 'listens to the upstream’s channel of quotes',
       entry: shared.entryOf('market-stream'),

@@ -106,14 +106,7 @@ export class Shared {
 
   /** For a function that asks the upstream by itself, and not for a caller. */
   worker(operations: readonly Operation[]) {
-    return { ...this.waiting(operations), ...this.identity };
-  }
-
-  /** For one that names no user besides. What waits for a limit may wait for the table, too: it has no part of the reserve. */
-  waiting(operations: readonly Operation[]): Asking {
-    const asking = this.asking(operations);
-    const { LIMITER_RESERVE: _, LIMITER_INSTANCES: __, ...environment } = asking.environment;
-    return { ...asking, environment };
+    return { ...this.asking(operations), ...this.identity };
   }
 
   #counts(operations: readonly Operation[]): boolean {

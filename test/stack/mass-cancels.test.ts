@@ -71,9 +71,7 @@ test('it knows the secret, the identity key, the limiter, the journal and the co
   assert.deepEqual(variables.LIMITER_TABLE, { Ref: opened.table('Budget')?.[0] });
   assert.deepEqual(variables.CACHE_TABLE, { Ref: opened.table('Cache')?.[0] });
   assert.deepEqual(
-    ['ACCESS_TABLE', 'AUTH', 'TRADING_LIMITS', 'LIMITER_RESERVE', 'LIMITER_INSTANCES'].filter(
-      (name) => name in variables,
-    ),
+    ['ACCESS_TABLE', 'AUTH', 'TRADING_LIMITS'].filter((name) => name in variables),
     [],
   );
   assert.deepEqual(each(policiesOf(roleOf(opened)), 'PolicyName'), [

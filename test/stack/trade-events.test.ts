@@ -80,7 +80,7 @@ test('three instances are kept free for it, unless the account has none to keep'
   );
 });
 
-test('the function is told where it listens, and has neither a cache nor a part of the reserve', () => {
+test('the function is told where it listens and what is reserved, and has no cache', () => {
   const variables = (props: Partial<CountersignConfig>) =>
     variablesOf(only(synthesise({ tradeEvents: {}, ...props }), 'AWS::Lambda::Function')[1].Properties);
   const [secret] = opened.all('AWS::SecretsManager::Secret')[0]!;
@@ -107,7 +107,7 @@ test('the function is told where it listens, and has neither a cache nor a part 
         reservedConcurrency: { 'market-data': 2, instruments: 2, screeners: 2, fundamentals: 2 },
       },
     }),
-    expected,
+    { ...expected, LIMITER_RESERVE: '0.5', LIMITER_INSTANCES: '8' },
   );
   const elsewhere = { endpoint: 'events.example:8443', compareEveryMinutes: 60 };
   const { TRADE_EVENTS_URL, TRADE_EVENTS_COMPARE_EVERY_MINUTES } = variables({ tradeEvents: elsewhere });
