@@ -20,7 +20,10 @@ export interface FollowUpdate<R> {
   readonly isConnected: boolean;
   /** The gateway's code of what keeps records from being refreshed, with the states that it causes. */
   readonly cause?: string;
-  /** Milliseconds since the upstream was asked for a record, by the gateway's clock; undefined without one. */
+  /**
+   * Milliseconds since the upstream was asked for a record, by the gateway's clock; undefined without one. A slow reader
+   * makes it no smaller: it is too small by what the quickest event of the connection took to be read, and no more.
+   */
   ageMs(symbol: string): number | undefined;
 }
 

@@ -41,7 +41,10 @@ interface Message {
 export class Quotes<R> {
   readonly #clock: () => number;
   #bySymbol = new Map<string, FollowedQuote<R>>();
-  /** The gateway's clock less this one. */
+  /**
+   * The gateway's clock less this one, as the event of this connection tells it that waited least to be read: one that
+   * waited makes it too small. The next connection begins anew, because the clock of a client may be set.
+   */
   #aheadMs = 0;
 
   constructor(clock: () => number) {
@@ -62,7 +65,10 @@ export class Quotes<R> {
   take({ event, data }: ServerSent): { readonly message: Message; readonly changed: ReadonlySet<string> } {
     const message = JSON.parse(data) as Message;
     const changed = new Set<string>();
-    if (message.now !== undefined) this.#aheadMs = message.now - this.#clock();
+    if (message.now !== undefined) {
+      const aheadMs = message.now - this.#clock();
+      this.#aheadMs = event === 'snapshot' ? aheadMs : Math.max(this.#aheadMs, aheadMs);
+    }
     // A connection begins with all that is known: what an earlier one told may be wrong by now.
     if (event === 'snapshot') this.#bySymbol = new Map();
     const put = (symbol: string, more: Partial<FollowedQuote<R>>, isNews = true) => {

@@ -1,7 +1,7 @@
 /** The typed client on a stream: servers that are slow, wrong or gone, and callers that leave. */
 
 import assert from 'node:assert/strict';
-import { test } from 'vitest';
+import { test, vi } from 'vitest';
 import { BrokenAnswerError, follow, streamStockSnapshots, viaGateway } from '../../lib/client/index.ts';
 
 const query = { symbols: ['A'], category: 'US_STOCK' } as const;
@@ -87,6 +87,29 @@ test('a line without an end, and an event that is no JSON, are connections that 
     if (isConnected) break;
   }
   assert.deepEqual(updates, [false, false, true]);
+});
+
+test('an event that waited to be read makes no record younger, and each connection learns the gateway’s clock anew', async (t) => {
+  let aheadMs = 7000;
+  let now = 1_795_000_000_000;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now);
+  t.onTestFinished(() => clock.mockRestore());
+  const event = (name: string, more: object) =>
+    `event: ${name}\ndata: ${JSON.stringify({ now: now + aheadMs, ...more })}\n\n`;
+  const begin = () =>
+    event('snapshot', { quotes: [{ symbol: 'A', at: now + aheadMs - 1000, record: { symbol: 'A' } }] });
+  const { connection } = world([() => answer([begin(), event('beat', {})]), () => answer([begin()])]);
+  const updates = follow(streamStockSnapshots, connection, query);
+  const age = async () => (await updates.next()).value?.ageMs('A');
+  assert.equal(await age(), 1000);
+  now += 60_000;
+  assert.equal(await age(), 61_000);
+  // The connection is lost, and somebody sets the client's clock.
+  await updates.next();
+  now += 3_600_000;
+  aheadMs -= 3_600_000;
+  assert.equal(await age(), 1000);
+  await updates.return();
 });
 
 test('a pause of days is a pause', async () => {
