@@ -28,7 +28,8 @@ export interface VerifierOptions {
   /**
    * The algorithm joins names and values without escaping, so that `a=1` beside `b=2` and the one value
    * `1&b=2` of `a` sign alike. Strict mode refuses what could be read in two ways: `&` or `=` in a name, `&`
-   * in a value, a parameter named like a signing header. Default: off, to the letter of the interface.
+   * in a value or a signing header, a parameter named like a signing header, and of a name that occurs more than
+   * once a value with `=` or in the form of a body's hash. Default: off, to the letter of the interface.
    */
   readonly strict?: boolean;
 }
@@ -52,6 +53,7 @@ export type VerifyRefusal =
   | 'unknown_app_key'
   | 'malformed_url'
   | 'ambiguous_query'
+  | 'ambiguous_header'
   | 'signature_mismatch'
   | 'nonce_reused';
 
@@ -103,8 +105,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
       if (/\p{Cs}/u.test(host + appKey + nonce)) return refuse('signature_mismatch', 'no UTF-8 form');
       const signing = { appKey, host, nonce, timestamp };
       if (options.strict) {
-        const ambiguous = target.query.find((pair) => isAmbiguous(pair, signingPairs(signing)));
+        const pairs = signingPairs(signing);
+        const ambiguous = target.query.find((pair) => isAmbiguous(pair, target.query, pairs));
         if (ambiguous) return refuse('ambiguous_query', ambiguous[0]);
+        const joined = pairs.find(([, value]) => value.includes('&'));
+        if (joined) return refuse('ambiguous_header', joined[0]);
       }
 
       const secret = await options.secretOf(appKey);
@@ -170,8 +175,12 @@ function parseTarget(url: string) {
 /** Throws a URIError for a malformed escape or bytes that are no UTF-8. */
 const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
 
-const isAmbiguous = ([name, value]: Pair, signing: readonly Pair[]) =>
-  /[&=]/.test(name) || value.includes('&') || signing.some(([header]) => header === name);
+const isAmbiguous = ([name, value]: Pair, query: readonly Pair[], signing: readonly Pair[]) =>
+  /[&=]/.test(name) ||
+  value.includes('&') ||
+  signing.some(([header]) => header === name) ||
+  // The further values of a name stand alone, where another parameter or the body's hash could stand.
+  (/=|^[\dA-F]{64}$/.test(value) && query.filter(([other]) => other === name).length > 1);
 
 /** The bytes, or undefined unless it is exactly the one base64 text of 32 bytes. */
 function decodeSignature(text: string): Bytes | undefined {

@@ -3,13 +3,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import {
+  hashBody,
+  parameterString,
+  percentEncode,
+  signatures,
+  stringToSign,
+} from '../../lib/signer/canonical.ts';
+import {
   createVerifier,
   type ReceivedRequest,
   type VerifierOptions,
   type VerifyRefusal,
 } from '../../lib/verifier/index.ts';
 import { received, withHeaders } from '../support/received.ts';
-import { appKey, appSecret, base, now } from '../support/signing.ts';
+import { appKey, appSecret, base, now, timestamp } from '../support/signing.ts';
 
 const secretOf = (key: string) => (key === appKey ? appSecret : undefined);
 const createAt = (time: number, more: Partial<VerifierOptions> = {}) =>
@@ -110,13 +117,71 @@ test('malformed_url', async () => {
 
 test('ambiguous_query, in strict mode only', async () => {
   const strict = createAt(now, { strict: true });
-  for (const query of [{ 'a&b': '1' }, { 'a=b': '1' }, { a: '1&b=2' }, { host: 'x' }, { 'x-app-key': 'x' }]) {
+  for (const query of [
+    [['a&b', '1']],
+    [['a=b', '1']],
+    [['a', '1&b=2']],
+    [['host', 'x']],
+    [['x-app-key', 'x']],
+    ['1', 'b=2'].map((value) => ['a', value] as const),
+    ['1', 'AB'.repeat(32)].map((value) => ['z', value] as const),
+  ] as const) {
     const request = await received({ query });
     const { detail } = await refuses('ambiguous_query', request, strict);
-    assert.equal(detail, Object.keys(query)[0]);
+    assert.equal(detail, query[0]?.[0]);
     await accepts(request);
   }
   await accepts(await received({ query: { a: 'b=c', 'x-version': 'v3', 'x-signature': 's' } }), strict);
+  await accepts(await received({ url: `${base}/a?a=2&a=1&a=` }), strict);
+});
+
+test('ambiguous_header, in strict mode only', async () => {
+  const strict = createAt(now, { strict: true });
+  const request = await received({ query: { b: '1', i: '2', 'x-signature-o': '3', 'x-b': '4' } });
+  const nonce = request.headers['x-signature-nonce'];
+  for (const [search, headers] of [
+    ['b=1&x-b=4&x-signature-o=3', { host: 'api.example.com&i=2' }],
+    ['b=1&x-b=4&i=2', { 'x-signature-nonce': `${nonce}&x-signature-o=3` }],
+    ['b=1&i=2&x-signature-o=3', { 'x-app-key': `${appKey}&x-b=4` }],
+  ] as const) {
+    const read = withHeaders({ ...request, url: `${base}/a?${search}` }, headers);
+    const by = { secretOf: () => appSecret };
+    assert.ok((await createAt(now, by).verify(read)).ok);
+    const { detail } = await refuses('ambiguous_header', read, createAt(now, { ...by, strict: true }));
+    assert.equal(detail, Object.keys(headers)[0]);
+  }
+  await accepts(request, strict);
+});
+
+test('in strict mode no two requests have one signature', async () => {
+  const body = '{}';
+  const hash = (await hashBody(body)).toUpperCase();
+  const values = ['', '1', 'b=1', '1&b=1', '1&z=1', '1&1', hash, `1&${hash}`];
+  const pairs = ['a', 'b', 'z'].flatMap((name) => values.map((value) => [name, value] as const));
+  const queries = pairs.flatMap((one, at) => [[one], ...pairs.slice(at).map((other) => [one, other])]);
+  const sign = signatures(appSecret);
+  const bySignature = new Map<string, ReceivedRequest[]>();
+  for (const query of queries)
+    for (const host of ['h', 'h&a=1', 'h&b=1', 'h&z=1'])
+      for (const sent of ['', body]) {
+        const { headers } = await received();
+        const str1 = parameterString(query, { appKey, host, nonce: 'n', timestamp });
+        const signature = await sign(percentEncode(stringToSign('/a', str1, sent && hash)));
+        const alike = bySignature.get(signature) ?? [];
+        bySignature.set(signature, alike);
+        alike.push({
+          url: `/a?${query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&')}`,
+          headers: { ...headers, host, 'x-signature-nonce': 'n', 'x-signature': signature },
+          body: sent,
+        });
+      }
+  const groups = [...bySignature.values()].filter((alike) => alike.length > 1);
+  assert.ok(groups.length > 100, `${groups.length}`);
+  for (const alike of groups) {
+    const read: ReceivedRequest[] = [];
+    for (const one of alike) if ((await createAt(now, { strict: true }).verify(one)).ok) read.push(one);
+    assert.ok(read.length <= 1, JSON.stringify(read));
+  }
 });
 
 test('signature_mismatch', async () => {
