@@ -138,7 +138,9 @@ export class LimiterClient {
 
   #isBlocked(limits: readonly string[]): boolean {
     const now = this.#options.clock.now();
-    return limits.some((name) => (this.#blockedUntil.get(name) ?? 0) > now);
+    return limits.some(
+      (name) => Math.max(this.#blockedUntil.get(name) ?? 0, this.#store.blockedUntil(name)) > now,
+    );
   }
 
   #queueOf(limits: PermitRequest['limits'], priority: Priority): WaitQueue {

@@ -20,8 +20,8 @@ export interface Permit {
   readonly expiresAt: number;
   /**
    * Call it immediately before the request goes to the socket, with nothing awaited in between. True at most
-   * once. False when the permit has expired, as after a freeze, or its limit was blocked: then the request
-   * must not leave, and a caller that still wants to send it acquires another permit.
+   * once. False when the permit has expired, as after a freeze, or this instance knows that its limit was blocked: then
+   * the request must not leave, and a caller that still wants to send it acquires another permit.
    */
   consume(): boolean;
 }

@@ -94,6 +94,11 @@ export class StoreClient {
     }
   }
 
+  /** Until when a limit is blocked, as the item said when it was read last. */
+  blockedUntil(limit: string): number {
+    return this.#schedule?.limits[limit]?.blockedUntil ?? 0;
+  }
+
   /** Makes all instances grant nothing of the limit before `until`. Rejects when the store fails. */
   async block(limit: string, until: number): Promise<void> {
     const { clock, permitLifeMs } = this.#options;

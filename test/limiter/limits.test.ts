@@ -158,6 +158,18 @@ describe('a 429 of the upstream', () => {
     // Another app key has limits of its own.
     assert.ok((await limiter.acquire({ appKey: 'k2', limits: ['market-data'] })).ok);
   });
+
+  test('and in another instance once that has read of it', async () => {
+    const store = createMemoryLimiterStore();
+    const clock = () => 1_795_000_000_000;
+    const [blocking, other] = [limiterOf({ store, clock }), limiterOf({ store, clock })];
+    const ask = () => other.acquire({ appKey: 'k', limits: ['market-data'], waitMs: 0 });
+    const booked = await ask();
+    await blocking.block('k', 'market-data', 20_000);
+    const next = await ask();
+    assert.equal(next.ok || next.reason, 'blocked');
+    assert.ok(booked.ok && !booked.permit.consume());
+  });
 });
 
 const limiterOf = (options: Partial<LimiterOptions>) =>
