@@ -10,7 +10,10 @@ import {
   type Send,
   type SnapshotStore,
 } from '../../lib/gateway/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { ask, type Reply, secretText, snapshotPath } from '../support/core.ts';
+
+useCalmTime();
 
 const oldKey = 'old-key-of-the-account';
 const newKey = 'new-key-of-the-account';

@@ -1,7 +1,7 @@
 /** What the gateway sends again by itself, and when it stops asking: in front of a simulated upstream with faults. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'vitest';
+import { describe, type TestContext, test, vi } from 'vitest';
 import type { ChooseFault, Fault } from '../../infra/simulator/index.ts';
 import { loseFirstAnswers } from '../../infra/simulator/index.ts';
 import { getAccountBalance, operations, placeOrder } from '../../lib/catalogue/index.ts';
@@ -17,6 +17,7 @@ import {
   type SendResult,
 } from '../../lib/gateway/index.ts';
 import { callOf } from '../support/calls.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountId,
   accountsPath,
@@ -29,6 +30,8 @@ import {
 } from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 import { until } from '../support/until.ts';
+
+useCalmTime();
 
 const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
   kind: 'status',
@@ -117,18 +120,25 @@ describe('a read that fails', () => {
 
   test('waits before each attempt for a time by chance, the second time up to twice as long', async (t) => {
     for (const chance of [0.25, 0.5, 0.999]) {
-      const at: number[] = [];
-      const { options } = scripted(...Array<SendResult>(3).fill({ kind: 'lost' }));
-      const send: GatewayOptions['send'] = (...given) => {
-        at.push(performance.now());
-        return options.send(...given);
-      };
-      const { gateway } = await coreFor(t, {}, { send, random: () => chance });
+      const { sent, options } = scripted(...Array<SendResult>(3).fill({ kind: 'lost' }));
+      const { gateway } = await coreFor(t, {}, { ...options, random: () => chance });
+      const expected = [chance * 200, chance * 400];
+      /** How many attempts were sent before each pause; what else has timers has others. */
+      const pauses: (readonly [number, number])[] = [];
+      const { setTimeout: platforms } = globalThis;
+      const timer = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms = 0) => {
+        if (!expected.includes(ms)) return platforms(run, ms);
+        pauses.push([ms, sent.length]);
+        return platforms(run, 0);
+      }) as typeof setTimeout);
+      t.onTestFinished(() => timer.mockRestore());
       await ask(gateway, accountsPath);
-      assert.equal(at.length, 3);
-      // A timer is never early by more than the clock's resolution.
-      assert.ok(at[1]! - at[0]! >= chance * 200 - 2, `${at}`);
-      assert.ok(at[2]! - at[1]! >= chance * 400 - 2, `${at}`);
+      timer.mockRestore();
+      assert.equal(sent.length, 3);
+      assert.deepEqual(
+        pauses,
+        expected.map((ms, index) => [ms, index + 1]),
+      );
     }
   });
 
@@ -254,8 +264,8 @@ describe('while the upstream is down', () => {
   /** A gateway on a clock that the test moves; `down` is what every request meets. */
   async function outageFor(t: TestContext, options: Partial<GatewayOptions> = {}) {
     let fault: ChooseFault | undefined;
-    let ahead = 0;
-    const clock = () => Date.now() + ahead;
+    let now = Date.now();
+    const clock = () => now;
     const core = await coreFor(
       t,
       { clock, fault: (request) => fault?.(request) },
@@ -267,7 +277,7 @@ describe('while the upstream is down', () => {
         fault = next;
       },
       skip: (ms: number) => {
-        ahead += ms;
+        now += ms;
       },
     };
   }
@@ -388,13 +398,16 @@ describe('while the upstream is down', () => {
 
   test('a refresh of shared snapshots is sent once: the cache comes again by itself', async (t) => {
     const turns: RefreshReport[] = [];
-    const { gateway, simulator, bring } = await outageFor(t, {
+    const { gateway, simulator, bring, skip } = await outageFor(t, {
       cache: createMemoryCacheStores(),
       reportRefresh: (turn) => turns.push(turn),
     });
     bring(isDown);
     void ask(gateway, snapshotTarget);
-    await until(() => turns.length >= 2);
+    await until(() => {
+      skip(10);
+      return turns.length >= 2;
+    });
     // With the one that may be under way.
     assert.ok(simulator.received.length <= turns.length + 1, `${simulator.received.length} attempts`);
   });

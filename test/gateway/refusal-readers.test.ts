@@ -32,6 +32,7 @@ import { restoredControl, restoredScope } from '../../lib/guard-rails/controls.t
 import { type Control, createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
 import { bearer, claimsOf, createTestAccess } from '../support/access.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountsPath,
   coreFor,
@@ -44,6 +45,8 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { startDeployed } from '../support/deployed.ts';
+
+useCalmTime();
 
 interface Seen {
   readonly status: number;
@@ -196,7 +199,7 @@ const local =
       openGroups: openable,
       credentials,
       upstream: { simulatorPort: 0 },
-      marketDataLimit: { requests: 5, perSeconds: 60 },
+      marketDataLimit: { requests: 5, perSeconds: 3600 },
     });
     t.onTestFinished(() => run.close());
     const ask: Ask = async (accept) => {
@@ -266,7 +269,11 @@ const misconfigured: Source = async () => {
 
 const now = Date.UTC(2026, 10, 17, 9, 30);
 const both = `${snapshotPath}?symbols=AAPL,MSFT&category=US_STOCK`;
-const cached = (): Partial<GatewayOptions> => ({ cache: createMemoryCacheStores() });
+/** What is read before is answered in time, and is fresh, however long the machine takes. */
+const cached = (at = Date.now()): Partial<GatewayOptions> => ({
+  cache: createMemoryCacheStores(),
+  clock: () => at,
+});
 const fails = () => {
   throw new Error('a defect');
 };

@@ -19,8 +19,11 @@ import {
 import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/last-prices.ts';
 import type { LastPriceFailure } from '../../lib/guard-rails/shared-last-prices.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
+
+useCalmTime();
 
 async function sharedFor(
   t: TestContext,
@@ -30,8 +33,9 @@ async function sharedFor(
   }: Partial<SimulatorOptions> & { readonly marketData?: { readonly requests: number } } = {},
   options: Partial<GatewayLastPricesOptions> = {},
 ) {
-  let ahead = 0;
-  const clock = () => Date.now() + ahead;
+  // It stands still until the test moves it: how long the machine takes says nothing.
+  let now = Date.now();
+  const clock = () => now;
   const limiterStore = createMemoryLimiterStore();
   const limits = {
     ...limiterLimits(),
@@ -61,12 +65,14 @@ async function sharedFor(
     newLimiter,
     calls: () => core.simulator.received.filter(({ target }) => target.includes('/snapshot')),
     skip: (ms: number) => {
-      ahead += ms;
+      now += ms;
     },
     lastPrice: (symbol: string, maxAgeMs = 15_000, user?: string) =>
       prices.lastPrice(symbol, maxAgeMs, clock() + 20_000, user),
     /** As a caller reads it through the gateway of market data. */
     async read(symbols: string, more = '') {
+      // More than the distance of refreshes.
+      now += 300;
       const query = more.includes('category') ? more : `&category=US_STOCK${more}`;
       const reply = await ask(core.gateway, `${snapshotPath}?symbols=${symbols}${query}`);
       assert.equal(reply.status, 200, reply.text);
@@ -120,13 +126,11 @@ describe('what callers have read', () => {
   });
 
   test('is found in the checkpoint and in the log since', async (t) => {
-    const { read, lastPrice, calls, skip } = await sharedFor(t);
+    const { read, lastPrice, calls } = await sharedFor(t);
     // A checkpoint is written with one of the refreshes; later records stand in the log alone.
     const records = [];
-    for (const symbols of ['AAPL', 'MSFT', 'NVDA', 'TSLA', 'AMZN', 'GOOGL', 'META']) {
+    for (const symbols of ['AAPL', 'MSFT', 'NVDA', 'TSLA', 'AMZN', 'GOOGL', 'META'])
       records.push(...(await read(symbols)));
-      skip(300);
-    }
     const sent = calls().length;
     for (const { symbol, price } of records)
       assert.ok((await lastPrice(symbol))?.price, `${symbol} ${price}`);

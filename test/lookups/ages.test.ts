@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts';
+
+useCalmTime();
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
