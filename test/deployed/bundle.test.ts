@@ -13,6 +13,7 @@ import { type Operation, openable, operations } from '../../lib/catalogue/index.
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { bytesOf, holdCeilings } from '../ceilings.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
 import {
@@ -22,6 +23,8 @@ import {
   startSecretsManagerStub,
   usersTable,
 } from './secrets-manager-stub.ts';
+
+useCalmTime();
 
 const offered = [...operations, ...liveOperations];
 const routable = new Set(offered.filter(({ group }) => openable.includes(group)).map(functionOf));

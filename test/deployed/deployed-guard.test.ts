@@ -11,7 +11,10 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder, placeOrder } from '../../lib/catalogue/index.ts';
 import { JournalUnavailable } from '../../lib/orders/journal.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
+
+useCalmTime();
 
 const env = {
   UPSTREAM_BASE_URL: 'https://upstream.example',

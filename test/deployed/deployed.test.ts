@@ -7,6 +7,7 @@ import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import { describe, type LogEntry, requestEntry } from '../../functions/log/log.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { startDeployed } from '../support/deployed.ts';
 import {
   awsEnvironment,
@@ -16,6 +17,8 @@ import {
   usersTable,
 } from './secrets-manager-stub.ts';
 import { orderRequest } from './send.contract.ts';
+
+useCalmTime();
 
 Object.assign(process.env, awsEnvironment);
 

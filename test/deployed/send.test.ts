@@ -2,7 +2,10 @@
 
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createFetchSend } from '../../lib/gateway/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { sendContract } from './send.contract.ts';
+
+useCalmTime();
 
 sendContract('fetch', () => createFetchSend());
 sendContract('Node', () => createNodeSend());

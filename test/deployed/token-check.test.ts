@@ -10,9 +10,12 @@ import type { Environment } from '../../functions/settings/environment.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
+
+useCalmTime();
 
 const credentials = { appKey: 'canary-app-key-02be', appSecret: 'canary-app-secret-8d10' };
 const day = 86_400_000;

@@ -14,6 +14,7 @@ import { each } from '../support/each.ts';
 Object.assign(process.env, emulatorEnvironment);
 
 const tableName = 'controls';
+const patient = { tableName, timeoutMs: 600_000 };
 const massCancel = { id: 'an-id', scope: 'user a', at: 1000, placedBefore: 66_000 };
 const item = {
   pk: { S: 'mass-cancel' },
@@ -33,7 +34,7 @@ test('an engine that is not there rejects', async () => {
 
 test('one that fails is asked once more, and no third time: the refusal of an order waits for it', async (t) => {
   const stub = await startAwsStub(t, (_, nth) => (nth === 1 || nth > 2 ? 500 : {}));
-  const requests = createDynamoMassCancelRequests({ client: createDynamoClient(stub.url), tableName });
+  const requests = createDynamoMassCancelRequests({ ...patient, client: createDynamoClient(stub.url) });
   await requests.request(massCancel);
   await assert.rejects(requests.request(massCancel));
   assert.equal(stub.sent.length, 4);
@@ -42,7 +43,7 @@ test('one that fails is asked once more, and no third time: the refusal of an or
 test('a stop of the same scope that is being written is no failure of a request, nor of its end', async (t) => {
   const conflict = { refused: 'TransactionConflictException' };
   const stub = await startAwsStub(t, (_, nth) => (nth % 2 === 1 ? conflict : {}));
-  const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
+  const store = createDynamoMassCancels({ ...patient, client: createDynamoClient(stub.url) });
   await store.request(massCancel);
   assert.equal(await store.finish(massCancel), true);
   assert.deepEqual(each(stub.sent, 'action'), ['PutItem', 'PutItem', 'DeleteItem', 'DeleteItem']);
@@ -50,7 +51,7 @@ test('a stop of the same scope that is being written is no failure of a request,
 
 test('a function asks by one write, in the partition of requests alone', async (t) => {
   const stub = await startAwsStub(t, () => ({}));
-  const requests = createDynamoMassCancelRequests({ client: createDynamoClient(stub.url), tableName });
+  const requests = createDynamoMassCancelRequests({ ...patient, client: createDynamoClient(stub.url) });
   await requests.request(massCancel);
   assert.deepEqual(
     stub.sent.map(({ action, body }) => [action, body.TableName, body.Item]),
@@ -60,7 +61,7 @@ test('a function asks by one write, in the partition of requests alone', async (
 
 test('a stop writes the same item in its transaction, and none without the word', async (t) => {
   const stub = await startAwsStub(t, () => ({}));
-  const admin = createDynamoControlAdmin({ client: createDynamoClient(stub.url), tableName });
+  const admin = createDynamoControlAdmin({ ...patient, client: createDynamoClient(stub.url) });
   const next = { key: 'user a', version: 1, limits: {}, sealed: new Uint8Array([1]) };
   const history = { id: 'a', sealed: new Uint8Array([1]) };
   await admin.write({ expected: 0, next, history, massCancel });
@@ -80,7 +81,7 @@ test('the list is of what was written last, over all pages', async (t) => {
       ? { Items: [item], LastEvaluatedKey: { pk: item.pk, sk: item.sk } }
       : { Items: [{ ...item, sk: { S: 'user b' } }] },
   );
-  const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
+  const store = createDynamoMassCancels({ ...patient, client: createDynamoClient(stub.url) });
   assert.deepEqual(await store.open(), [massCancel, { ...massCancel, scope: 'user b' }]);
   assert.deepEqual(
     stub.sent.map(({ action, body }) => [action, body.ConsistentRead, body.ExclusiveStartKey]),
@@ -95,6 +96,6 @@ for (const name of ['sk', 'id', 'at', 'placed_before'] as const)
   test(`an item without ${name} rejects: it must not count as no request`, async (t) => {
     const { [name]: _, ...rest } = item;
     const stub = await startAwsStub(t, () => ({ Items: [rest] }));
-    const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
+    const store = createDynamoMassCancels({ ...patient, client: createDynamoClient(stub.url) });
     await assert.rejects(store.open(), new RegExp(`without ${name}$`));
   });
