@@ -163,7 +163,7 @@ export function statusInWords(report: StatusReport, options: string): string {
   const said = (value: unknown, words: string) => (value === undefined ? [] : [words]);
   return [
     `${stack}${version === undefined ? '' : `, version ${version}`}`,
-    ...(alarms ? [raised.length === 0 ? `No alarm of ${alarms.length} rings.` : 'These alarms ring:'] : []),
+    ...(alarms ? [alarmWords(alarms.length, raised.length)] : []),
     ...ringingWords(raised, options),
     ...disabledSchedules.map(
       (name) =>
@@ -190,6 +190,11 @@ export function statusInWords(report: StatusReport, options: string): string {
     ...said(massCancels, `Mass cancels under way: ${massCancels}.`),
     ...unread.map((one) => `Unknown: ${one}`),
   ].join('\n');
+}
+
+function alarmWords(all: number, raised: number): string {
+  if (all === 0) return 'The stack has no alarms.';
+  return raised === 0 ? `No alarm of ${all} rings.` : 'These alarms ring:';
 }
 
 /** The ones to begin with, and then those that may follow from them. */
@@ -232,6 +237,20 @@ export async function showStatus(
   }
 }
 
+/**
+ * Of an alarm whose name begins with the stack's: its name in the table, or what an operator has named it behind that.
+ * Undefined for one of another stack, whose name may begin alike.
+ *
+ * @param own names of the stack's own resources: of a construct within it they have the construct's path besides
+ */
+export const namesIn =
+  (stackName: string, own: ReadonlySet<string>) =>
+  (alarmName: string): string | undefined => {
+    const name = alarmName.slice(stackName.length + 1);
+    const ofTable = alarmRows.find(([one]) => alarmName.endsWith(`-${one}`))?.[0];
+    return ofTable === undefined || ofTable === name || own.has(alarmName) ? (ofTable ?? name) : undefined;
+  };
+
 /** Endpoint, Region and credentials come from the environment, as for every AWS command. */
 export function deployedStatus(target: Target): StatusPorts {
   const { stackName } = target;
@@ -253,17 +272,17 @@ export function deployedStatus(target: Target): StatusPorts {
     },
     limits: () => limitsCommand({ target, reset: false, json: false }),
     async alarms() {
-      const prefix = `${stackName}-`;
       const found: MetricAlarm[] = [];
       for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms(
         { client: cloudWatch },
-        { AlarmNamePrefix: prefix, AlarmTypes: ['MetricAlarm', 'CompositeAlarm'] },
+        { AlarmNamePrefix: `${stackName}-`, AlarmTypes: ['MetricAlarm', 'CompositeAlarm'] },
       ))
         found.push(...MetricAlarms, ...CompositeAlarms);
+      const own = new Set((await deployedOf(stackName)).map(({ physicalId }) => physicalId));
+      const nameIn = namesIn(stackName, own);
       return found.flatMap(({ AlarmName = '', StateValue, StateUpdatedTimestamp, Dimensions = [] }) => {
-        const name = AlarmName.slice(prefix.length);
-        // Another stage's name may begin with this one's.
-        if (!isOfTable(name) && alarmRows.some(([own]) => name.endsWith(`-${own}`))) return [];
+        const name = nameIn(AlarmName);
+        if (name === undefined) return [];
         return {
           name,
           state: StateValue ?? 'unknown',

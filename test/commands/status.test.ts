@@ -6,6 +6,7 @@ import type { Target } from '../../infra/commands/readers.ts';
 import {
   type AlarmState,
   isWell,
+  namesIn,
   type StatusPorts,
   showStatus,
   statusInWords,
@@ -122,6 +123,22 @@ test('an alarm of the operator’s own rings with the others', async () => {
   const report = await statusOf(ports({ alarms: async () => [alarm('orders-refused', 'ALARM')] }));
   assert.equal(isWell(report), false);
   assert.match(statusInWords(report, '--stage prod'), /^- orders-refused since \S+: an alarm of your own$/m);
+});
+
+test('the alarms of a construct within the stack go by their names in the table, those of another stack by none', () => {
+  const nameIn = namesIn('Brokerage', new Set(['Brokerage-Quotes-upstream-failing']));
+  for (const [alarmName, name] of [
+    ['Brokerage-Quotes-upstream-failing', 'upstream-failing'],
+    ['Brokerage-Other-upstream-failing', undefined],
+    ['Brokerage-upstream-failing', 'upstream-failing'],
+    ['Brokerage-orders-refused', 'orders-refused'],
+  ] as const)
+    assert.equal(nameIn(alarmName), name, alarmName);
+});
+
+test('where there is no alarm, none is said to be silent', async () => {
+  const words = statusInWords(await statusOf(ports({ alarms: async () => [] })), '--stage prod');
+  assert.match(words, /^The stack has no alarms\.$/m);
 });
 
 test('each figure is asked for of what its alarm is of', async () => {
