@@ -16,7 +16,7 @@ import {
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
 import { ordersIn } from './parts.ts';
-import { readRecord } from './record.ts';
+import { type OrderRecord, readRecord } from './record.ts';
 
 export interface ReleaseOptions {
   readonly journal: CountingJournal;
@@ -41,6 +41,7 @@ const settledMs = 30_000;
 
 interface Counted {
   readonly entry: JournalEntry;
+  readonly record: OrderRecord;
   readonly account: string;
   /** Several of a replacement of several orders that other programs placed. */
   readonly ids: readonly string[];
@@ -120,10 +121,14 @@ class Reads {
   }
 }
 
-async function hasAllEnded({ account, ids }: Counted, reads: Reads): Promise<boolean> {
+async function hasAllEnded({ record, account, ids }: Counted, reads: Reads): Promise<boolean> {
   const open = await reads.open(account);
   if (!open || ids.some((id) => open.has(id))) return false;
-  for (const id of ids) if (!hasEnded(await reads.order(account, id))) return false;
+  for (const id of ids) {
+    const found = await reads.order(account, id);
+    const isDropped = found === 'not_found' && (await endedWithMaster(record, account, reads));
+    if (!isDropped && !hasEnded(found)) return false;
+  }
   return true;
 }
 
@@ -156,18 +161,42 @@ function mayHaveEnded(entry: JournalEntry, now: number): boolean {
 const hasEnded = (found: ReadOrder | 'not_found' | undefined): boolean =>
   found !== undefined && found !== 'not_found' && isFinal(found.state);
 
+const dependent: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO']);
+
+/**
+ * A cancelled master ends the parts that depend on it while nothing of it is filled, and they are not shown any more.
+ * (seen live)
+ */
+async function endedWithMaster(
+  { asked, list, client_order_id: id }: OrderRecord,
+  account: string,
+  reads: Reads,
+): Promise<boolean> {
+  const parts = (list === undefined ? [] : ordersIn(asked, list)).map((order) =>
+    textMembers(order, ['client_order_id', 'combo_type']),
+  );
+  const own = parts.find((part) => part?.get('client_order_id') === id);
+  const [master, ...more] = parts.filter((part) => part?.get('combo_type') === 'MASTER');
+  const masterId = master?.get('client_order_id');
+  if (!dependent.has(own?.get('combo_type')) || masterId === undefined || more.length > 0) return false;
+  const found = await reads.order(account, masterId);
+  if (found === undefined || found === 'not_found') return false;
+  return found.state.status === 'CANCELLED' && found.state.filled === '0';
+}
+
 /** Where no user is known, each account is one. */
 function byUser(entries: readonly JournalEntry[]): Counted[][] {
   const users = new Map<string, Counted[]>();
   for (const entry of entries) {
     // Sealed with another identity key: its order cannot be named.
     if (entry.record === '') continue;
-    const { account_id: account, client_order_id: id, asked, user } = readRecord(entry.record);
+    const record = readRecord(entry.record);
+    const { account_id: account, client_order_id: id, asked, user } = record;
     const ids = id === undefined ? replacedIds(asked) : [id];
     if (account === undefined || ids.length === 0) continue;
     const name = user ?? `account ${account}`;
     const queue = users.get(name) ?? [];
-    queue.push({ entry, account, ids });
+    queue.push({ entry, record, account, ids });
     users.set(name, queue);
   }
   return [...users.values()];

@@ -396,6 +396,15 @@ export const mutants: readonly Mutant[] = [
     'counters: releasing(readExposure(before), counters)',
     'counters: []',
   ),
+  released(
+    'parts of a cancelled master count on',
+    "found === 'not_found' && (await ended",
+    'false && (await ended',
+  ),
+  released('what was filled of a master ends its parts', " && found.state.filled === '0'", ''),
+  released('any status of a master ends its parts', "found.state.status === 'CANCELLED' && ", ''),
+  released('each part depends on a master', "!dependent.has(own?.get('combo_type')) || ", ''),
+  released('one of two masters ends the parts', ' || more.length > 0) return false;', ') return false;'),
   released('orders of one user come before all others', 'reads.made < readsBefore + readsInTurn', 'true'),
   released(
     'what a replacement has added is not released',

@@ -67,6 +67,31 @@ async function leftAfterRun(
   return left.map(({ record }) => readRecord(record).client_order_id);
 }
 
+/** Parts that do not show end with the master of their request, while nothing of it is filled. */
+async function partsEndWithTheirMaster(subject: ExposureSubject): Promise<void> {
+  const cases: readonly (readonly [types: string, status: string, filled: string, left: string])[] = [
+    ['MASTER STOP_PROFIT STOP_LOSS', 'CANCELLED', '0', ''],
+    ['MASTER OTO OTOCO', 'CANCELLED', '0', ''],
+    ['MASTER STOP_PROFIT STOP_LOSS', 'CANCELLED', '1', '1 2'],
+    ['MASTER STOP_PROFIT STOP_LOSS', 'FILLED', '10', '1 2'],
+    ['MASTER STOP_PROFIT STOP_LOSS', 'SUBMITTED', '0', '0 1 2'],
+    ['MASTER STOP_PROFIT STOP_LOSS', '', '', '0 1 2'],
+    ['MASTER MASTER STOP_LOSS', 'CANCELLED', '0', '1 2'],
+    ['MASTER NORMAL OCO', 'CANCELLED', '0', '1 2'],
+    ['OCO OCO OCO', 'CANCELLED', '0', '1 2'],
+  ];
+  for (const [types, status, filled, left] of cases) {
+    const new_orders = types
+      .split(' ')
+      .map((combo_type, index) => ({ client_order_id: `${index}`, combo_type }));
+    const asked = JSON.stringify({ new_orders });
+    const placed = new_orders.map(({ client_order_id }) => ({ client_order_id, asked, list: 'new_orders' }));
+    const shown: Shown = status === '' ? {} : { 0: { status, filled } };
+    const found = await leftAfterRun(subject, placed, shown);
+    assert.equal(found.join(' '), left, `${types}: ${status} ${filled}`);
+  }
+}
+
 /** Orders of one user that never show keep those of no other user counted. */
 async function usersHaveTheirTurns(subject: ExposureSubject): Promise<void> {
   const hidden = Array.from({ length: 500 }, (_, index) => ({
@@ -86,4 +111,4 @@ async function usersHaveTheirTurns(subject: ExposureSubject): Promise<void> {
   assert.equal((await leftAfterRun(subject, [...hidden, ...others], shown, 14)).length, hidden.length);
 }
 
-export const releaseRules = [usersHaveTheirTurns];
+export const releaseRules = [partsEndWithTheirMaster, usersHaveTheirTurns];

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
-import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { accountId, ask, newOrder, orderBody, orderPath, problemOf } from '../support/core.ts';
 import { names, settlementFor, startInstances } from '../support/instances.ts';
 
+import { cancelPath, placePath, replacePath } from './guarded.ts';
+
 const minute = 60_000;
-const cancelPath = '/trading/orders/cancel';
-const replacePath = '/trading/orders/replace';
 
 /** An account whose orders may come to 100, and its settlement; both by one clock. */
 async function start(t: TestContext) {
@@ -48,7 +48,7 @@ async function start(t: TestContext) {
     state.clock += minute;
     return settlement.run(state.clock + minute);
   };
-  return { state, simulator, place, change, open, settle, settlement, journal };
+  return { state, gateway, simulator, place, change, open, settle, settlement, journal };
 }
 
 describe('an order leaves the open notional', () => {
@@ -113,6 +113,22 @@ describe('an order leaves the open notional', () => {
     await seen('FILLED');
     assert.equal(await open(), '0');
   });
+});
+
+test('the parts of a combination leave the open notional with their cancelled master', async (t) => {
+  const { gateway, change, open, settle, place } = await start(t);
+  const order = { order_type: 'LIMIT', limit_price: '1.00', quantity: '10', time_in_force: 'GTC' };
+  const new_orders = ['MASTER', 'STOP_PROFIT', 'STOP_LOSS'].map((combo_type, index) =>
+    newOrder({ ...order, client_order_id: `order-of-parts-${index}`, combo_type }),
+  );
+  const placed = { account_id: accountId, client_combo_order_id: 'combination-1', new_orders };
+  assert.equal((await ask(gateway, placePath, { body: JSON.stringify(placed) })).status, 200);
+  assert.equal((await place('order-beside-it')).status, 200);
+  await settle();
+  assert.equal(await open(), '40');
+  assert.equal((await change(cancelPath, { client_order_id: 'order-of-parts-0' })).status, 200);
+  assert.equal((await settle()).released, 3);
+  assert.equal(await open(), '10');
 });
 
 describe('a replacement counts as what the order may be at most', () => {
