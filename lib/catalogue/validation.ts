@@ -131,6 +131,24 @@ export function bodyLengthFault(
   return { code: 'payload_too_large', detail: `A body of ${id} may have ${max} bytes.` };
 }
 
+/** One transaction of DynamoDB has 4 MB at most: what does not compress well is a seventh shorter there. */
+const maxEntriesBytes = 4 * 1024 * 1024;
+
+/** Why the journal could not keep the orders of a body, of each of which its entry has the whole body. */
+export function entriesLengthFault(
+  { id, sideEffect }: Operation,
+  { text, value }: { readonly text: string; readonly value?: unknown },
+): { readonly code: 'payload_too_large'; readonly detail: string } | undefined {
+  const { journal } = sideEffect ?? {};
+  if (journal?.by !== 'client_order_id' || journal.answered !== 'together') return undefined;
+  const orders = (value as Readonly<Record<string, unknown>> | undefined)?.[journal.list];
+  const count = Array.isArray(orders) ? orders.length : 0;
+  const bytes = new TextEncoder().encode(text).length;
+  if (count * bytes <= maxEntriesBytes) return undefined;
+  const max = Math.floor(maxEntriesBytes / count);
+  return { code: 'payload_too_large', detail: `A body of ${id} with ${count} orders may have ${max} bytes.` };
+}
+
 const maxFaults = 20;
 
 /** Where a number came in place of a decimal. */

@@ -5,7 +5,7 @@ import { shorten } from '../catalogue/faults.ts';
 import { decodings } from '../catalogue/free-parameters.ts';
 import { isGuarded, type Operation } from '../catalogue/operation.ts';
 import { meantMember, orderMemberFaults } from '../catalogue/order-members.ts';
-import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
+import { bodyFaults, bodyLengthFault, checkQuery, entriesLengthFault } from '../catalogue/validation.ts';
 import { type Fault, faultsInWords, type Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
@@ -53,6 +53,8 @@ export function validate(
     ...besides,
   ];
   if (errors.length > 0) return { code: 'invalid_parameter', detail: faultsInWords(errors), errors };
+  const tooLong = entriesLengthFault(operation, body);
+  if (tooLong) return tooLong;
   return { query: query.pairs, body: body.text, headers: headers.headers, accounts };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
+import { compress } from '../../functions/aws/brotli.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
 import {
@@ -445,5 +446,40 @@ describe('a body against its schema', () => {
       problemOf(await ask(gateway, orderPath, { body: ' '.repeat(bytes) })).status;
     assert.deepEqual([await statusOf(128 * 1024), await statusOf(128 * 1024 + 1)], [400, 413]);
     assert.equal(simulator.received.length, 0);
+  });
+
+  // Each order's entry has the whole body, and DynamoDB takes 4 MB in one transaction.
+  test('is answered 413 where its orders would not fit into one transaction of the journal', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    const plain = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index))
+      .join('')
+      .replace(/["\\]/g, '');
+    const random = (length: number) =>
+      Array.from({ length }, () => plain[Math.floor(Math.random() * plain.length)]).join('');
+    const bodyOf = (count: number, bytes: number) => {
+      const new_orders = Array.from({ length: count }, () => newOrder());
+      const members = { account_id: accountId, new_orders, client_combo_order_id: '' };
+      const left = bytes - JSON.stringify(members).length;
+      return JSON.stringify({ ...members, client_combo_order_id: random(left) });
+    };
+    for (const [count, bytes] of [
+      [32, 128 * 1024],
+      [64, 64 * 1024],
+      [96, Math.floor((4 * 1024 * 1024) / 96)],
+    ] as const) {
+      const largest = bodyOf(count, bytes);
+      const stored = compress(Buffer.from(JSON.stringify({ asked: largest }))).length + 2048;
+      assert.ok(stored * count < 4_000_000, `${stored * count}`);
+      assert.notEqual(problemOf(await ask(gateway, orderPath, { body: largest })).status, 413);
+      const sent = simulator.received.length;
+      const larger = problemOf(await ask(gateway, orderPath, { body: bodyOf(count + 1, bytes) }));
+      assert.deepEqual(
+        [larger.status, larger.code],
+        count < 96 ? [413, 'payload_too_large'] : [400, 'invalid_parameter'],
+      );
+      const longer = problemOf(await ask(gateway, orderPath, { body: bodyOf(count, bytes + 1) }));
+      assert.deepEqual([longer.status, longer.code], [413, 'payload_too_large']);
+      assert.equal(simulator.received.length, sent);
+    }
   });
 });
