@@ -53,7 +53,7 @@ const waits = [
   'test/guard-rails/{counters,determined-user,worst-case}.test.ts',
   'test/json-scan.test.ts',
   'test/limiter/{many-limits,shares,window}.test.ts',
-  'test/live/stream-demand.test.ts',
+  'test/live/{first-look,stream-demand}.test.ts',
   'test/lookups/faults.test.ts',
   'test/market-stream/{composed,greedy}.test.ts',
   'test/orders/{broken-before,contention,hand-over}.test.ts',

@@ -1,11 +1,12 @@
 /** The upstream as the snapshot cache sees it: a permit first, then one call, then what its refusal means for all. */
 
-import type {
-  AskUpstream,
-  RefreshPermitAnswer,
-  RefreshPermits,
-  UpstreamAnswer,
-  UpstreamError,
+import {
+  type AskUpstream,
+  defaultSnapshotOptions,
+  type RefreshPermitAnswer,
+  type RefreshPermits,
+  type UpstreamAnswer,
+  type UpstreamError,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Permit } from '../limiter/index.ts';
@@ -18,7 +19,7 @@ import type { Credential } from './credentials.ts';
 import { limitsOf } from './operation-limits.ts';
 import { limiterRefusal, minAttemptMs } from './permits.ts';
 import { wasNotSent } from './upstream.ts';
-import { rejectedBy, type UpstreamOutcome } from './upstream-answer.ts';
+import { rejectedBy } from './upstream-answer.ts';
 
 /** What a permit was acquired with. */
 interface Holder extends Pick<RequestContext, 'priority'> {
@@ -27,6 +28,8 @@ interface Holder extends Pick<RequestContext, 'priority'> {
 
 /** How long a failure of the upstream counts as the cause of a missing record. */
 const failureMs = 10_000;
+/** Many an answer takes longer: a call on the last of a request's time shows only that this time was short. */
+const shortMs = defaultSnapshotOptions.upstreamTimeoutMs / 2;
 /** Short, because an operator who mends a refused credential waits for the effect. */
 const authForbiddenMs = 3000;
 
@@ -77,6 +80,7 @@ export class SnapshotUpstream implements RefreshPermits {
     const { credential, priority } = this.#holders.get(permit)!;
     // An attempt that has to replace its permit takes a little longer than the cache allows for.
     const context = createContext(clock() + refreshMs + minAttemptMs, priority);
+    const isShort = refreshMs < shortMs;
     const outcome = await upstream.fetch(
       {
         operation: this.#operation,
@@ -86,13 +90,14 @@ export class SnapshotUpstream implements RefreshPermits {
         permit,
         isRepeatedByCaller: true,
         timeoutMs: Math.min(refreshMs, timeoutMs),
+        isShort,
       },
       credential,
     );
     const { signedBy } = context.usage;
     if (signedBy !== undefined && signedBy !== this.#appKey) {
       this.#onReplaced();
-      return { kind: 'failed', wasNotSent: true };
+      return { kind: 'failed', isOwn: true };
     }
     this.#failure = undefined;
     if (outcome.kind === 'answer') return outcome;
@@ -100,7 +105,8 @@ export class SnapshotUpstream implements RefreshPermits {
     this.#report(refusal, symbols.length);
     if (concernsAll.includes(refusal.code)) this.#failure = { refusal: forAll(refusal), at: clock() };
     if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
-    return upstreamAnswer(outcome);
+    const isOwn = wasNotSent(outcome) || (isShort && refusal.code === 'upstream_timeout');
+    return upstreamAnswer(refusal, isOwn);
   };
 
   #granted(permit: Permit, holder: Holder): RefreshPermitAnswer {
@@ -170,8 +176,8 @@ const isAboutTheView = ({ code, upstream }: Refusal): boolean =>
   code === 'upstream_rejected' &&
   (upstream?.status === 403 || stemOf(upstream?.errorCode) === 'UNSUPPORTED_CATEGORY');
 
-function upstreamAnswer(outcome: Extract<UpstreamOutcome, { kind: 'refused' }>): UpstreamAnswer {
-  const { refusal } = outcome;
+/** @param isOwn whether the refusal says nothing about the upstream */
+function upstreamAnswer(refusal: Refusal, isOwn: boolean): UpstreamAnswer {
   const { code, retryAfterSeconds } = refusal;
   const forbidden = forbidsAll[code] ?? (isAboutTheView(refusal) ? {} : undefined);
   if (code === 'upstream_rejected' && !forbidden)
@@ -180,7 +186,7 @@ function upstreamAnswer(outcome: Extract<UpstreamOutcome, { kind: 'refused' }>):
   return {
     kind: 'failed',
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
-    ...(wasNotSent(outcome) && { wasNotSent: true }),
+    ...(isOwn && { isOwn }),
   };
 }
 

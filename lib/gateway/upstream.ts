@@ -51,6 +51,8 @@ export interface UpstreamCall {
   readonly permit?: Permit;
   /** For one attempt, when that is less than `UpstreamOptions.timeoutMs`. */
   readonly timeoutMs?: number;
+  /** It has less time than an answer may well take: that none came in time says nothing about the upstream. */
+  readonly isShort?: boolean;
   /** Present for a request of the gateway's own: how long it waits for a permit at most, and whose share it takes. */
   readonly own?: { readonly waitMs: number; readonly user?: string | undefined };
   /** The caller repeats a read that fails, after a pause of its own: only after a dead connection is it sent again. */
@@ -131,7 +133,8 @@ class SignedUpstream implements Upstream {
     if (admission.kind === 'refused') return { outcome: refusedByBreaker(admission) };
     try {
       const attempt = await this.#sendAndRead(call, credential, freshConnection);
-      admission.end(sightOf(attempt));
+      const isCutOff = call.isShort && attempt.sent?.kind === 'timeout';
+      admission.end(isCutOff ? { kind: 'nothing' } : sightOf(attempt));
       return attempt;
     } catch (error) {
       admission.end({ kind: 'nothing' });

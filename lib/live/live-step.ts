@@ -38,8 +38,10 @@ export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'streamed'
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** A stream begins within a second, with what is known after the first time; what is missing is asked for with the second. */
-const askMs = { first: 700, later: 5000 } as const;
+/** A stream begins within a second, with what is known then. */
+const firstMs = 700;
+/** What it asks for may take as long as for any request: an answer that comes later is told then. */
+const askMs = 5000;
 
 /**
  * @example
@@ -77,7 +79,7 @@ function createStreams(
   parts: CacheParts,
 ): AccountSnapshots {
   const { clock } = parts;
-  const { random = Math.random } = options;
+  const { random = Math.random, sleep: wait = sleep } = options;
   const onReplaced = () => {
     own.onReplaced();
     hub.close();
@@ -102,17 +104,20 @@ function createStreams(
       },
     },
     clock,
-    sleep: options.sleep ?? sleep,
+    sleep: wait,
     random,
     onFailure: options.onFailure ?? (() => {}),
   });
 
   const asked = ({ request, valid }: Pick<CachedRead, 'request' | 'valid'>) => {
-    return (symbols: readonly string[], ms: number = askMs.later) => {
+    return (symbols: readonly string[]) => {
       const query = valid.query.map(
         ([name, value]) => [name, name === 'symbols' ? symbols.join() : value] as const,
       );
-      return snapshots.ask({ request: { ...request, deadline: clock() + ms }, valid: { ...valid, query } });
+      return snapshots.ask({
+        request: { ...request, deadline: clock() + askMs },
+        valid: { ...valid, query },
+      });
     };
   };
 
@@ -121,11 +126,18 @@ function createStreams(
       const { request, valid } = read;
       const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
       const askFor = asked(read);
-      const first = await askFor(symbols, askMs.first);
-      // What cannot be had now comes when it can; what is refused will not come.
-      if (first.kind === 'refused' && !isOutage(first.refusal)) return first;
       const end = streamEnd(request, clock(), options);
       if (options.shares && !(await options.shares.take(request, end.endsAt))) return refused(tooManyStreams);
+      const free = async () => options.shares?.free(request);
+      const first = await Promise.race([askFor(symbols), wait(firstMs)]).catch(async (error) => {
+        await free();
+        throw error;
+      });
+      // What cannot be had now comes when it can; what is refused will not come.
+      if (first?.kind === 'refused' && !isOutage(first.refusal)) {
+        await free();
+        return first;
+      }
       const view = viewOf(valid.query);
       const { unit } = request.caller ?? anonymousCaller;
       const opened = demand.during(hub.open({ view, symbols, ...end, askFor }), {
@@ -133,7 +145,7 @@ function createStreams(
         view,
         symbols,
       });
-      const events = whenOver(opened, () => options.shares?.free(request));
+      const events = whenOver(opened, free);
       return { kind: 'stream', events, body: new Uint8Array() };
     },
   };

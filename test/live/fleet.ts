@@ -127,9 +127,9 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
       const accepted = time.now();
       const { cache, hub, demand, state } = fleet[index % processes]!;
       const { view, symbols: asked, caller } = client.call;
-      const askFor = (some: readonly string[], ms = 5000) =>
-        cache.ask({ view, symbols: some, caller, deadline: time.now() + ms });
-      await askFor(asked, 700);
+      const askFor = (some: readonly string[]) =>
+        cache.ask({ view, symbols: some, caller, deadline: time.now() + 5000 });
+      await Promise.race([askFor(asked), time.sleep(700)]);
       const call = {
         view,
         symbols: asked,

@@ -26,10 +26,10 @@ export type UpstreamAnswer =
   /** The upstream refuses every symbol of this view: no subscription, for example. */
   | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly forMs?: number }
   /**
-   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `wasNotSent` when no request left, so
-   * that nothing was learnt of the upstream, and the time is this instance's alone.
+   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `isOwn` when nothing was learnt of the
+   * upstream, because no request left or it had too little time: then the time is this instance's alone.
    */
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly wasNotSent?: true };
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isOwn?: true };
 
 /** Port: one request, never two; each that leaves needs a permit of its own. Always resolves. */
 export type AskUpstream = (

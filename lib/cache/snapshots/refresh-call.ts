@@ -99,10 +99,10 @@ export class RefreshCalls {
     }
   }
 
-  #failed({ retryAfterMs, wasNotSent }: Omit<FailedAnswer, 'kind'>): RefreshOutcome {
+  #failed({ retryAfterMs, isOwn }: Omit<FailedAnswer, 'kind'>): RefreshOutcome {
     const pauseMs = retryAfterMs ?? backOffMs(upstreamBackOff, this.#memory.upstream.failures);
     const notBefore = this.#ports.clock() + Math.min(minuteMs, pauseMs);
-    return wasNotSent ? this.#failedAlone(notBefore) : { kind: 'failed', notBefore, upstream: true };
+    return isOwn ? this.#failedAlone(notBefore) : { kind: 'failed', notBefore, upstream: true };
   }
 
   /** What keeps this instance from asking keeps no other from it. */
