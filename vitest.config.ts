@@ -6,6 +6,10 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
+/** The contracts of stores on DynamoDB: of `waits` over tables in the process, of `emulator` over its engine. */
+const dynamo =
+  'test/{access,guard-rails,limiter,live,lookups,orders,snapshots,trade-events}/*-dynamo.test.ts';
+
 /** Python, Node 24 and the AWS emulator; what is missing is skipped. */
 const emulator = [
   'test/emulator/**/*.test.ts',
@@ -141,7 +145,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'waits', isolate: false, setupFiles: ownEnvironment, include: waits, exclude },
+        test: {
+          name: 'waits',
+          isolate: false,
+          setupFiles: ownEnvironment,
+          include: [...waits, dynamo],
+          exclude,
+        },
       },
       {
         extends: true,
@@ -178,6 +188,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'emulator',
+          env: { DYNAMODB: 'emulator' },
           globalSetup: ['./test/support/command.ts', './test/emulator/synthesis.ts'],
           include: emulator,
           exclude,

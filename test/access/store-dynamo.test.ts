@@ -6,12 +6,11 @@ import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { itemsOf, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { accessStoreContract } from './store.contract.ts';
 
-describe('DynamoDB', needsEmulator(), () => {
+describe('DynamoDB', needsDynamo(), () => {
   const engine = dynamoEngine();
   const storeOf = (tableName: string) =>
     createDynamoAccessStore({ client: engine.client, tableName, timeoutMs: 60_000 });
@@ -40,7 +39,7 @@ describe('DynamoDB', needsEmulator(), () => {
     await admin.apply({ action: 'bind', subject: key, user });
     for (const kind of ['token', 'app'] as const)
       await admin.apply({ action: 'block', subject: { kind, id: `canary-${kind}-4711` } });
-    const items = await itemsOf(engine.endpoint, tableName);
+    const items = await engine.items(tableName);
     assert.equal(items.length, 14);
     assert.doesNotMatch(textOfItems(items), /canary|grant|block|123456789012/);
     const standing = await createDirectory({ store, identity }).standing({ principal: key });

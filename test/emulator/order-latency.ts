@@ -10,9 +10,9 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../lib/gateway/index.ts';
 import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
-import { createJournalTable } from '../orders/table.ts';
+import { journalTable } from '../orders/table.ts';
 import { accountId, ask, credentials, orderBody, orderPath, secretText } from '../support/core.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
+import { createTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { names } from '../support/instances.ts';
 import { startMinistack } from '../support/ministack.ts';
 
@@ -52,7 +52,7 @@ export async function studyOrderLatency([count = '300']: readonly string[]): Pro
 }
 
 async function gatewaysOf(upstreamBaseUrl: string, endpoint: string): Promise<ReadonlyMap<string, Gateway>> {
-  await createJournalTable(endpoint, 'orders');
+  await createTable(endpoint, 'orders', ...journalTable);
   const { sealer } = createIdentity(async () => 'the identity key of this study, long enough');
   const journal = createDynamoOrderJournal({
     client: createDynamoClient(endpoint),

@@ -9,13 +9,12 @@ import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-adm
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createControlAdmin, type LimitChanges } from '../../lib/guard-rails/index.ts';
-import { itemsOf, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { controlStoreContract } from './controls.contract.ts';
 import { massCancelStoreContract } from './mass-cancels.contract.ts';
 
-describe('DynamoDB', needsEmulator(), () => {
+describe('DynamoDB', needsDynamo(), () => {
   const engine = dynamoEngine();
   const storeOf = (tableName: string) =>
     createDynamoControlAdmin({ client: engine.client, tableName, timeoutMs: 60_000 });
@@ -45,7 +44,7 @@ describe('DynamoDB', needsEmulator(), () => {
       await admin.apply({ action: 'limits', subject, changes: { max_orders_per_minute: 3 } });
       await admin.apply({ action: 'stop', subject, reason: 'canary-reason', cancelOpen: true });
     }
-    const items = await itemsOf(engine.endpoint, tableName);
+    const items = await engine.items(tableName);
     assert.equal(items.length, 4 + 8 + 4);
     assert.doesNotMatch(textOfItems(items), /canary|123456789012/);
   });

@@ -1,6 +1,6 @@
 /**
  * The function that places orders reads what the function of market data shares in DynamoDB: both as they are deployed,
- * from the same variables, on the emulator.
+ * from the same variables.
  */
 
 import assert from 'node:assert/strict';
@@ -23,19 +23,17 @@ import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
-import { createTable } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { each } from '../support/each.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
 
 const timeoutMs = 10_000;
 const secrets = { read: async () => secretText() };
 
-describe('prices in DynamoDB', needsEmulator(), () => {
+describe('prices in DynamoDB', needsDynamo(), () => {
   const engine = dynamoEngine();
+  let [cache, limiter] = ['', ''];
   beforeAll(async () => {
-    await createTable(engine.endpoint, 'cache');
-    await createTable(engine.endpoint, 'limiter', ['pk']);
+    [cache, limiter] = [await engine.table(), await engine.table(['pk'])];
   });
 
   /** The client, and what is called of a table. */
@@ -58,10 +56,10 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     t.onTestFinished(() => simulator.close());
     const logged: LogEntry[] = [];
     const log = (entry: LogEntry) => void logged.push(entry);
-    const common = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: 'secret', LIMITER_TABLE: 'limiter' };
+    const common = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: 'secret', LIMITER_TABLE: limiter };
 
     const own = operationsIn('market-data', operations);
-    const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: 'cache' }, own);
+    const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: cache }, own);
     assert.ok(ofMarketData.ok);
     const ports = quotePorts(hostWith(log), () => engine.client);
     const marketData = composeGateway(ofMarketData.settings, ports, {
@@ -75,7 +73,7 @@ describe('prices in DynamoDB', needsEmulator(), () => {
       canCarry: undefined,
     });
 
-    const env = { ...common, LAST_PRICE_TABLE: 'cache' };
+    const env = { ...common, LAST_PRICE_TABLE: cache };
     const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), orderChecks);
     assert.ok(ofOrders.ok);
     const { client: reader, calls } = observed();
@@ -113,7 +111,7 @@ describe('prices in DynamoDB', needsEmulator(), () => {
         found = await prices.stock.lastPrice(symbol, 300_000, Date.now() + 20_000);
       assert.equal(found?.price, price, symbol);
     }
-    const shared = calls.filter(([, input]) => input.includes('"cache"'));
+    const shared = calls.filter(([, input]) => input.includes(`"${cache}"`));
     assert.deepEqual([...new Set(shared.map(([action]) => action))], lastPriceActions);
   });
 
@@ -127,12 +125,12 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     assert.deepEqual(each(simulator.received, 'target'), [
       `${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`,
     ]);
-    assert.ok(calls.some(([, input]) => input.includes('"limiter"') && input.includes('market-data')));
+    assert.ok(calls.some(([, input]) => input.includes(`"${limiter}"`) && input.includes('market-data')));
     for (const { event } of logged) assert.ok(['budget', 'last_price_not_read'].includes(event), event);
   });
 
   test('a checkpoint of several items is read whole, and records of the log one by one', async () => {
-    const options = { client: engine.client, tableName: 'cache', timeoutMs, partition: 'of-this-test' };
+    const options = { client: engine.client, tableName: cache, timeoutMs, partition: 'of-this-test' };
     const store = createDynamoSnapshotStore(options);
     const reads = createDynamoSnapshotReads(options);
     assert.deepEqual(await reads.last('S0X1'), { sequence: 0, checkpoint: undefined });

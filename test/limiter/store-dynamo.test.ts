@@ -5,17 +5,15 @@ import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import type { LimiterStore } from '../../lib/limiter/index.ts';
 import { limitsInForceContract } from '../gateway/limits-in-force.contract.ts';
-import { createLimiterTable } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { limiterStoreContract } from './store.contract.ts';
 
-describe('DynamoDB', needsEmulator(), () => {
-  const tableName = 'limiter';
+describe('DynamoDB', needsDynamo(), () => {
+  let tableName: string;
   const engine = dynamoEngine();
   let store: LimiterStore;
   beforeAll(async () => {
-    await createLimiterTable(engine.endpoint, tableName);
+    tableName = await engine.table(['pk']);
     store = createDynamoLimiterStore({ client: engine.client, tableName, timeoutMs: 10_000 });
   });
 

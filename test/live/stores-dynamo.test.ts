@@ -2,15 +2,15 @@
 
 import { beforeAll, describe } from 'vitest';
 import { createDynamoStreamStore } from '../../functions/aws/dynamo-stream-store.ts';
-import { createTable } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { streamStoreContract } from './stream-store.contract.ts';
 
-describe('the DynamoDB engine', needsEmulator(), () => {
-  const tableName = 'shared';
+describe('the DynamoDB engine', needsDynamo(), () => {
+  let tableName: string;
   const engine = dynamoEngine();
-  beforeAll(() => createTable(engine.endpoint, tableName));
+  beforeAll(async () => {
+    tableName = await engine.table();
+  });
 
   let count = 0;
   streamStoreContract('on DynamoDB', () =>

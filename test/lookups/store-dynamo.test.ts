@@ -6,9 +6,7 @@ import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import type { LookupStore } from '../../lib/lookups/index.ts';
-import { createLimiterTable, itemsOf } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 const claim = {
@@ -20,15 +18,14 @@ const claim = {
   expiresAt: 1_795_000_000_001,
 };
 
-describe('DynamoDB', needsEmulator(), () => {
-  const tableName = 'lookups';
+describe('DynamoDB', needsDynamo(), () => {
+  let tableName: string;
   const engine = dynamoEngine();
   let store: LookupStore;
   let unsealed: LookupStore;
   const { sealer } = createIdentity(async () => 'k'.repeat(32));
   beforeAll(async () => {
-    // The same key and time to live.
-    await createLimiterTable(engine.endpoint, tableName);
+    tableName = await engine.table(['pk']);
     const options = { client: engine.client, tableName, timeoutMs: 10_000 };
     store = createDynamoLookupStore({ ...options, sealer });
     unsealed = createDynamoLookupStore(options);
@@ -49,7 +46,7 @@ describe('DynamoDB', needsEmulator(), () => {
       await store.claim({ ...claim, id });
       assert.equal(await store.saveReply(id, 'o', reply), 'saved');
     }
-    const items = await itemsOf(engine.endpoint, tableName);
+    const items = await engine.items(tableName);
     const replies = items.flatMap(({ reply: { B } = {} }) => (B ? [Buffer.from(B)] : []));
     assert.ok(replies.length >= 2);
     assert.ok(!replies.some((bytes) => bytes.includes(canary)));

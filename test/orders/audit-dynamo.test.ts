@@ -12,20 +12,18 @@ import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.ts';
 import { hostWith } from '../support/deployed.ts';
-import { type Item, itemsOf, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { type Item, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { each } from '../support/each.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
 import { lineOf, linesIn, now, orderAuditContract } from './audit.contract.ts';
 import { counted, exposing } from './counting-journal.contract.ts';
 import { entryOf } from './journal.contract.ts';
-import { createJournalTable } from './table.ts';
+import { journalTable } from './table.ts';
 
 const identityOf = (letter: string) => createIdentity(async () => letter.repeat(32));
 
-describe('DynamoDB', needsEmulator(), () => {
+describe('DynamoDB', needsDynamo(), () => {
   const engine = dynamoEngine();
-  let journals = 0;
   const storeOf = (tableName: string, letter = 'k'): OrderAuditStore =>
     createDynamoOrderAudit({
       client: engine.client,
@@ -40,7 +38,7 @@ describe('DynamoDB', needsEmulator(), () => {
   test('no item shows account, order or contents; another key reads the states alone', async () => {
     const tableName = await engine.table();
     await storeOf(tableName).append(lineOf());
-    const items = await itemsOf(engine.endpoint, tableName);
+    const items = await engine.items(tableName);
     const text = textOfItems(items);
     assert.ok(text.includes('keyed-user') && text.includes('placeOrder') && !text.includes('CANARY'), text);
     const { record: _, ...bare } = lineOf();
@@ -48,8 +46,7 @@ describe('DynamoDB', needsEmulator(), () => {
   });
 
   async function journalOf(letter: string) {
-    const tableName = `journal-${++journals}`;
-    await createJournalTable(engine.endpoint, tableName);
+    const tableName = await engine.table(...journalTable);
     const { sealer } = identityOf(letter);
     const journal = createDynamoOrderJournal({
       client: engine.client,
@@ -57,7 +54,7 @@ describe('DynamoDB', needsEmulator(), () => {
       sealer,
       timeoutMs: 60_000,
     });
-    return { journal, items: () => itemsOf(engine.endpoint, tableName) };
+    return { journal, items: () => engine.items(tableName) };
   }
 
   /** Two writes of the journal, as records of its table's stream. */

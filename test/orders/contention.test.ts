@@ -6,14 +6,17 @@
 import assert from 'node:assert/strict';
 import type { TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
 import { beforeEach, test, vi } from 'vitest';
-import type { Item } from '../../functions/aws/dynamo-items.ts';
+import { DynamoError } from '../../functions/aws/dynamo-http.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
+import { isConflict } from '../../functions/aws/dynamo-transaction.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { Guard } from '../../lib/guard-rails/guard.ts';
 import { beginChecked } from '../../lib/orders/checked-begin.ts';
 import { orderBody } from '../support/core.ts';
+import type { Item } from '../support/dynamo.ts';
+import { DynamoTables } from '../support/dynamo-tables.ts';
 import { useFakeTime } from '../support/fake-time.ts';
 import { entryOf } from './journal.contract.ts';
 
@@ -31,43 +34,35 @@ beforeEach(() => {
 
 /** A table whose transactions have their items for a time, and refuse others at these items meanwhile. */
 function contendedTable(transactionMs: number) {
-  const items = new Map<string, Item>();
+  const tables = new DynamoTables();
   const taken = new Set<string>();
-  const cancelled = (codes: readonly { readonly Code: string; readonly Item?: Item | undefined }[]) =>
-    Object.assign(new Error('cancelled'), {
-      name: 'TransactionCanceledException',
-      $fault: 'client',
-      CancellationReasons: codes,
-    });
-  const send = async (_: string, input: object) => {
-    await sleep(2);
-    const writes = ((input as TransactWriteItemsInput).TransactItems ?? []).map(({ Put, Update }) => ({
-      key: (Put?.Item?.pk ?? Update?.Key?.pk)?.S ?? '',
-      Put,
-      values: Update?.ExpressionAttributeValues ?? {},
+  let before: Promise<unknown> = Promise.resolve();
+  const written = async (operation: string, input: object, keys: readonly string[]) => {
+    const CancellationReasons = keys.map((key) => ({
+      Code: taken.has(key) ? 'TransactionConflict' : 'None',
     }));
-    const conflicts = writes.map(({ key }) => ({ Code: taken.has(key) ? 'TransactionConflict' : 'None' }));
-    const reasons = writes.map(({ key, Put, values }) => {
-      const Item = items.get(key);
-      const isMet = !Item || (!Put && Item.revision?.N === values[':read']?.N);
-      return isMet ? { Code: 'None' } : { Code: 'ConditionalCheckFailed', Item };
-    });
-    for (const codes of [conflicts, reasons])
-      if (codes.some(({ Code }) => Code !== 'None')) {
-        await sleep(codes === conflicts ? 2 : 6);
-        throw cancelled(codes);
-      }
-    for (const { key } of writes) taken.add(key);
-    await sleep(transactionMs);
-    for (const { key, Put, values } of writes) {
-      const state = { revision: values[':changed'] ?? { N: '' }, state: values[':next'] ?? { S: '' } };
-      items.set(key, Put?.Item ?? { pk: { S: key }, ...state });
-      taken.delete(key);
-    }
-    await sleep(2);
-    return {};
+    if (keys.some((key) => taken.has(key)))
+      throw new DynamoError(400, { __type: 'x#TransactionCanceledException', CancellationReasons });
+    await tables.send(operation, input);
+    for (const key of keys) taken.add(key);
   };
-  return { items, client: { send } };
+  const send = async (operation: string, input: object): Promise<never> => {
+    await sleep(2);
+    const { TransactItems = [] } = input as Partial<TransactWriteItemsInput>;
+    const keys = TransactItems.map(({ Put, Update }) => (Put?.Item?.pk ?? Update?.Key?.pk)?.S ?? '');
+    // Also those of one moment come one after the other.
+    const done = before.then(() => written(operation, input, keys));
+    before = done.catch(() => {});
+    await done.catch(async (error: unknown) => {
+      await sleep(isConflict(error) ? 2 : 6);
+      throw error;
+    });
+    await sleep(transactionMs);
+    for (const key of keys) taken.delete(key);
+    await sleep(2);
+    return {} as never;
+  };
+  return { items: () => tables.items('orders'), client: { send } };
 }
 
 /** A limit on one counter, which adds one for each order. */
@@ -90,6 +85,8 @@ function countingGuard(): Guard {
     },
   };
 }
+
+const countIn = (items: readonly Item[]) => Number(items.find(({ pk }) => pk?.S === 'counter')?.state?.S);
 
 /** Places orders by the journal over one such table. @returns what became of an order, and when */
 function startOrders(transactionMs: number) {
@@ -148,8 +145,8 @@ for (const [instances, each, transactionMs] of [
       begun,
       Array.from({ length: orders }, () => 'begun'),
     );
-    assert.deepEqual(items.get('counter')?.state, { S: `${orders}` });
-    assert.equal(items.size, orders + 1);
+    assert.equal(countIn(items()), orders);
+    assert.equal(items().length, orders + 1);
   });
 
 /** The rows of docs/orders.md: orders come by chance, for ten seconds, each to the next instance. */
@@ -177,6 +174,6 @@ for (const [instances, perSecond, mayBeAway] of [
     assert.equal(ended.length, orders);
     assert.ok(mayBeAway || away === 0, `${away} away`);
     // What was away has written nothing, and what begins is counted.
-    assert.deepEqual(items.get('counter')?.state, { S: `${begun.length}` });
-    assert.equal(items.size, begun.length + 1);
+    assert.equal(countIn(items()), begun.length);
+    assert.equal(items().length, begun.length + 1);
   });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { DynamoError } from '../../functions/aws/dynamo-http.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
@@ -12,32 +13,25 @@ import {
   createMemoryOrderJournal,
   JournalUnavailable,
 } from '../../lib/orders/index.ts';
-import { startThrottlingProxy } from '../limiter/throttling-proxy.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, ask, orderBody, orderPath } from '../support/core.ts';
-import { bytesOf, itemsOf, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { bytesOf, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { startInstances } from '../support/instances.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
 import { counted, countingJournalContract, exposing } from './counting-journal.contract.ts';
 import { entryOf, orderJournalContract, unlisted } from './journal.contract.ts';
 import { playedOnBoth } from './journal-plays.ts';
-import { createJournalTable } from './table.ts';
+import { journalTable } from './table.ts';
 
 const sealerOf = (letter: string) => createIdentity(async () => letter.repeat(32)).sealer;
 const now = Date.UTC(2036, 0, 1);
 
-describe('DynamoDB', needsEmulator(), () => {
+describe('DynamoDB', needsDynamo(), () => {
   const engine = dynamoEngine();
-  let tables = 0;
-  async function table(): Promise<string> {
-    const name = `orders-${++tables}`;
-    await createJournalTable(engine.endpoint, name);
-    return name;
-  }
-  const journalOf = (tableName: string, { endpoint = engine.endpoint, key = 'k' } = {}): CountingJournal =>
+  const table = () => engine.table(...journalTable);
+  const journalOf = (tableName: string, { client = engine.client, key = 'k' } = {}): CountingJournal =>
     createDynamoOrderJournal({
-      client: createDynamoClient(endpoint),
+      client,
       tableName,
       sealer: sealerOf(key),
       // The emulator takes its time on a busy machine.
@@ -53,7 +47,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const id = 'canary-order-4711';
     const placed = await ask(gateway, orderPath, { body: orderBody({ client_order_id: id }) });
     assert.equal(placed.status, 200, placed.text);
-    const items = await itemsOf(engine.endpoint, tableName);
+    const items = await engine.items(tableName);
     const [item] = items;
     assert.equal(items.length, 1);
     assert.equal(item?.state?.S, 'accepted');
@@ -91,7 +85,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const journal = journalOf(tableName);
     await journal.begin([entryOf('one')], now);
     await journal.begin([entryOf('other')], now);
-    const [item] = (await itemsOf(engine.endpoint, tableName)).filter(({ pk }) => pk?.S === 'one');
+    const [item] = (await engine.items(tableName)).filter(({ pk }) => pk?.S === 'one');
     await engine.client.send('UpdateItem', {
       TableName: tableName,
       Key: { pk: { S: 'other' } },
@@ -107,7 +101,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const [order, change] = [entryOf('order'), unlisted('change', { expiresAt: now + 1 })];
     await journal.begin([order, change], now);
     const attributes = async (key: string) => {
-      const items = await itemsOf(engine.endpoint, tableName);
+      const items = await engine.items(tableName);
       return Object.keys(items.find(({ pk }) => pk?.S === key) ?? {}).toSorted();
     };
     const always = ['at', 'attempt', 'credential', 'hash', 'pk', 'sealed', 'send_by', 'state'];
@@ -132,8 +126,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const journal = journalOf(tableName);
     const entry = unlisted('order', { exposure: 'one', expiresAt: now + 1 });
     await journal.beginCounted([entry], now, counted('counter', 0, 'one'));
-    const items = async () =>
-      new Map((await itemsOf(engine.endpoint, tableName)).map((item) => [item.pk?.S, item]));
+    const items = async () => new Map((await engine.items(tableName)).map((item) => [item.pk?.S, item]));
     const { order, counter } = Object.fromEntries(await items());
     assert.deepEqual([order?.exposed?.S, order?.expires_at], ['orders', undefined]);
     assert.deepEqual(counter, { pk: { S: 'counter' }, revision: { N: '1' }, state: { S: 'one' } });
@@ -184,19 +177,22 @@ describe('DynamoDB', needsEmulator(), () => {
       JournalUnavailable,
     );
     await assert.rejects(journal.change(counted('counter', 0, 'one')), JournalUnavailable);
-    assert.deepEqual(await itemsOf(engine.endpoint, tableName), []);
+    assert.deepEqual(await engine.items(tableName), []);
   });
 
-  test('a throttled table is an unavailable journal; one that throttles now and then is not', async (t) => {
+  /** A client that is throttled in a share of its requests, by chance. */
+  const throttledIn = (share: number): DynamoSender => ({
+    async send(operation, input) {
+      if (Math.random() < share)
+        throw new DynamoError(400, { __type: 'x#ProvisionedThroughputExceededException' });
+      return engine.client.send(operation, input);
+    },
+  });
+
+  test('a throttled table is an unavailable journal; one that throttles now and then is not', async () => {
     const tableName = await table();
-    const [always, sometimes] = await Promise.all(
-      [1, 0.3].map(async (share) => {
-        const proxy = await startThrottlingProxy(engine.endpoint, share);
-        t.onTestFinished(() => proxy.close());
-        return proxy;
-      }),
-    );
-    const throttled = journalOf(tableName, always);
+    const throttled = journalOf(tableName, { client: throttledIn(1) });
+    const sometimes = journalOf(tableName, { client: throttledIn(0.3) });
     const isUnavailable = (error: unknown) =>
       error instanceof JournalUnavailable && error.cause instanceof StoreThrottled;
     const entry = entryOf('throttled');
@@ -211,19 +207,17 @@ describe('DynamoDB', needsEmulator(), () => {
     await assert.rejects(throttled.beginCounted([entry], now, counted('counter', 0, 'one')), isUnavailable);
     let begun = 0;
     for (let index = 0; index < 50; index++)
-      await journalOf(tableName, sometimes)
-        .begin([entryOf(`sometimes-${index}`)], now)
-        .then(
-          () => begun++,
-          (error) => assert.ok(isUnavailable(error)),
-        );
+      await sometimes.begin([entryOf(`sometimes-${index}`)], now).then(
+        () => begun++,
+        (error) => assert.ok(isUnavailable(error)),
+      );
     // Four throttled attempts in a row are 0.8 % of all.
     assert.ok(begun >= 40, `${begun}`);
   });
 
   test('a table that cannot be reached, or hangs, is an unavailable journal', async () => {
-    const endpoint = `http://127.0.0.1:${await closedPort()}`;
-    await assert.rejects(journalOf('any', { endpoint }).begin([entryOf('away')], now), JournalUnavailable);
+    const client = createDynamoClient(`http://127.0.0.1:${await closedPort()}`);
+    await assert.rejects(journalOf('any', { client }).begin([entryOf('away')], now), JournalUnavailable);
     const hanging = createDynamoOrderJournal({
       client: { send: () => new Promise(() => {}) },
       tableName: 'any',

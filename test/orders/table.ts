@@ -1,4 +1,4 @@
-/** The journal's table in an emulator, as the stack has it. */
+/** The journal's table, as the stack has it. */
 
 import {
   exposedAttribute,
@@ -6,10 +6,12 @@ import {
   unsettledAttribute,
   unsettledIndex,
 } from '../../functions/aws/dynamo-order-entries.ts';
-import { createTable, keySchema, textAttributes } from '../support/dynamo.ts';
+import { keySchema, textAttributes } from '../support/dynamo.ts';
 
-export const createJournalTable = (endpoint: string, tableName: string) =>
-  createTable(endpoint, tableName, ['pk'], {
+/** Its keys, and what else it is made with. */
+export const journalTable = [
+  ['pk'],
+  {
     AttributeDefinitions: textAttributes(['pk', unsettledAttribute, exposedAttribute]),
     GlobalSecondaryIndexes: (
       [
@@ -19,6 +21,7 @@ export const createJournalTable = (endpoint: string, tableName: string) =>
     ).map(([IndexName, attribute]) => ({
       IndexName,
       KeySchema: keySchema([attribute, 'pk']),
-      Projection: { ProjectionType: 'KEYS_ONLY' },
+      Projection: { ProjectionType: 'KEYS_ONLY' as const },
     })),
-  });
+  },
+] as const;

@@ -7,18 +7,18 @@ import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-s
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
 import { createDynamoStreamedLog } from '../../functions/aws/dynamo-streamed-log.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
-import { createTable } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
 import { snapshotStoreContract } from './snapshot-store.contract.ts';
 import { streamedLogContract } from './streamed-log.contract.ts';
 
-describe('the DynamoDB engine', needsEmulator(), () => {
-  const tableName = 'shared';
+describe('the DynamoDB engine', needsDynamo(), () => {
+  let tableName: string;
   const timeoutMs = 10_000;
   const engine = dynamoEngine();
-  beforeAll(() => createTable(engine.endpoint, tableName));
+  beforeAll(async () => {
+    tableName = await engine.table();
+  });
 
   let count = 0;
   /** A partition of its own for each test. */

@@ -1,25 +1,60 @@
-/** A DynamoDB engine for the tests of one `describe`. */
+/** DynamoDB for the tests of one `describe`: in the project `emulator` its engine, elsewhere the tables of this process. */
 
 import { afterAll, beforeAll } from 'vitest';
 import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
-import { createTable, emulatorEnvironment } from './dynamo.ts';
+import { createTable, emulatorEnvironment, type Item, itemsOf } from './dynamo.ts';
+import { DynamoTables } from './dynamo-tables.ts';
 import { type Ministack, startMinistack } from './ministack.ts';
+import type { Skipped } from './missing.ts';
+import { needsEmulator } from './missing-emulator.ts';
 
 export interface DynamoEngine {
+  /** Of the emulator alone. */
   readonly endpoint: string;
   /** As functions have it. */
   readonly client: DynamoSender;
-  /** @returns the name of a new table with a partition key and a sort key */
-  table(): Promise<string>;
+  /**
+   * @param keys default a partition key and a sort key
+   * @returns the name of a new table
+   */
+  table(keys?: Keys, more?: More): Promise<string>;
+  items(tableName: string): Promise<readonly Item[]>;
 }
 
-/** Runs from before the first test, with its credentials in the environment, until after the last. */
+type Keys = Parameters<typeof createTable>[2];
+type More = Parameters<typeof createTable>[3];
+
+/** Set by `vitest.config.ts`. */
+const isEmulated = process.env.DYNAMODB === 'emulator';
+
+export const needsDynamo = (): Skipped => (isEmulated ? needsEmulator() : {});
+
+/** From before the first test, with credentials in the environment, until after the last. */
 export function dynamoEngine(): DynamoEngine {
+  beforeAll(() => void Object.assign(process.env, emulatorEnvironment));
+  return isEmulated ? emulatorEngine() : engineHere();
+}
+
+function engineHere(): DynamoEngine {
+  const client = new DynamoTables();
+  let tables = 0;
+  return {
+    endpoint: 'no endpoint',
+    client,
+    async table(_, { GlobalSecondaryIndexes = [] } = {}) {
+      for (const { IndexName, Projection } of GlobalSecondaryIndexes)
+        if (Projection?.ProjectionType === 'KEYS_ONLY') client.keysOnly.add(IndexName!);
+      return `table-${++tables}`;
+    },
+    items: async (tableName) => client.items(tableName),
+  };
+}
+
+function emulatorEngine(): DynamoEngine {
   let emulator: Ministack;
   let client: DynamoSender;
   let tables = 0;
   beforeAll(async () => {
-    Object.assign(process.env, emulatorEnvironment);
     emulator = await startMinistack();
     client = createDynamoClient(emulator.endpoint);
   });
@@ -33,10 +68,11 @@ export function dynamoEngine(): DynamoEngine {
     get client() {
       return client;
     },
-    async table() {
+    async table(keys, more) {
       const name = `table-${++tables}`;
-      await createTable(emulator.endpoint, name);
+      await createTable(emulator.endpoint, name, keys, more);
       return name;
     },
+    items: (tableName) => itemsOf(emulator.endpoint, tableName),
   };
 }

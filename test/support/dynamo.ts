@@ -74,7 +74,8 @@ export const textOfItems = (items: readonly Item[]): string =>
 /** As DynamoDB counts it, within a few bytes. */
 export const bytesOf = (item: Item): number =>
   Object.entries(item).reduce(
-    (sum, [name, { S, N, B }]) => sum + name.length + (S ?? N ?? '').length + (B?.length ?? 1),
+    (sum, [name, { S = '', N = '', B, M = {}, SS = [] }]) =>
+      sum + Buffer.byteLength([name, S, N, ...SS].join('')) + bytesOf(M) + (B?.length ?? 1),
     0,
   );
 

@@ -5,15 +5,16 @@ import { beforeAll, describe, test } from 'vitest';
 import { createDynamoEventHistory } from '../../functions/aws/dynamo-event-history.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { keptMs, placeAt, toldMs } from '../../lib/trade-events/history.ts';
-import { createTable, itemsOf, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { eventHistoryContract, placed } from './history.contract.ts';
 
-describe('DynamoDB', needsEmulator(), () => {
-  const tableName = 'event-history';
+describe('DynamoDB', needsDynamo(), () => {
+  let tableName: string;
   const engine = dynamoEngine();
-  beforeAll(() => createTable(engine.endpoint, tableName));
+  beforeAll(async () => {
+    tableName = await engine.table();
+  });
   const historyOf = (key = 'k') =>
     createDynamoEventHistory({
       client: engine.client,
@@ -27,7 +28,7 @@ describe('DynamoDB', needsEmulator(), () => {
   test('what an event says is sealed for its own name and place, and goes when it can be told no more', async () => {
     const name = 'sealed'.padEnd(22, 'x');
     await historyOf().append([name], placed(1, 'one'));
-    const [item] = (await itemsOf(engine.endpoint, tableName)).filter(({ pk }) => pk?.S === name);
+    const [item] = (await engine.items(tableName)).filter(({ pk }) => pk?.S === name);
     assert.ok(!textOfItems([item ?? {}]).includes('1234567'));
     const endsAt = Number(item?.expires_at?.N) * 1000;
     assert.ok(endsAt > Date.now() + toldMs && endsAt <= Date.now() + keptMs + 1000);

@@ -9,20 +9,19 @@ import {
 } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import type { LeaseState, TradeEventStore } from '../../lib/trade-events/index.ts';
-import { createTable, itemsOf, keySchema, textAttributes, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
-import { needsEmulator } from '../support/missing-emulator.ts';
+import { keySchema, textAttributes, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { tradeEventStoreContract } from './store.contract.ts';
 
-describe('DynamoDB', needsEmulator(), () => {
-  const TableName = 'trade-events';
+describe('DynamoDB', needsDynamo(), () => {
+  let tableName: string;
   const expiresAt = Date.UTC(2036, 0, 1) + 1;
   const engine = dynamoEngine();
   let store: TradeEventStore;
   let otherKey: TradeEventStore;
   beforeAll(async () => {
     // The same key and index as the stack's.
-    await createTable(engine.endpoint, TableName, ['pk', 'sk'], {
+    tableName = await engine.table(['pk', 'sk'], {
       AttributeDefinitions: textAttributes(['pk', 'sk', workAttribute]),
       LocalSecondaryIndexes: [
         {
@@ -32,7 +31,7 @@ describe('DynamoDB', needsEmulator(), () => {
         },
       ],
     });
-    const options = { client: engine.client, tableName: TableName, timeoutMs: 10_000 };
+    const options = { client: engine.client, tableName, timeoutMs: 10_000 };
     const sealerOf = (letter: string) => createIdentity(async () => letter.repeat(32)).sealer;
     store = createDynamoTradeEventStore({ ...options, sealer: sealerOf('k') });
     otherKey = createDynamoTradeEventStore({ ...options, sealer: sealerOf('o') });
@@ -41,7 +40,7 @@ describe('DynamoDB', needsEmulator(), () => {
   tradeEventStoreContract('DynamoDB', () => store);
 
   const itemsIn = async (lease: string) =>
-    (await itemsOf(engine.endpoint, TableName)).filter(({ pk }) => pk?.S === lease);
+    (await engine.items(tableName)).filter(({ pk }) => pk?.S === lease);
 
   const order = { order: 'o', expected: undefined, state: '{"account":"CANARY-1"}', isOpen: true, expiresAt };
   const event = { id: 'e', detailType: 'OrderChanged' as const, detail: '{"account_id":"CANARY-2"}' };
