@@ -39,6 +39,7 @@ const integration = [
   'test/open-api/**/*.test.ts',
   'test/public-surface.test.ts',
   'test/readme-pasted.test.ts',
+  'test/side-by-side/minute.test.ts',
   'test/support/reporter.test.ts',
 ];
 
@@ -62,7 +63,7 @@ const waits = [
   'test/market-stream/{composed,greedy}.test.ts',
   'test/orders/{broken-before,contention,hand-over}.test.ts',
   'test/simulator/{described-answers,legacy,market-stream-faults,observed-refusals,other-forms}.test.ts',
-  'test/snapshots/directory.test.ts',
+  'test/snapshots/{directory,phones}.test.ts',
   'test/trade-events/{bus-events,clocks,follow-events,listener}.test.ts',
 ];
 
@@ -83,10 +84,10 @@ const exhaustive = [
   'test/gateway/{more-order-shares,wrong-preset}.test.ts',
   'test/live/{fleet,order-streams-chaos}.test.ts',
   'test/market-stream/faults.test.ts',
-  'test/lookups/{chaos,priority}.test.ts',
+  'test/lookups/chaos.test.ts',
   'test/snapshots/http/**/*.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
-  'test/side-by-side/*.test.ts',
+  'test/side-by-side/{formats,hour}.test.ts',
   'test/signer/properties.test.ts',
   'test/trade-events/chaos.test.ts',
   'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
