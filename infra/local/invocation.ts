@@ -1,8 +1,8 @@
 /** One invocation of a Lambda handler in this process: its context, its time limit, its failures. */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { sleep } from '../../lib/kernel/pauses.ts';
 
 export type ProxyHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
@@ -22,7 +22,7 @@ export async function invoke(
   try {
     return await Promise.race([
       outcomeOf(handler, event, lambdaContext(timeoutMs)),
-      delay(timeoutMs, { kind: 'timeout' } as const, { signal: answered.signal }),
+      sleep(timeoutMs, answered.signal).then(() => ({ kind: 'timeout' }) as const),
     ]);
   } finally {
     answered.abort();

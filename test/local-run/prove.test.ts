@@ -14,11 +14,17 @@ import type { LocalSettings } from '../../infra/local/settings.ts';
 import type { ChooseFault } from '../../infra/simulator/index.ts';
 import { getStockSnapshots, openable } from '../../lib/catalogue/index.ts';
 import { viaGateway } from '../../lib/client/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { accountId, credentials } from '../support/core.ts';
 import { until } from '../support/until.ts';
 
+useCalmTime();
+
 const apiKey = 'key-of-this-test';
-const pace = { clock: Date.now, pause: () => new Promise<void>((resolve) => setTimeout(resolve, 10)) };
+const pace = {
+  clock: () => Date.now(),
+  pause: () => new Promise<void>((resolve) => setTimeout(resolve, 10)),
+};
 
 async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
   const run = await startLocalRun({

@@ -13,8 +13,11 @@ import {
   streamStockSnapshots,
   viaGateway,
 } from '../../lib/client/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { follow as followEvents } from './event-follower.ts';
+
+useCalmTime();
 
 const apiKey = 'a-key-of-this-test';
 const query = { symbols: ['AAPL', 'MSFT', 'NOPE9'], category: 'US_STOCK' } as const;

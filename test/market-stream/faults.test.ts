@@ -8,7 +8,10 @@ import { test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import type { MarketStreamFault } from '../../infra/simulator/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
+
+useCalmTime();
 
 const key = 'a-key-of-this-test';
 const target = '/openapi/market-data/stock/snapshot?symbols=AAPL,MSFT&category=US_STOCK';
