@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, test } from 'vitest';
+import { afterAll, test, vi } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { each } from '../support/each.ts';
@@ -37,6 +37,10 @@ interface Shown {
 }
 
 const key = 'a-key-that-is-nowhere';
+/** A Friday's session, and the night after it. */
+const [open, closed] = [Date.UTC(2026, 10, 20, 15), Date.UTC(2026, 10, 21, 3)];
+vi.useFakeTimers({ now: open, shouldAdvanceTime: true, toFake: ['Date'] });
+afterAll(() => void vi.useRealTimers());
 const settings = readSettings({ ...freePorts, API_KEY: key });
 const run = await startLocalRun(settings);
 afterAll(() => run.close());
@@ -75,12 +79,16 @@ test('it has every operation of the exact document, and every word of its descri
   assert.ok(shown.info.description.includes(exact.info.description));
 });
 
-test('the simulator takes each example of an order at any hour but one for the day, and fills those that say so', async () => {
+test.each([
+  ['in a session', open],
+  ['after it, but for those for the day,', closed],
+])('%s the simulator takes each example of an order, and fills those that say so', async (_, hour) => {
+  vi.setSystemTime(hour);
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const sent = Object.entries(shown.paths).flatMap(([path, { post }]) =>
     Object.entries(post?.requestBody?.content['application/json'].examples ?? {}).map(
       ([name, { value }], index) => {
-        const body = JSON.stringify(value).replaceAll(/gw-\d+-\w+/g, (id) => `${id}-${index}`);
+        const body = JSON.stringify(value).replaceAll(/gw-\d+-\w+/g, (id) => `${id}-${hour}-${index}`);
         return { path, name, body, places: post?.operationId !== 'previewOrder' };
       },
     ),
@@ -93,7 +101,9 @@ test('the simulator takes each example of an order at any hour but one for the d
   for (const { path, name, body, places } of sent) {
     const answer = await fetch(run.url + path, { method: 'POST', headers, body });
     const text = await answer.text();
-    if (body.includes('"DAY"') && text.includes('DAY_ORDER_NOT_ALLOWED')) continue;
+    const isRefused = hour === closed && body.includes('"DAY"');
+    assert.equal(text.includes('DAY_ORDER_NOT_ALLOWED'), isRefused, text);
+    if (isRefused) continue;
     assert.equal(answer.status, 200, text);
     if (name === 'filled' && places)
       filled.push(...each([...body.matchAll(/"client_order_id":"([^"]+)"/g)], 1));
