@@ -82,6 +82,14 @@ export function isEarlierFailure(entry: JournalEntry, { state, payload }: ReadOr
   return state.status === 'FAILED' && placedAt < entry.at;
 }
 
+/** Whether the order that an answer has accepted cannot be the one that failed: it was placed later, by any clock. */
+export function isFailureBefore(entry: JournalEntry, { state, payload }: ReadOrder): boolean {
+  const { kind, outcome } = readRecord(entry.record);
+  const isPlaced = kind === 'placement' && outcome?.evidence === 'answer';
+  const { placedAt = entry.at } = momentsIn(payload);
+  return state.status === 'FAILED' && isPlaced && placedAt < entry.at - clockSkewMs;
+}
+
 /** From one look-up that finds nothing to the one that counts; of an account in which nothing shows that look-ups work. */
 const apartMs: Readonly<Record<AbsenceProof, number>> = {
   other_order: 5 * 60_000,

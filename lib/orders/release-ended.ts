@@ -6,6 +6,7 @@
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { counting, readExposure, releasing } from '../guard-rails/exposure.ts';
 import { textMembers } from '../kernel/json-members.ts';
+import { isFailureBefore } from './evidence.ts';
 import {
   type CountedChanges,
   type CountingJournal,
@@ -121,13 +122,13 @@ class Reads {
   }
 }
 
-async function hasAllEnded({ record, account, ids }: Counted, reads: Reads): Promise<boolean> {
+async function hasAllEnded({ entry, record, account, ids }: Counted, reads: Reads): Promise<boolean> {
   const open = await reads.open(account);
   if (!open || ids.some((id) => open.has(id))) return false;
   for (const id of ids) {
     const found = await reads.order(account, id);
     const isDropped = found === 'not_found' && (await endedWithMaster(record, account, reads));
-    if (!isDropped && !hasEnded(found)) return false;
+    if (!isDropped && !hasEnded(entry, found)) return false;
   }
   return true;
 }
@@ -158,8 +159,8 @@ function mayHaveEnded(entry: JournalEntry, now: number): boolean {
 }
 
 /** An order that was accepted and does not show may be open all the same: it counts until its end is seen. */
-const hasEnded = (found: ReadOrder | 'not_found' | undefined): boolean =>
-  found !== undefined && found !== 'not_found' && isFinal(found.state);
+const hasEnded = (entry: JournalEntry, found: ReadOrder | 'not_found' | undefined): boolean =>
+  found !== undefined && found !== 'not_found' && isFinal(found.state) && !isFailureBefore(entry, found);
 
 const dependent: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO']);
 

@@ -193,15 +193,17 @@ class JournalSettlement implements Settlement {
     const askedAt = this.#clock();
     const found = await this.#read(run, () => this.#options.orders.order(account, id));
     if (found === undefined) return;
-    if (found !== 'not_found') run.proofs.set(account, 'other_order');
     if (found !== 'not_found' && !isEarlierFailure(open.entry, found)) {
+      run.proofs.set(account, 'other_order');
       const state = await this.#settleOrTell(open.entry, { by: 'look_up', found });
       // Something has the id: what was not found before says nothing any more.
       if (state === undefined && open.record.absent) await this.#write(withoutAbsence(open));
       run.settled(open, state);
     } else if (kind === 'placement') {
       const proof = await this.#proofOf(run, account);
-      const listed = run.shown.get(account)?.find(({ state }) => state.clientOrderId === id);
+      const listed = run.shown
+        .get(account)
+        ?.find((one) => one.state.clientOrderId === id && !isEarlierFailure(open.entry, one));
       // An order that is seen counts for more than one that is not.
       if (listed)
         return run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found: listed }));

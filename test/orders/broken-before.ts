@@ -419,6 +419,33 @@ export const brokenBefore: Readonly<
       assert.deepEqual([await outcome(), await open()], ['refused', '0']);
     },
 
+    'counts for less than a list that shows the order, where the look-up shows an earlier one that failed':
+      async (subject) => {
+        const { state, settle, place, show, outcome, open } = startDesk(subject);
+        show('another-order', 'SUBMITTED');
+        show(id, 'FAILED', { ...terms, place_time: startedAt - 60 * minute });
+        const earlier = state.shown.get(id);
+        state.outcome = lost;
+        const { get } = state.shown;
+        state.shown.get = (one) => (one === id ? earlier : get.call(state.shown, one));
+        await place();
+        show(id, 'SUBMITTED', terms);
+        await settle(20);
+        assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+      },
+
+    'takes no order out of the counter that an answer has accepted, where an earlier one shows that failed':
+      async (subject) => {
+        const { settle, place, show, open } = startDesk(subject);
+        show(id, 'FAILED', { place_time: startedAt - 60 * minute });
+        assert.equal(await place(), 'sent');
+        await settle(3);
+        assert.equal(await open(), '100');
+        show(id, 'FAILED', { place_time: startedAt - 1000 });
+        await settle();
+        assert.equal(await open(), '0');
+      },
+
     'is taken back when the order shows after all: it is accepted, and counted again': async (subject) => {
       const { state, settle, settlement, place, show, outcome, open } = startDesk(subject);
       show('another-order', 'FILLED');

@@ -240,6 +240,24 @@ const mutantsOfScenes: readonly Mutant[] = [
     by: 'placedAt !== placedAt',
   },
   {
+    rule: 'a failure of an earlier order proves that look-ups show this one',
+    file: 'settle',
+    find: "if (found !== 'not_found' && !isEarlierFailure(open.entry, found)) {",
+    by: "if (found !== 'not_found') run.proofs.set(account, 'other_order'); if (found !== 'not_found' && !isEarlierFailure(open.entry, found)) {",
+  },
+  {
+    rule: 'a list that shows an earlier failure shows the order',
+    file: 'settle',
+    find: ' && !isEarlierFailure(open.entry, one)',
+    by: '',
+  },
+  {
+    rule: 'a failure of an earlier order with the id is the end of one that was accepted',
+    file: 'release-ended',
+    find: ' && !isFailureBefore(entry, found)',
+    by: '',
+  },
+  {
     rule: 'a blocked retry takes the place of what seemed to be absent',
     file: 'checked-begin',
     find: 'open.filter(({ key }) => !isAbsent(known.get(key)))',
