@@ -79,7 +79,7 @@ function placedBy(entry: JournalEntry, record: OrderRecord, { found, by }: Sight
 /** A placement that failed leaves its id: what is shown may be that of an earlier request, and says nothing of this one. */
 export function isEarlierFailure(entry: JournalEntry, { state, payload }: ReadOrder): boolean {
   const { placedAt = Number.NEGATIVE_INFINITY } = momentsIn(payload);
-  return state.status === 'FAILED' && placedAt < entry.at;
+  return entry.listedAs === 'placements' && state.status === 'FAILED' && placedAt < entry.at;
 }
 
 /** Whether the order that an answer has accepted cannot be the one that failed: it was placed later, by any clock. */

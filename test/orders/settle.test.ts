@@ -226,8 +226,8 @@ describe('many that stay unknown', () => {
         begun_at: new Date(at).toISOString(),
       }),
   });
-  /** Each read takes a second; every order is open. */
-  async function startWith(entries: readonly JournalEntry[]) {
+  /** Each read takes a second; every order has that status. */
+  async function startWith(entries: readonly JournalEntry[], status = 'SUBMITTED') {
     let now = at + 60 * minute;
     const causes: unknown[] = [];
     const asked: string[] = [];
@@ -244,7 +244,7 @@ describe('many that stay unknown', () => {
         async order(account, clientOrderId) {
           now += 1000;
           asked.push(clientOrderId);
-          const state = { account, clientOrderId, status: 'SUBMITTED', filled: '0' };
+          const state = { account, clientOrderId, status, filled: '0' };
           return { state, payload: JSON.stringify({ client_order_id: clientOrderId }) };
         },
       },
@@ -259,6 +259,12 @@ describe('many that stay unknown', () => {
     assert.equal(asked[0], 'order-0');
     assert.equal(report.accepted, 1);
     assert.equal(report.left, 50);
+  });
+
+  test('a cancellation whose order failed changed nothing, although the order was placed before it', async () => {
+    const { settlement, now } = await startWith([entry(1, 'cancellation')], 'FAILED');
+    const { refused, left } = await settlement.run(now() + minute);
+    assert.deepEqual([refused, left], [1, 0]);
   });
 
   test('one that cannot be read is told of, counted, and stops none', async () => {
