@@ -13,7 +13,6 @@ const apiKey = 'fairness';
 const greedyAddress = '127.0.0.1';
 const greedyEveryMs = 1000 / 30;
 const neighbourEveryMs = 1000;
-const reads = 60;
 
 interface Case {
   readonly name: string;
@@ -21,7 +20,7 @@ interface Case {
   readonly address?: string;
   /** By so many seconds the greedy reader is ahead. */
   readonly headStart: number;
-  /** Of the neighbour's reads; the share of the limit that is the least for him. */
+  /** Of sixty reads of the neighbour; the share of the limit that is the least for him. */
   readonly least: number;
 }
 
@@ -35,15 +34,19 @@ const cases: readonly Case[] = [
   { name: 'no neighbour', headStart: 0, least: 0 },
 ];
 
-/** @param args numbers of the cases; all without any */
-export async function studyFairness(args: readonly string[]): Promise<boolean> {
+/**
+ * @param args numbers of the cases; all without any
+ * @param reads of the neighbour, one a second
+ */
+export async function studyFairness(args: readonly string[], reads = 60): Promise<boolean> {
   let isGood = true;
   for (const [index, one] of cases.entries())
-    if (args.length === 0 || args.includes(String(index))) isGood = (await run(one)) && isGood;
+    if (args.length === 0 || args.includes(String(index))) isGood = (await run(one, reads)) && isGood;
   return isGood;
 }
 
-async function run({ name, address, headStart, least }: Case): Promise<boolean> {
+async function run({ name, address, headStart, least: ofSixty }: Case, reads: number): Promise<boolean> {
+  const least = Math.floor((ofSixty * reads) / 60);
   const local = await startLocalRun({
     port: 0,
     apiKey,

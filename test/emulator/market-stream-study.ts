@@ -174,7 +174,7 @@ interface Shown {
   readonly claimedAt: number;
 }
 
-/** Looks ten times a second at what an instance shows. */
+/** Looks ten times a second at what an instance shows, until it has seen a trade: without one it shows nothing. */
 class Watch {
   readonly #cache: FollowedSnapshots;
   readonly #sent: SentTrades;
@@ -196,8 +196,8 @@ class Watch {
 
   async look(forMs: number): Promise<void> {
     let oldest = 0;
-    const endAt = Date.now() + forMs;
-    for (let turn = 0; Date.now() < endAt; turn++) {
+    const [endAt, before] = [Date.now() + forMs, this.#checked];
+    for (let turn = 0; Date.now() < endAt || this.#checked === before; turn++) {
       await this.#cache.follow();
       if (turn % 50 === 0) await this.#ask();
       for (const symbol of this.#symbols) oldest = Math.max(oldest, this.#see(symbol));

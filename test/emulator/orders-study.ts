@@ -11,7 +11,7 @@ import { newOrder } from '../support/orders.ts';
 import { createRandom } from '../support/virtual-time.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
-import { killHeader } from './killed-orders.ts';
+import { killHeader } from './kill-header.ts';
 import { grantEverything } from './operator.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -25,8 +25,12 @@ const againAfterMs = 2000;
 const settleEveryMs = 60_000;
 const giveUpAfterMs = 20 * 60_000;
 
-/** Requests whose function was killed before it answered. */
-const ended = { count: 0 };
+/** When the function is killed that gets a request, as `killHeader` has it. */
+type ChooseKill = (random: () => number, requests: number) => string | undefined;
+
+/** At any moment: a tenth of them. */
+const atRandom: ChooseKill = (random) =>
+  random() < killed ? String(Math.round(random() * killWithinMs)) : undefined;
 
 interface Told {
   readonly orderId: string;
@@ -34,10 +38,21 @@ interface Told {
   readonly ms: number;
   readonly requests: number;
   readonly isReplayed: boolean;
+  /** Requests whose function was killed before it answered. */
+  readonly ended: number;
 }
 
 export async function studyOrdersUnderFire([count = '500']: readonly string[]): Promise<boolean> {
-  const random = createRandom(Number(count));
+  const orders = Number(count);
+  const figures = await ordersUnderFire(orders, atRandom);
+  console.log(JSON.stringify(figures, undefined, 2));
+  const { placements, distinct, knows, toldWrongly } = figures;
+  return placements === orders && distinct === orders && knows === orders && toldWrongly === 0;
+}
+
+/** @returns what became of so many orders */
+export async function ordersUnderFire(count: number, chooseKill: ChooseKill) {
+  const random = createRandom(count);
   const stage = await startStage({
     props: {
       groups: { orders: 'iam' },
@@ -51,19 +66,19 @@ export async function studyOrdersUnderFire([count = '500']: readonly string[]): 
   try {
     await putSecret(stage);
     await grantEverything(stage);
-    const orders = Array.from({ length: Number(count) }, () =>
+    const orders = Array.from({ length: count }, () =>
       newOrder({ order_type: 'LIMIT', limit_price: '1.10' }),
     );
     const left = [...orders];
     const told = new Map<string, Told>();
     const next = async (): Promise<void> => {
       for (let order = left.pop(); order; order = left.pop()) {
-        const answer = await untilKnown(stage, order, random);
+        const answer = await untilKnown(stage, order, (requests) => chooseKill(random, requests));
         if (answer) told.set(order.client_order_id, answer);
       }
     };
     await Promise.all(Array.from({ length: clients }, next));
-    return print(stage, orders.length, told);
+    return figuresOf(stage, told);
   } finally {
     clearInterval(settling);
     await stage.stop();
@@ -73,23 +88,24 @@ export async function studyOrdersUnderFire([count = '500']: readonly string[]): 
 async function untilKnown(
   stage: Stage,
   order: ReturnType<typeof newOrder>,
-  random: () => number,
+  chooseKill: (requests: number) => string | undefined,
 ): Promise<Told | undefined> {
   const startedAt = Date.now();
+  let ended = 0;
   for (let requests = 1; Date.now() - startedAt < giveUpAfterMs; requests++) {
-    const kill = random() < killed ? { [killHeader]: String(Math.round(random() * killWithinMs)) } : {};
-    const response = await place(stage, order, kill);
+    const kill = chooseKill(requests);
+    const response = await place(stage, order, kill === undefined ? {} : { [killHeader]: kill });
     if (response?.status === 200) {
       const { order_id: orderId } = (await response.json()) as { readonly order_id: string };
       const isReplayed = response.headers.get('idempotent-replayed') === 'true';
-      return { orderId, ms: Date.now() - startedAt, requests, isReplayed };
+      return { orderId, ms: Date.now() - startedAt, requests, isReplayed, ended };
     }
     // The gateway's own refusals have a code; without one the function ended before it answered.
     const code = await response?.json().then(
       ({ code }: { readonly code?: string }) => code,
       () => undefined,
     );
-    if (code === undefined) ended.count++;
+    if (code === undefined) ended++;
     await new Promise((resolve) => setTimeout(resolve, againAfterMs));
   }
   return undefined;
@@ -113,30 +129,22 @@ async function settle(stage: Stage): Promise<void> {
   await lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' })).catch(() => {});
 }
 
-function print(stage: Stage, orders: number, told: ReadonlyMap<string, Told>): boolean {
+function figuresOf(stage: Stage, told: ReadonlyMap<string, Told>) {
   const placed = stage.simulator.orders;
-  const ids = new Set(placed.map(({ clientOrderId }) => clientOrderId));
   const wrong = placed.filter(({ clientOrderId, orderId }) => told.get(clientOrderId)?.orderId !== orderId);
-  const times = [...told.values()].map(({ ms }) => ms).sort((a, b) => a - b);
+  const all = [...told.values()];
+  const times = all.map(({ ms }) => ms).sort((a, b) => a - b);
   const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
   const received = stage.simulator.received.filter(({ target }) => target.startsWith('/trade/place_order'));
-  console.log(
-    JSON.stringify(
-      {
-        orders,
-        placements: placed.length,
-        distinct: ids.size,
-        sent: received.length,
-        killed: ended.count,
-        replayed: [...told.values()].filter(({ isReplayed }) => isReplayed).length,
-        knows: told.size,
-        toldWrongly: wrong.length,
-        requests: [...told.values()].reduce((sum, one) => sum + one.requests, 0),
-        knownAfterMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), most: times.at(-1) },
-      },
-      undefined,
-      2,
-    ),
-  );
-  return placed.length === orders && ids.size === orders && told.size === orders && wrong.length === 0;
+  return {
+    placements: placed.length,
+    distinct: new Set(placed.map(({ clientOrderId }) => clientOrderId)).size,
+    sent: received.length,
+    killed: all.reduce((sum, { ended }) => sum + ended, 0),
+    replayed: all.filter(({ isReplayed }) => isReplayed).length,
+    knows: told.size,
+    toldWrongly: wrong.length,
+    requests: all.reduce((sum, one) => sum + one.requests, 0),
+    knownAfterMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), most: times.at(-1) },
+  };
 }

@@ -21,7 +21,10 @@ const streamsOfCaller = 100;
 /** Ticks of Linux's clock a second, by which it counts the time of a process. */
 const ticks = 100;
 
-/** @param args streams (2,000), seconds (60), the part of them that stall in the second half (0.1), and the symbols of each (20) */
+/**
+ * @param args streams (2,000), seconds (60), the part of them that stall in the second half (0.1), and the symbols of each (20)
+ * @returns whether records came in both halves, and no stream ended while all clients read
+ */
 export async function studySockets([
   count = '2000',
   time = '60',
@@ -43,21 +46,20 @@ export async function studySockets([
       OTHER_API_KEYS: others.join(),
     });
     try {
-      console.log(
-        await measured(local, {
-          count: Number(count),
-          seconds: Number(time),
-          stalled: Number(stalled),
-          each: Number(symbolsEach),
-        }),
-      );
+      const { told, isGood } = await measured(local, {
+        count: Number(count),
+        seconds: Number(time),
+        stalled: Number(stalled),
+        each: Number(symbolsEach),
+      });
+      console.log(told);
+      return isGood;
     } finally {
       await end(local.process);
     }
   } finally {
     await end(upstream);
   }
-  return true;
 }
 
 type Local = Awaited<ReturnType<typeof startLocal>>;
@@ -83,18 +85,20 @@ async function measured({ url, process: { pid } }: Local, load: Load) {
   const lines = [
     `${count} streams of ${each} of ${symbols.length} symbols; all begin within 2 s: first event after p50/p99/max ${inMs(first)} ms, and again after all had ended ${inMs(again)} ms; ${clients.refused} refused before`,
   ];
+  let isGood = true;
   for (const part of [0, stalled]) {
     clients.stall(part);
     const [begun, started, { events }] = [usageOf(pid), performance.now(), clients];
     const delays = clients.countDelays();
     await delay((1000 * seconds) / 2);
+    isGood &&= clients.events > events && (part > 0 || clients.cutOff === 0);
     const [after, elapsed] = [usageOf(pid), (performance.now() - started) / 1000];
     lines.push(
       `${elapsed.toFixed(0)} s, ${100 * part} % stalled: processor ${((100 * (after.seconds - begun.seconds)) / elapsed).toFixed(0)} % of a core, ${((after.kilobytes - before.kilobytes) / count).toFixed(0)} kB a stream (${[before, begun, after].map(({ kilobytes }) => (kilobytes / 1024).toFixed(0)).join(', ')} MB before all, at the beginning and at the end), ${((clients.events - events) / elapsed / count).toFixed(1)} texts a second each, behind the first client p50/p99/max ${inMs(delays.quantiles())} ms, ${clients.cutOff} cut off`,
     );
   }
   clients.endAll();
-  return lines.join('\n  ');
+  return { told: lines.join('\n  '), isGood };
 }
 
 class Clients {
