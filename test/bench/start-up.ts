@@ -148,7 +148,7 @@ async function bundleAll(directory: string, issuer: IssuerServer): Promise<reado
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
   return [empty, withClient, withClients, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
-    first: firstEvents(issuer)[group] ?? unknownRoute,
+    first: firstEvents(issuer.token())[group] ?? unknownRoute,
     variables: variablesOf(group, issuer),
     file,
     bytes,
@@ -284,7 +284,7 @@ const noRequest: FirstEvent = {
 };
 
 /** Those of functions that are no group's. */
-const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>> => ({
+const firstEvents = (token: string): Readonly<Record<string, FirstEvent>> => ({
   [lookups]: emptyBatch,
   [tokenCheck]: schedule,
   [canary]: answered,
@@ -294,8 +294,14 @@ const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>>
   [settlement]: noOrder,
   [tradingStop]: noAlarm,
   [massCancels]: noRequest,
-  [authorizer]: question(issuer.token()),
+  [authorizer]: question(token),
 });
+
+/** The functions that have a first event. */
+export const measured: readonly string[] = [
+  ...new Set(openable.flatMap(functionsOf)),
+  ...Object.keys(firstEvents('')),
+];
 
 /** Asked by the check of the access token alone. */
 async function startUpstreamWithoutTokens() {
