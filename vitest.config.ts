@@ -28,7 +28,7 @@ const integration = [
   'test/**/bundle.test.ts',
   'test/**/main.test.ts',
   'test/bench/bench.test.ts',
-  'test/ceilings.test.ts',
+  'test/{ceilings,ci-run}.test.ts',
   'test/client/types.test.ts',
   'test/commands/{bill,client,package,preflight,said,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',

@@ -12,5 +12,6 @@ const { lines, faults } = timesOfCi(
   Number(processorSeconds),
   Object.fromEntries(parts.map((part) => part.split('=')).map(([name, seconds]) => [name, Number(seconds)])),
 );
-for (const line of [...lines, ...faults]) console.log(line);
+for (const line of lines) console.log(line);
+for (const fault of faults) console.log(`- failed: ${fault}`);
 if (faults.length > 0) process.exitCode = 1;

@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, test } from 'vitest';
+import { orSkip } from '../support/missing.ts';
 import { type DocumentName, isForGenerators } from './documents.ts';
 import type { Generator } from './generator.ts';
 import { generators } from './generators/index.ts';
-import { orSkipClient } from './installs.ts';
 import { readme, rowInPage, rowOf, writeTable } from './table.ts';
 import { attempt } from './trial.ts';
 
@@ -38,7 +38,7 @@ afterAll(() => {
 
 for (const generator of generators) {
   const { name, version, documents } = generator;
-  describe(`${name} ${version}`, { concurrent: true, ...orSkipClient(generator.missing()) }, () => {
+  describe(`${name} ${version}`, { concurrent: true, ...orSkip(generator.missing()) }, () => {
     for (const document of isWhole ? documents : documents.slice(0, 1))
       test(`a client of the document ${document}`, async () => {
         const trial = await attempt(generator, document);

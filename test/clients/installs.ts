@@ -3,7 +3,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { orSkip } from '../support/missing.ts';
 
 const here = import.meta.dirname;
 const npmModules = join(here, 'node_modules');
@@ -34,21 +33,23 @@ export const pipInstall = (tool: string): string | undefined =>
     ? undefined
     : `${tool} is missing: python3 -m venv test/clients/.venv && test/clients/.venv/bin/pip install -r test/clients/requirements.txt`;
 
-const notOnPath = 'is not on PATH';
+/** How to get the machine's own tools. */
+const ways = {
+  curl: 'apt-get install curl',
+  go: 'https://go.dev/dl',
+  java: 'apt-get install default-jdk-headless',
+  mvn: 'apt-get install maven',
+};
 
-/** What is missing of the machine's own tools. */
-export function onPath(tool: string): string | undefined {
+/** What is missing of them. */
+export function onPath(tool: keyof typeof ways): string | undefined {
   try {
     execFileSync('which', [tool], { stdio: 'ignore' });
     return undefined;
   } catch {
-    return `${tool} ${notOnPath}: clients that need it are not tried`;
+    return `${tool} is missing, without which some clients are not tried: ${ways[tool]}`;
   }
 }
-
-/** Options of a test: compilers belong to the machine, and what needs one that it has not is skipped everywhere. */
-export const orSkipClient = (missing: string | undefined) =>
-  missing?.includes(notOnPath) ? { skip: true, meta: { missing } } : orSkip(missing);
 
 /** The first of several that is missing. */
 export const firstMissing = (...missing: readonly (string | undefined)[]): string | undefined =>

@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { JsonObject } from '../../infra/json.ts';
+import { orSkip } from '../support/missing.ts';
 import type { Generator } from './generator.ts';
 import { generators } from './generators/index.ts';
 import { oapiCodegen } from './generators/oapi-codegen.ts';
-import { orSkipClient } from './installs.ts';
 import { attempt } from './trial.ts';
 
 interface WrongType {
@@ -74,7 +74,7 @@ const asked: readonly Generator[] =
     : [oapiCodegen];
 
 for (const wrong of wrongTypes)
-  describe(wrong.name, orSkipClient(oapiCodegen.missing()), () => {
+  describe(wrong.name, orSkip(oapiCodegen.missing()), () => {
     test('is found', async () => {
       const found: string[] = [];
       for (const generator of asked) {

@@ -10,7 +10,7 @@ import { listenOn } from '../../infra/listen.ts';
 import { writePage } from '../../infra/page-bundle.ts';
 import { noChromium } from '../support/chromium.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { orTell } from '../support/missing.ts';
+import { orSkip } from '../support/missing.ts';
 import { browser, includes, key, press, priceOf, runFor } from './page.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ async function pageBefore(t: TestContext, folder: string, origin: string, gatewa
 
 afterAll(() => browser.close());
 
-describe('the page on a static host', orTell(noChromium), () => {
+describe('the page on a static host', orSkip(noChromium), () => {
   test('takes a key, shows quotes, and signs a user in with a code and PKCE', async (t) => {
     const { folder, origin } = await staticHost(t);
     const { url } = await runFor(t, { CORS_ORIGINS: origin });

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { axeFaults } from '../support/axe.ts';
 import { type BrowserPage, noChromium } from '../support/chromium.ts';
-import { orTell } from '../support/missing.ts';
+import { orSkip } from '../support/missing.ts';
 import { browser, includes, key, pageFor, press, priceOf, runFor, textOf } from './page.ts';
 
 const order = 'li[data-order]';
@@ -22,7 +22,7 @@ async function placeUntil(page: BrowserPage, said: string): Promise<void> {
 
 afterAll(() => browser.close());
 
-describe('the page in Chromium', orTell(noChromium), () => {
+describe('the page in Chromium', orSkip(noChromium), () => {
   test('shows quotes that move, how old they are, and a symbol that is unknown', async (t) => {
     const { page } = await pageFor(t);
     const before = await page.evaluate<string>(priceOf('AAPL'));

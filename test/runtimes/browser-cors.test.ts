@@ -10,7 +10,7 @@ import { readSettings } from '../../infra/local/settings.ts';
 import { noChromium, openBrowser } from '../support/chromium.ts';
 import { accountsPath, snapshotTarget } from '../support/core.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { orTell } from '../support/missing.ts';
+import { orSkip } from '../support/missing.ts';
 
 const key = 'key-of-this-test';
 
@@ -39,7 +39,7 @@ async function openApp(t: TestContext, app: string) {
     );
 }
 
-describe('a web app in Chromium', orTell(noChromium), () => {
+describe('a web app in Chromium', orSkip(noChromium), () => {
   test('reads answers and refusals of a run that names its origin, and no other app does', async (t) => {
     const [app, other] = [await appOf(t), await appOf(t)];
     const run = await startLocalRun(

@@ -7,7 +7,7 @@ import { readSettings } from '../../infra/local/settings.ts';
 import { axeFaults } from '../support/axe.ts';
 import { type BrowserPage, noChromium, openBrowser } from '../support/chromium.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { orTell } from '../support/missing.ts';
+import { orSkip } from '../support/missing.ts';
 
 const key = 'a-key-that-is-nowhere';
 
@@ -56,7 +56,7 @@ const typeInto = (page: BrowserPage, selector: string, text: string) =>
     field.dispatchEvent(new Event('input', { bubbles: true }));
   })()`);
 
-describe('the reference page in Chromium', orTell(noChromium), () => {
+describe('the reference page in Chromium', orSkip(noChromium), () => {
   test('keeps its key over a reload, in the tab alone', async (t) => {
     const { url, page } = await pageOf(t, { OPEN_GROUPS: 'accounts' });
     await page.open(`${url}/docs#key=${key}`);

@@ -8,17 +8,14 @@ declare module 'vitest' {
 }
 
 /**
- * Options of a test or suite: skipped where something is missing, of which the reporter tells once. Where
- * everything must run, what is missing is a failure.
+ * Options of a test or suite: skipped where something is missing, of which the reporter tells once. In CI, which
+ * runs everything, what is missing is a failure.
  */
 export function orSkip(missing: string | undefined): Skipped {
-  if (missing !== undefined && process.env.CI) throw new Error(missing);
-  return orTell(missing);
+  if (missing === undefined) return {};
+  if (process.env.CI) throw new Error(missing);
+  return { skip: true, meta: { missing } };
 }
-
-/** Likewise, and skipped also where everything must run: for what no package manager of this repository installs. */
-export const orTell = (missing: string | undefined): Skipped =>
-  missing === undefined ? {} : { skip: true, meta: { missing } };
 
 export interface Skipped {
   skip?: boolean;

@@ -3,17 +3,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
-import { orTell } from '../../support/missing.ts';
-import { orSkipClient } from '../installs.ts';
+import { orSkip } from '../../support/missing.ts';
 import { readme } from '../table.ts';
 import { measureCuts } from './cuts.ts';
 import { readers } from './readers.ts';
 
 for (const reader of readers) {
-  const missing = reader.missing();
-  // As other tests in a browser: no package manager of this repository installs one.
-  const skipped = reader.name === 'Chromium' ? orTell(missing) : orSkipClient(missing);
-  describe(`${reader.name} comes back`, { concurrent: true, ...skipped }, () => {
+  describe(`${reader.name} comes back`, { concurrent: true, ...orSkip(reader.missing()) }, () => {
     test('to what a poll answers, and to each order event', async () => {
       // The last one is silent.
       const { connections, published, byReader } = await measureCuts({
