@@ -39,6 +39,7 @@ const integration = [
   'test/open-api/**/*.test.ts',
   'test/public-surface.test.ts',
   'test/readme-pasted.test.ts',
+  'test/setup.test.ts',
   'test/side-by-side/minute.test.ts',
   'test/support/reporter.test.ts',
 ];

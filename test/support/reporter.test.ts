@@ -60,7 +60,7 @@ describe('a run', { concurrent: true }, () => {
     });
     assert.deepEqual(lines.slice(-3), [
       '- skipped: no engine',
-      'npm run test:setup installs what is missing.',
+      'npm run test:setup installs what it can of it, and says how to get the rest.',
       '0 passed, 0 failed, 1 skipped',
     ]);
     assert.equal(code, 0);
@@ -79,6 +79,11 @@ describe('a run', { concurrent: true }, () => {
     );
     assert.equal(lines.at(-1), '0 passed, 0 failed, 4 skipped');
     assert.equal(code, 0);
+  });
+
+  test('a test that is skipped for no reason is told, without a word on what would install one', async (t) => {
+    const { lines } = await run(t, { skipped: `test.skip('z', () => {}); test('a', () => {});` });
+    assert.deepEqual(lines.slice(-2), ['- skipped: z', '1 passed, 0 failed, 1 skipped']);
   });
 
   test('a file without a test fails', async (t) => {

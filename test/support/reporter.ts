@@ -22,15 +22,18 @@ export default class CountingReporter implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, skipped: 0 };
-    const missing = new Set<string>();
+    const skippedFor = new Set<string>();
+    let isMissing = false;
     const faults = unhandledErrors.map((error) => toldOf('outside a test', error));
     for (const module of modules) {
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
         if (state === 'passed' || state === 'skipped') count[state]++;
         else faults.push(toldOf(`${module.relativeModuleId} > ${test.fullName}`, errors?.[0]));
-        const what = state === 'skipped' && (missingFor(test) ?? (this.#isFiltered || test.fullName));
-        if (typeof what === 'string') missing.add(what);
+        if (state !== 'skipped') continue;
+        const missing = missingFor(test);
+        isMissing ||= missing !== undefined;
+        if (missing !== undefined || !this.#isFiltered) skippedFor.add(missing ?? test.fullName);
       }
       // A file or a suite fails by itself: it does not load, it holds no test, or a hook failed.
       for (const parent of [module, ...module.children.allSuites()])
@@ -41,8 +44,9 @@ export default class CountingReporter implements Reporter {
     }
     // A run that found nothing is no success.
     if (count.passed + count.skipped + faults.length === 0) faults.push('- failed: no test was found');
-    for (const line of missing) console.log(`- skipped: ${line}`);
-    if (missing.size > 0) console.log('npm run test:setup installs what is missing.');
+    for (const line of skippedFor) console.log(`- skipped: ${line}`);
+    if (isMissing)
+      console.log('npm run test:setup installs what it can of it, and says how to get the rest.');
     // Once more after all else: of a long log, the end is read, and often the end alone is kept.
     for (const line of faults.sort()) console.log(line);
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
