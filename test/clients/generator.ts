@@ -10,7 +10,7 @@ export interface Generator {
   readonly language: string;
   /** A folder of docs/examples, or a path from the root. It is copied, and everything below happens in the copy. */
   readonly example: string;
-  /** The documents that it is given: `npm run test:clients` takes the first, `CLIENTS=all` each. */
+  /** The documents that it is given: `npm run test:clients` takes the first, and of one generator each; `CLIENTS=all` each of all. */
   readonly documents: readonly DocumentName[];
   /** What is missing on this machine, and how to get it, in one line. */
   readonly missing: () => string | undefined;
