@@ -7,9 +7,12 @@ import { composeAccess, composeVerifier } from '../../functions/compose/access.t
 import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
+
+useCalmTime();
 
 const key = 'an-identity-key-of-a-test-0123456789';
 const principal = { kind: 'key', id: 'canary-key' } as const;

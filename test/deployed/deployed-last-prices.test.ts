@@ -11,10 +11,13 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
 import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
 import { awsEnvironment } from './secrets-manager-stub.ts';
+
+useCalmTime();
 
 const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
 const env = { ...plain, LIMITER_TABLE: 'limiter', LAST_PRICE_TABLE: 'cache' };

@@ -5,8 +5,11 @@ import { type TestContext, test } from 'vitest';
 import { massCancelPorts } from '../../functions/aws/order-ports.ts';
 import { massCancels, start } from '../../functions/compose/functions.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
+
+useCalmTime();
 
 const env = {
   UPSTREAM_BASE_URL: 'https://upstream.example',

@@ -9,6 +9,7 @@ import { describe, type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { groups, type Operation, openable, operations, previewOrder } from '../../lib/catalogue/index.ts';
 import { callOf } from '../support/calls.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { credentials } from '../support/core.ts';
 import { membersOf, withNull } from '../support/members.ts';
 import {
@@ -20,6 +21,8 @@ import {
   type Server,
   sendAs,
 } from './field-client.ts';
+
+useCalmTime();
 
 const unlimited = { requests: 1_000_000, perSeconds: 60 };
 const apiKey = 'key-of-this-test';

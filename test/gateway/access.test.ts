@@ -25,6 +25,7 @@ import {
   source,
   user,
 } from '../support/access.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountsPath,
   coreFor,
@@ -37,6 +38,8 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { each } from '../support/each.ts';
+
+useCalmTime();
 
 /** The other account of every simulated upstream. */
 const foreign = 'B1N6UY3G8W0JFS7QTC2IE9OH4M';

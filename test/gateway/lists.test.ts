@@ -12,8 +12,11 @@ import {
   createMemoryLimiterStore,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, problemOf, snapshotPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
+
+useCalmTime();
 
 const lists = operations.flatMap((operation) =>
   Object.entries(operation.query).flatMap(([name, { list, json }]) =>

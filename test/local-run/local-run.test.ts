@@ -13,6 +13,7 @@ import type { LocalSettings } from '../../infra/local/settings.ts';
 import { type Fault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { exposedOperations, getConfig, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {
   accountsPath,
@@ -23,6 +24,8 @@ import {
   snapshotPath,
   snapshotTarget,
 } from '../support/core.ts';
+
+useCalmTime();
 
 const settings: LocalSettings = {
   port: 0,

@@ -15,9 +15,12 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { functionOf } from '../../lib/catalogue/functions.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
 import { each } from '../support/each.ts';
 import { until } from '../support/until.ts';
+
+useCalmTime();
 
 const apiKey = 'key-of-this-test';
 const settings: LocalSettings = {

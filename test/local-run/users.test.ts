@@ -9,6 +9,7 @@ import type { LocalSettings } from '../../infra/local/settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { createClient, type TokenSource, viaGateway } from '../../lib/client/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountId,
   accountsPath,
@@ -18,6 +19,8 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { each } from '../support/each.ts';
+
+useCalmTime();
 
 const adas = accountId;
 const bens = 'B1N6UY3G8W0JFS7QTC2IE9OH4M';
