@@ -162,12 +162,17 @@ function unlimitedPermit(): Permit {
   };
 }
 
-/** These do not depend on the symbols: the upstream refuses every request now. */
-const forbidsAll: Partial<Record<RefusalCode, { readonly forMs?: number }>> = {
-  data_not_subscribed: {},
+/**
+ * The upstream refuses every request now. Or some symbols, where it may be: a market that is not subscribed, or a text that a
+ * firewall forbids or that the upstream signs in another way.
+ */
+const forbidsAll: Partial<
+  Record<RefusalCode, { readonly forMs?: number; readonly mayBeOfSymbols?: boolean }>
+> = {
+  data_not_subscribed: { mayBeOfSymbols: true },
   upstream_path_unknown: {},
   upstream_quota_used_up: {},
-  upstream_auth_failed: { forMs: authForbiddenMs },
+  upstream_auth_failed: { forMs: authForbiddenMs, mayBeOfSymbols: true },
   upstream_token_expired: { forMs: authForbiddenMs },
 };
 
@@ -203,7 +208,7 @@ function toUpstreamError({ code, status, upstream, ...own }: Refusal): UpstreamE
 
 /** And back. */
 export function fromUpstreamError(error: UpstreamError): Refusal {
-  const { code, cause, clockOffsetSeconds, ...upstream } = error;
+  const { code, cause, clockOffsetSeconds, forMs, ...upstream } = error;
   const caused = causedBy(error as Caused);
   const refusal = { code: code as RefusalCode, ...caused, upstream };
   if (!isRefusal(refusal) || code === 'upstream_rejected') return { ...rejectedBy(upstream), ...caused };

@@ -282,6 +282,74 @@ describe('when the upstream fails', { concurrent: true }, () => {
       assert.deepEqual(symbolsOf((await ask(gateway, snapshots('AAPL'))).text), ['AAPL']);
     });
 
+  for (const [body, code] of [
+    // As a firewall in front of the upstream answers.
+    [undefined, 'upstream_auth_failed'],
+    [{ error_code: 'INCORRECT_SIGN' }, 'upstream_auth_failed'],
+    [{ error_code: 'MARKET_DATA_NOT_SUBSCRIBED' }, 'data_not_subscribed'],
+  ] as const)
+    test(`${code} for the sake of one symbol is that symbol’s: ${body?.error_code}`, async (t) => {
+      let isEvil = true;
+      const { gateway, another, skip } = await sharedFor(t, {
+        fault: ({ query }) =>
+          isEvil && query.includes('EVIL')
+            ? { kind: 'status', status: 403, ...(body && { body }) }
+            : undefined,
+      });
+      const other = another();
+      assert.equal((await ask(gateway, snapshots('AAPL'))).status, 200);
+      assert.equal(problemOf(await ask(gateway, snapshots('EVIL'))).code, code);
+      assert.equal((await ask(other, snapshots('MSFT'))).status, 200);
+      const mixed = await ask(other, snapshots('GOOGL,EVIL,AMZN'));
+      assert.deepEqual(symbolsOf(mixed.text), ['GOOGL', 'AMZN']);
+      assert.equal(mixed.headers['x-unknown-symbols'], 'EVIL');
+      // It says nothing of whether the symbol exists.
+      isEvil = false;
+      skip(31_000);
+      assert.equal(problemOf(await ask(gateway, snapshots('EVIL'))).upstream_status, 417);
+    });
+
+  test('a caller whose symbols are forbidden, or make the upstream fail, has few of them asked for', async (t) => {
+    for (const status of [403, 500]) {
+      const { gateway, market, skip } = await sharedFor(t, {
+        fault: ({ query }) => (query.includes('EVIL') ? { kind: 'status', status } : undefined),
+      });
+      const by = async (unit: string, symbols: string) => {
+        const reply = await gateway.handle({ ...requestOf(snapshots(symbols)), caller: { unit } });
+        return { ...reply, text: new TextDecoder().decode(reply.body) };
+      };
+      await by('other', 'AAPL');
+      for (let round = 0; round < 60; round++) {
+        await by('evil', `EVIL${round}`);
+        // A refresh is due, and shows that the upstream works.
+        skip(1000);
+        assert.equal((await by('other', 'AAPL')).status, 200);
+      }
+      const asked = market().filter(({ target }) => target.includes('EVIL'));
+      assert.ok(asked.length > 0 && asked.length <= 50, `${status}: ${asked.length} calls`);
+      assert.equal((await by('other', 'MSFT')).status, 200);
+    }
+  });
+
+  test('a credential that is refused while symbols are served is told, and costs no symbol its name', async (t) => {
+    let isRefused = false;
+    const { gateway, market, skip } = await sharedFor(t, {
+      fault: () =>
+        isRefused ? { kind: 'status', status: 401, body: { error_code: 'UNAUTHORIZED' } } : undefined,
+    });
+    assert.equal((await ask(gateway, snapshots('AAPL'))).status, 200);
+    isRefused = true;
+    skip(2000);
+    const before = market().length;
+    for (const symbols of ['MSFT', 'GOOGL,AMZN', 'TSLA'])
+      assert.equal(problemOf(await ask(gateway, snapshots(`AAPL,${symbols}`))).code, 'upstream_auth_failed');
+    assert.ok(market().length <= before + 6, `${market().length - before} calls`);
+    isRefused = false;
+    skip(4000);
+    for (const symbol of ['MSFT', 'GOOGL', 'AMZN', 'TSLA'])
+      assert.equal((await ask(gateway, snapshots(symbol))).status, 200, symbol);
+  });
+
   test('a path that is retired is left for the other one', async (t) => {
     const { gateway, market } = await sharedFor(t, {
       fault: ({ path }) => (path === snapshotPath ? { kind: 'status', status: 404 } : undefined),

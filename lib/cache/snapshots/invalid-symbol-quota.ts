@@ -38,7 +38,8 @@ export class InvalidSymbolQuota {
     this.merge(failedProbes, sentAt);
     if (kind !== 'probe' || caller === undefined || isExempt) return;
     const isAnswer = outcome.kind === 'answer';
-    const hasFailed = outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0);
+    const hasFailed =
+      outcome.kind === 'rejected' || outcome.kind === 'failed' || (isAnswer && outcome.unknown.length > 0);
     const failed = hasFailed ? costOf(record) : 0;
     const valid = isAnswer ? outcome.records.size : 0;
     const at = Math.max(sentAt, this.#levels.get(caller)?.at ?? 0);

@@ -72,8 +72,12 @@ export class SnapshotMemory {
     const { outcome, symbols, view, sentAt } = record;
     const entries = this.entriesOf(view);
     const status = this.statusOf(view);
-    // Failures of symbols that exist are not charged to the caller's quota.
-    const isExempt = symbols.some((symbol) => status.exists(symbol));
+    // Failures of symbols that exist are not charged to the caller's quota, unless the upstream forbids them; nor are those of
+    // an upstream that fails anyway.
+    const isForbidden = outcome.kind === 'rejected' && outcome.error.forMs !== undefined;
+    const isExempt =
+      symbols.some((symbol) => (isForbidden ? status.isValid(symbol) : status.exists(symbol))) ||
+      (outcome.kind === 'failed' && (!outcome.upstream || this.upstream.isFailing));
     if (outcome.kind === 'answer')
       for (const [symbol, bytes] of outcome.records) {
         entries.put(symbol, bytes, sentAt, this.#hasStream);

@@ -23,8 +23,13 @@ export type UpstreamAnswer =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
   /** The upstream refused what was asked for: one of the symbols, as far as can be known. */
   | { readonly kind: 'rejected'; readonly error: UpstreamError }
-  /** The upstream refuses every symbol of this view: no subscription, for example. */
-  | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly forMs?: number }
+  /** The upstream refuses every symbol of this view: no subscription, for example. Or, where it may be, one of these. */
+  | {
+      readonly kind: 'forbidden';
+      readonly error: UpstreamError;
+      readonly forMs?: number;
+      readonly mayBeOfSymbols?: boolean;
+    }
   /**
    * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `isOwn` when nothing was learnt of the
    * upstream, because no request left or it had too little time: then the time is this instance's alone.

@@ -8,6 +8,7 @@ import type { RefreshPlan } from './plan-refresh.ts';
 import type { AskUpstream, RefreshPermits, UpstreamAnswer } from './ports.ts';
 import { cutRecords, maxAnsweredRecords } from './records.ts';
 import type { RefreshKind, RefreshOutcome } from './store.ts';
+import { withoutMessage } from './upstream-error.ts';
 
 /** After a failure of the upstream; the failures in a row count. */
 const upstreamBackOff: BackOff = { firstMs: 125, maxMs: 1000 };
@@ -63,7 +64,7 @@ export class RefreshCalls {
     const answered = await upstream(view, plan.symbols, answer.permit, timeoutMs).catch(
       (): UpstreamAnswer => ({ kind: 'failed' }),
     );
-    return { sentAt, outcome: this.#outcomeOf(answered, plan.symbols) };
+    return { sentAt, outcome: this.#outcomeOf(answered, plan) };
   }
 
   /**
@@ -74,7 +75,8 @@ export class RefreshCalls {
     return kind === 'refresh' || priority !== 'interactive' ? this.#options.paceMs : missPermitMs;
   }
 
-  #outcomeOf(answer: UpstreamAnswer, symbols: readonly string[]): RefreshOutcome {
+  #outcomeOf(answer: UpstreamAnswer, plan: RefreshPlan): RefreshOutcome {
+    const { symbols } = plan;
     switch (answer.kind) {
       case 'answer': {
         const records = cutRecords(answer.body, maxAnsweredRecords);
@@ -88,15 +90,26 @@ export class RefreshCalls {
       }
       case 'rejected':
         return answer;
-      case 'forbidden':
-        return {
-          kind: 'forbidden',
-          error: answer.error,
-          until: this.#ports.clock() + (answer.forMs ?? forbiddenMs),
-        };
+      case 'forbidden': {
+        const { error, forMs = forbiddenMs } = answer;
+        if (answer.mayBeOfSymbols && this.#mayBeOfSymbols(plan))
+          return {
+            kind: 'rejected',
+            error: { ...(symbols.length > 1 ? withoutMessage(error) : error), forMs },
+          };
+        return { kind: 'forbidden', error, until: this.#ports.clock() + forMs };
+      }
       case 'failed':
         return this.#failed(answer);
     }
+  }
+
+  /** Not of symbols that the upstream has answered for; and not where it answers for none, or each would be asked for alone. */
+  #mayBeOfSymbols({ view, symbols, isUnlistedProbe }: RefreshPlan): boolean {
+    const { entries } = this.#memory.entriesOf(view);
+    if (symbols.every((symbol) => entries.has(symbol))) return false;
+    const since = this.#ports.clock() - minuteMs;
+    return isUnlistedProbe === true || [...entries.values()].some(({ fetchedAt }) => fetchedAt > since);
   }
 
   #failed({ retryAfterMs, isOwn }: Omit<FailedAnswer, 'kind'>): RefreshOutcome {

@@ -238,10 +238,15 @@ export class SymbolStatus {
       this.#isolate(symbol, error ?? noMessage, { ...call, failedAt });
       return [];
     }
-    // What is listed has a second chance soon: the upstream may have failed for a moment.
-    const isFirst = isServedAndValid || (this.#lists(symbol) === true && !this.#negative.get(symbol, view));
+    // What is listed has a second chance soon: the upstream may have failed for a moment. So has what is only forbidden.
+    const { forMs } = error ?? {};
+    const isFirst =
+      forMs !== undefined ||
+      isServedAndValid ||
+      (this.#lists(symbol) === true && !this.#negative.get(symbol, view));
+    const firstUntil = forMs === undefined ? now + firstNegativeMs : at + forMs;
     const how = isFirst
-      ? { until: now + firstNegativeMs, isFirst: true as const }
+      ? { until: firstUntil, isFirst: true as const }
       : { until: now + this.#options.negativeMs };
     this.#setNegative(symbol, { view, ...how, ...(error && { error }) });
     return [symbol];

@@ -9,6 +9,8 @@ export interface UpstreamError {
   readonly code?: string;
   readonly cause?: string;
   readonly clockOffsetSeconds?: number;
+  /** Of a refusal that says nothing of whether a symbol exists: how long it stands. */
+  readonly forMs?: number;
 }
 
 export const noMessage: UpstreamError = { status: 417, errorCode: 'INVALID_SYMBOL' };
