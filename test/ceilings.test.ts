@@ -22,7 +22,7 @@ import {
   timesOfCi,
 } from './ceilings.ts';
 import { root } from './support/bundle.ts';
-import { orSkip } from './support/missing.ts';
+import { orTell } from './support/missing.ts';
 import { sourcesIn } from './support/sources.ts';
 
 const linesIn = (...folders: readonly string[]): number =>
@@ -56,7 +56,7 @@ const missing = history
   ? undefined
   : 'The whole history is missing, where the reasons of raised ceilings stand: git fetch --unshallow';
 
-test('a commit that raises a ceiling says why', orSkip(missing), () => {
+test('a commit that raises a ceiling says why', orTell(missing), () => {
   assert.deepEqual(raisesWithoutReason(root, history ?? []), []);
 });
 

@@ -46,6 +46,13 @@ describe('a run of CI', { concurrent: true }, () => {
   test('that is good ends in what passed', async (t) =>
     assert.deepEqual(await run(t, {}), { code: 0, end: ['12 passed, 0 failed'] }));
 
+  test('in a clone without its history names what needs it, and is good', async (t) => {
+    const exhaustive =
+      "echo '- skipped: no history: git fetch --unshallow'; echo '6 passed, 0 failed, 1 skipped'";
+    const end = ['- skipped: no history: git fetch --unshallow', '11 passed, 0 failed, 1 skipped'];
+    assert.deepEqual(await run(t, { exhaustive }), { code: 0, end });
+  });
+
   for (const [what, does, ...end] of [
     [
       'a failed test',
@@ -57,7 +64,7 @@ describe('a run of CI', { concurrent: true }, () => {
       'skipped tests',
       { exhaustive: "echo '- skipped: no engine'; echo '6 passed, 0 failed, 2 skipped'" },
       '- skipped: no engine',
-      '- failed: CI skips nothing',
+      '- failed: CI skips nothing else',
       '11 passed, 1 failed, 2 skipped',
     ],
     ['the study', { study: 'exit 1' }, '- failed: npm run study -- limiter 262500 6', '12 passed, 1 failed'],

@@ -23,7 +23,7 @@ import { directoryStoreContract } from '../snapshots/directory-store.contract.ts
 import { snapshotStoreContract } from '../snapshots/snapshot-store.contract.ts';
 import { DynamoTables } from '../support/dynamo-tables.ts';
 import { withoutHistory } from '../support/earlier.ts';
-import { orSkip } from '../support/missing.ts';
+import { orTell } from '../support/missing.ts';
 import { tradeEventStoreContract } from '../trade-events/store.contract.ts';
 import { earlierVersion, type Version, versionOfToday } from './versions.ts';
 
@@ -45,7 +45,7 @@ function inTurns<Store extends object>(stores: readonly Store[]): Store {
 }
 
 for (const order of ['earlier, today', 'today, earlier'] as const)
-  describe(order, orSkip(withoutHistory()), () => {
+  describe(order, orTell(withoutHistory()), () => {
     const client = new DynamoTables();
     let versions: readonly Version[];
     beforeAll(async () => {
@@ -105,7 +105,7 @@ for (const order of ['earlier, today', 'today, earlier'] as const)
     test('nothing was compared with itself', () => assert.ok(tables > 50 && versions[0] !== versions[1]));
   });
 
-describe('what only today’s functions write', orSkip(withoutHistory()), () => {
+describe('what only today’s functions write', orTell(withoutHistory()), () => {
   const client = new DynamoTables();
   const names = { journal: 'a-journal', controls: 'some-controls', users: 'some-users' };
   let [earlier, today]: readonly (Version | undefined)[] = [];

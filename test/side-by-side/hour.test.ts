@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { beforeAll, describe, test } from 'vitest';
 import { withoutHistory } from '../support/earlier.ts';
-import { orSkip } from '../support/missing.ts';
+import { orTell } from '../support/missing.ts';
 import { sideBySide } from './hour.ts';
 import { type Defect, earlierVersion, type Version, versionOfToday } from './versions.ts';
 
@@ -50,7 +50,7 @@ const defects: readonly (Defect & { readonly finding: RegExp; readonly minutes?:
   },
 ];
 
-describe('side by side', orSkip(withoutHistory()), () => {
+describe('side by side', orTell(withoutHistory()), () => {
   let earlier: Version;
   beforeAll(async () => {
     earlier = await earlierVersion();
