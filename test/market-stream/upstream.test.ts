@@ -9,8 +9,11 @@ import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { subscribeMarketData } from '../../lib/catalogue/market-stream.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
+import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { until } from '../support/until.ts';
+
+useCalmTime();
 
 const apiKey = 'a-key-of-this-test';
 const query = { symbols: ['AAPL', 'MSFT', 'NVDA'], category: 'US_STOCK' } as const;
