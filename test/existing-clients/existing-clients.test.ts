@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { describe, type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { groups, type Operation, openable, operations, previewOrder } from '../../lib/catalogue/index.ts';
+import { option } from '../guard-rails/guarded.ts';
 import { callOf } from '../support/calls.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { credentials } from '../support/core.ts';
@@ -87,12 +88,18 @@ async function answerOf(
       operation.query[name]?.json.type === 'boolean' ? [name, client.flag(value === 'true')] : [name, value],
     ),
   );
+  // The example is an order of a stock; on the path of options it is one of them.
+  const isOfOptions = path.includes('/option/') && operation.sideEffect?.journal?.by === 'client_order_id';
+  const asked = JSON.parse(body ?? '{}');
+  if (isOfOptions) asked.new_orders = [option(asked.new_orders[0].client_order_id, '1', '5')];
   return sendAs(client, server, {
     method,
     path,
     query,
-    ...(operation.body && { body: withAbsentAsNull(operation.body, JSON.parse(body ?? '{}')) }),
-    ...(operation.headers?.includes('category') && { headers: { category: 'US_STOCK' } }),
+    ...(operation.body && { body: withAbsentAsNull(operation.body, asked) }),
+    ...(operation.headers?.includes('category') && {
+      headers: { category: isOfOptions ? 'US_OPTION' : 'US_STOCK' },
+    }),
   });
 }
 

@@ -125,15 +125,15 @@ describe('a read that fails', () => {
       const expected = [chance * 200, chance * 400];
       /** How many attempts were sent before each pause; what else has timers has others. */
       const pauses: (readonly [number, number])[] = [];
-      const { setTimeout: before } = globalThis;
+      const { setTimeout: platforms } = globalThis;
       globalThis.setTimeout = ((run: () => void, ms = 0) => {
-        if (!expected.includes(ms)) return before(run, ms);
+        if (!expected.includes(ms)) return platforms(run, ms);
         pauses.push([ms, sent.length]);
-        return before(run, 0);
+        return platforms(run, 0);
       }) as typeof setTimeout;
       // No spy: another file's restoreAllMocks would bring this file's timers back.
       await ask(gateway, accountsPath).finally(() => {
-        globalThis.setTimeout = before;
+        globalThis.setTimeout = platforms;
       });
       assert.equal(sent.length, 3);
       assert.deepEqual(
