@@ -72,9 +72,9 @@ export class SnapshotMemory {
     const { outcome, symbols, view, sentAt } = record;
     const entries = this.entriesOf(view);
     const status = this.statusOf(view);
-    // Failures of symbols that exist are not charged to the caller's quota, unless the upstream forbids them; nor are those of
-    // an upstream that fails anyway.
-    const isForbidden = outcome.kind === 'rejected' && outcome.error.forMs !== undefined;
+    // Failures of symbols that exist are not charged to the caller's quota, unless the upstream forbids them to one caller,
+    // because many share the quota of listed symbols; nor are those of an upstream that fails anyway.
+    const isForbidden = outcome.kind === 'rejected' && outcome.error.forMs !== undefined && record.caller;
     const isExempt =
       symbols.some((symbol) => (isForbidden ? status.isValid(symbol) : status.exists(symbol))) ||
       (outcome.kind === 'failed' && (!outcome.upstream || this.upstream.isFailing));
