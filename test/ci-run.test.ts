@@ -74,7 +74,12 @@ describe('a run of CI', { concurrent: true }, () => {
       '- failed: minutes grew',
       '12 passed, 1 failed',
     ],
-    ['an installation', { setup: 'exit 1' }, '- failed: npm run test:setup', '12 passed, 1 failed'],
+    [
+      'what an installation lacks, by a test that needs it,',
+      { setup: 'exit 1', test: "echo '- failed: a: no spin'; echo '4 passed, 1 failed'; exit 1" },
+      '- failed: a: no spin',
+      '11 passed, 1 failed',
+    ],
     [
       'a run that breaks off',
       { test: "echo '- failed: a > b: why'; exit 1" },

@@ -30,7 +30,8 @@ java_packages() {
     mvn --quiet --batch-mode -f docs/examples/java/pom.xml -P okhttp-gson,native dependency:go-offline
 }
 
-tool 'python3 python3-venv' python3
+# Debian's Python makes no environments by itself.
+python3 -c 'import ensurepip' 2>/dev/null || part 'apt-get install python3 python3-venv' apt_packages python3 python3-venv
 # What compiles and reads as users do.
 tool curl curl
 tool default-jdk-headless java
