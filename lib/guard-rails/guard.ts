@@ -450,10 +450,10 @@ function uncountable(
 const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount }: OrderToCheck): string =>
   JSON.stringify([thingsOf(symbols, parts), sidesOf(sides), isByAmount, isByAmount ? amount : quantity]);
 
-/** The order's own, and those of its legs, in whatever order these stand. */
-const sidesOf = ([own, ...ofLegs]: readonly string[]): readonly unknown[] => [own, ...ofLegs.sort()];
+/** The order's own side, and those of its legs, in whatever order the caller writes the legs. */
+const sidesOf = ([own, ...ofLegs]: readonly string[]) => [own, ...ofLegs.sort()];
 
-/** However they are written, and in whatever order: an option is the contract that it is. */
+/** However the caller writes them, and in whatever order: an option is the contract that it names. */
 function thingsOf(symbols: OrderToCheck['symbols'], parts: OrderToCheck['parts']): readonly string[] {
   const things = parts.map(({ symbol }) => symbol);
   const written = things.includes(undefined) ? symbols.map(({ symbol }) => symbol) : things;

@@ -20,7 +20,7 @@ interface Case {
   readonly address?: string;
   /** By so many seconds the greedy reader is ahead. */
   readonly headStart: number;
-  /** Of sixty reads of the neighbour; the share of the limit that is the least for him. */
+  /** How many of the neighbour's sixty reads the gateway answers, and the smallest share of the limit that he has. */
   readonly least: number;
 }
 

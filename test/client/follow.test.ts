@@ -104,7 +104,7 @@ test('an event that waited to be read makes no record younger, and each connecti
   assert.equal(await age(), 1000);
   now += 60_000;
   assert.equal(await age(), 61_000);
-  // The connection is lost, and somebody sets the client's clock.
+  // The client loses its connection, and its user sets the clock.
   await updates.next();
   now += 3_600_000;
   aheadMs -= 3_600_000;

@@ -310,7 +310,7 @@ describe('what is not known', () => {
     }
   });
 
-  test('a limit price of nothing, or below, bounds nothing, whatever replaces it', async (t) => {
+  test('a limit price of zero or less bounds no order, also after the user has replaced it', async (t) => {
     for (const price of ['0', '0.00', '-1']) {
       const desk = await started(t, { limits: { max_order_notional: '1000' }, last: { AAPL: '100' } });
       const order = (id: string, quantity: string) => limited(id, price, quantity);

@@ -1,4 +1,4 @@
-/** How a stream begins: what it asks for before its first event costs nobody anything, also where the upstream is slow. */
+/** How a stream begins: what it asks for before its first event costs no other caller a refresh, also where the upstream is slow. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
@@ -75,7 +75,7 @@ function world(t: TestContext, { answerMs = 0, shares }: { answerMs?: number; sh
   };
 }
 
-test('an upstream that takes longer than a stream waits for has failed nobody, and its answer comes', async (t) => {
+test('an upstream that takes longer than a stream waits for does not count as failing, and its answer comes', async (t) => {
   const { open, failures } = world(t, { answerMs: 2000 });
   for (const symbol of ['A', 'B', 'C']) {
     const { texts } = await open(symbol);
@@ -85,7 +85,7 @@ test('an upstream that takes longer than a stream waits for has failed nobody, a
   assert.deepEqual(failures(), []);
 });
 
-test('a time-out of a request with little time left says nothing of the upstream, to nobody', async (t) => {
+test('a time-out of a request with little time left tells no instance that the upstream fails', async (t) => {
   const { read, failures, sent } = world(t, { answerMs: 2000 });
   for (let times = 0; sent.length < 6 && times < 60; times++)
     await read(`A${times}`, { deadline: Date.now() + 900 });
