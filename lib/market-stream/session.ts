@@ -22,7 +22,7 @@ export interface SymbolState {
   readonly symbol: string;
   readonly members: Record<string, string>;
   readonly subscribedAt: number;
-  /** A trade was told since it was subscribed, and a state of the book: from then on the session tells of each that follows. */
+  /** A trade was told since it was subscribed, and a state of the book was, or was fetched: each that follows is told. */
   hasTrade: boolean;
   hasBook: boolean;
   /** The parts that have changed untold. */
@@ -48,7 +48,7 @@ const settleMs = 1000;
 const unknownMs = [1000, 2000, 4000] as const;
 /** After any other refusal. */
 const refusedMs = 10_000;
-/** A symbol without a word of its book for so long has none to be told of. */
+/** A symbol without a word of its book for so long may have none: what is fetched from then on has the book as it is. */
 const bookMs = 3000;
 /** A value that was fetched, and that the stream has not told so long after the fetch was sent, will not be told. */
 const behindMs = 3000;
@@ -60,6 +60,10 @@ export const isTorn = ({ torn }: SymbolState): boolean => torn.size > 0;
 
 const partOf = ({ time }: (typeof memberGroups)[number]): StreamedPart =>
   time === 'quote_time' ? 'book' : 'trade';
+
+const bookNames = new Set(
+  memberGroups.filter((group) => partOf(group) === 'book').flatMap(({ time, members }) => [time, ...members]),
+);
 
 export type Refused = Extract<SubscriptionAnswer, { ok: false }>;
 type Refuse = (refused: Refused, symbols: readonly WantedSymbol[]) => void;
@@ -103,11 +107,7 @@ export class StreamSession {
 
   /** The symbols that it tells of. */
   get carried(): readonly SymbolState[] {
-    const now = this.#parts.clock();
-    return [...this.#states.values()].filter(
-      ({ hasTrade, hasBook, torn, subscribedAt }) =>
-        hasTrade && (hasBook || (!torn.has('book') && now - subscribedAt > bookMs)),
-    );
+    return [...this.#states.values()].filter(({ hasTrade, hasBook }) => hasTrade && hasBook);
   }
 
   /** Those that changed since this was called last. */
@@ -202,6 +202,8 @@ export class StreamSession {
   /** Notices when the session does not tell what it should, and begins anew what it does not tell. */
   watch(now: number): void {
     if (!this.#isConnected || this.#states.size === 0) return;
+    for (const state of this.#states.values())
+      if (!state.hasBook && !state.torn.has('book')) this.#takeFetchedBook(state);
     const isMute = this.#life.isMute(now);
     const untold = isMute
       ? [...this.#states.values()]
@@ -218,6 +220,15 @@ export class StreamSession {
     if (this.#life.valuesAt <= this.#mutedAt) this.#renew();
     this.#mutedAt = now;
     this.#life.beginAgain(now);
+  }
+
+  /** The session may tell nothing of a book that does not change. One of before the subscription may have changed untold. */
+  #takeFetchedBook(state: SymbolState): void {
+    const fetched = this.#account.demand.fetched(state.category, state.symbol);
+    if (!fetched || fetched.at - state.subscribedAt <= bookMs) return;
+    const book = Object.entries(streamedMembers(fetched.record)).filter(([name]) => bookNames.has(name));
+    this.#take(state, Object.fromEntries(book));
+    state.hasBook = true;
   }
 
   /** A fetch since it was subscribed has shown a trade that the session has not told. */

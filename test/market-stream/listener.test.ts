@@ -256,6 +256,21 @@ test('where a subscription brings nothing by itself, a symbol is carried from it
   assert.deepEqual([seen.tooOld, seen.wentBack], [[], []]);
 });
 
+test('a symbol of whose book a session tells nothing is carried once its book was fetched since the subscription', async () => {
+  let isDown = false;
+  const { listening, run } = createScene({ count: 5, isDown: () => isDown });
+  const carried = async () =>
+    (await listening.log.read())[0]?.carried?.flatMap((one) => one.symbols).length ?? 0;
+  listening.begin();
+  await run(1);
+  isDown = true;
+  await run(15);
+  assert.equal(await carried(), 0, 'their books may have changed between the fetch and the subscription');
+  isDown = false;
+  await run(15);
+  assert.equal(await carried(), 5);
+});
+
 test('a sparse message changes what it has, and nothing else', async () => {
   const { time, broker, listening, run } = createScene({ perSecond: 0.001 });
   listening.begin();
