@@ -76,7 +76,7 @@ export class Comparing {
     try {
       for (const [key, { account, clientOrderId, at }] of this.#lookUps) {
         if (at > clock()) continue;
-        await this.#reconciler.lookUp({ account, clientOrderId }, this.#call(signal, false));
+        await this.#reconciler.lookUp({ account, clientOrderId }, await this.#call(signal, false));
         if (this.#lookUps.get(key)?.at === at) this.#lookUps.delete(key);
       }
       if (this.#compareAt <= clock()) await this.#compare(signal);
@@ -100,9 +100,17 @@ export class Comparing {
     // The one before was late enough to find all that is older than this stream.
     const isBeside = stream?.isHealthy === true && this.#previous?.stream === stream;
     const isSettled = isBeside && this.#previous!.startedAt - stream.state.subscribedAt! >= tuning.lagMs;
-    const { orders, reconciled } = await this.#reconciler.compare(this.#call(signal, isSettled));
+    const call = await this.#call(signal, isSettled);
+    const { orders, reconciled } = await this.#reconciler.compare(call);
+    const compared: Record<string, number> = {};
+    for (const [account, since] of call.since)
+      compared[await this.#nameOf(account)] = Math.max(comparedAt, since + tuning.lagMs);
     if (signal.aborted) return;
-    this.#lease.note({ comparedAt: Math.max(comparedAt, this.#lease.state.comparedAt ?? 0) });
+    const { comparedAt: before = 0, comparedByAccount } = this.#lease.state;
+    this.#lease.note({
+      comparedAt: Math.max(comparedAt, before),
+      comparedByAccount: { ...comparedByAccount, ...compared },
+    });
     const mute = isSettled && reconciled > 0 && stream.isHealthy;
     report({ kind: 'compared', orders, reconciled, mute });
     // A newer stream has asked for a comparison of its own.
@@ -112,13 +120,19 @@ export class Comparing {
     if (mute) stream.end('mute');
   }
 
-  #call(signal: AbortSignal, isSettled: boolean): ComparisonCall {
+  #nameOf = (account: string) => this.#parts.names.nameOf('account', account);
+
+  async #call(signal: AbortSignal, isSettled: boolean): Promise<ComparisonCall> {
     const { accounts, upstreamNow } = this.#callbacks;
     const { tuning, pause } = this.#parts;
-    const { comparedAt = upstreamNow() } = this.#lease.state;
+    const { comparedAt = upstreamNow(), comparedByAccount = {} } = this.#lease.state;
+    const since = new Map<string, number>();
+    for (const account of accounts()) {
+      const last = comparedByAccount[await this.#nameOf(account)] ?? comparedAt;
+      since.set(account, last - tuning.lagMs);
+    }
     return {
-      accounts: accounts(),
-      since: comparedAt - tuning.lagMs,
+      since,
       upstreamNow,
       grace: () => pause(tuning.graceMs, signal),
       pause: (ms) => pause(ms, signal),

@@ -105,8 +105,13 @@ export interface LeaseState {
   readonly refusedSecret?: string;
   /** How many times in a row the upstream asked for a pause: each doubles the next. */
   readonly refusals?: number;
-  /** What changed before, and is visible in a read, has been compared. Absent before the first stream. */
+  /**
+   * What changed before, and is visible in a read, has been compared. Absent before the first stream. It is the time of an
+   * account that no comparison has met yet.
+   */
   readonly comparedAt?: number;
+  /** The same of each account, by its keyed name: one that is away is behind the others when it comes back. */
+  readonly comparedByAccount?: Readonly<Record<string, number>>;
   /**
    * Of the market stream's sessions. The upstream closes the connection of the listener before when the next one connects with
    * its id, and does not count it.

@@ -20,9 +20,8 @@ import {
 import type { Parts } from './parts.ts';
 
 export interface ComparisonCall {
-  readonly accounts: readonly string[];
-  /** What changed before was compared already; in the upstream's time. */
-  readonly since: number;
+  /** By account: what changed before was compared already; in the upstream's time. */
+  readonly since: ReadonlyMap<string, number>;
   /** The upstream's time, now. */
   readonly upstreamNow: () => number;
   /** Waits until the stream had time to deliver what the reads show. */
@@ -84,7 +83,7 @@ export class Reconciler {
     // The upstream refuses look-ups in an account that the app key does not reach any more, and a refusal ends the comparison
     // of all orders. One of such an account is left as it is until its account is back, or until the store forgets it.
     const unseen = [...open]
-      .filter(([name, { account }]) => !read.has(name) && call.accounts.includes(account))
+      .filter(([name, { account }]) => !read.has(name) && call.since.has(account))
       .map(([, memory]) => memory);
     const orders = read.size + unseen.length;
     if (call.isSettled && sure.length + unsure.length + unseen.length > 0) await call.grace();
@@ -136,7 +135,7 @@ export class Reconciler {
 
   /** By name: of an order that both lists show, the later state. */
   async #readLists(
-    { accounts, since }: ComparisonCall,
+    call: ComparisonCall,
     open: ReadonlyMap<string, OrderMemory>,
   ): Promise<ReadonlyMap<string, ReadOrder>> {
     const { orders } = this.#parts;
@@ -149,7 +148,7 @@ export class Reconciler {
         if (!before || isLater(order, before)) read.set(name, order);
       }
     };
-    for (const account of accounts) {
+    for (const [account, since] of call.since) {
       this.#checkLease();
       await collect(await orders.openOrders(account));
       const missing = [...open].filter(([name, memory]) => memory.account === account && !read.has(name));
@@ -250,7 +249,8 @@ function readingOf({ order, isLookUp, from, until }: Sight, { since }: Compariso
   const total = quantityOf(textMembers(order.payload, ['total_quantity'])?.get('total_quantity'));
   return {
     isLookUp,
-    since,
+    // An account that has left the list since: told twice is better than lost.
+    since: since.get(order.state.account) ?? 0,
     from,
     until,
     ...momentsIn(order.payload),

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'vitest';
+import type { LeaseState } from '../../lib/trade-events/index.ts';
 import { each } from '../support/each.ts';
 import { checkBus, checkReports } from './world/checks.ts';
 import { useSynchronousCrypto } from './world/synchronous-crypto.ts';
@@ -438,6 +439,58 @@ describe('an open order of an account that the app key does not reach any more',
     await world.pass(2 * hour);
     assert.deepEqual(statesOf(world), ['FINAL_FILLED FILLED 10.000 reconciled']);
     checkBus(world);
+  });
+
+  test('is told when its account is back, also if it was placed and filled meanwhile', async () => {
+    const { world } = await moved();
+    world.upstream.place(other, 'CID-MEANWHILE', 10);
+    world.upstream.fill(world.upstream.orders.get(`${other} CID-MEANWHILE`)!, 10);
+    await world.pass(2 * hour);
+    assert.deepEqual(statesOf(world), []);
+    world.upstream.accountIds = [account, other];
+    await world.pass(2 * hour);
+    assert.deepEqual(statesOf(world), ['FINAL_FILLED FILLED 10.000 reconciled']);
+    checkBus(world);
+  });
+});
+
+describe('the time up to which an account is compared', () => {
+  /** What the store is given to keep of the lease, as a test changes it. */
+  const stateKept = (world: World, change: (state: LeaseState) => LeaseState) => {
+    const store = world.store as { -readonly [K in keyof typeof world.store]: (typeof world.store)[K] };
+    const { renew, release } = world.store;
+    store.renew = (lease, owner, state) => renew(lease, owner, change(state));
+    store.release = (lease, owner, state) => release(lease, owner, change(state));
+    return () => Object.assign(store, { renew, release });
+  };
+
+  test('is kept under a name that does not show the account', async () => {
+    const world = new World();
+    let kept = '';
+    stateKept(world, (state) => {
+      kept = JSON.stringify(state);
+      return state;
+    });
+    world.schedule();
+    await world.pass(minute);
+    const { comparedByAccount = {} } = JSON.parse(kept) as LeaseState;
+    assert.equal(Object.keys(comparedByAccount).length, 2);
+    assert.ok(!kept.includes(account) && !kept.includes(canaries.other), kept);
+  });
+
+  test('is the one of all accounts where an earlier version has kept only that', async () => {
+    const world = new World({ shiftMs: hour });
+    const upgrade = stateKept(world, ({ comparedByAccount: _, ...state }) => state);
+    world.schedule();
+    await world.pass(10 * minute);
+    for (const instance of world.listening) world.kill(instance);
+    world.isScheduled = false;
+    world.upstream.fill(placed(world), 10);
+    await world.pass(10 * minute);
+    upgrade();
+    world.isScheduled = true;
+    await world.pass(3 * minute);
+    assert.deepEqual(statesOf(world), ['FINAL_FILLED FILLED 10.000 reconciled']);
   });
 });
 

@@ -143,6 +143,7 @@ function checkLease(check: Check): void {
       refusedSecret: 'a-keyed-name',
       refusals: 3,
       comparedAt: now + 4,
+      comparedByAccount: { 'another-keyed-name': now + 3 },
     };
     assert.equal(await store.renew(lease, 'one', { ...state, ...said }), true);
     await store.release(lease, 'one', { ...state, ...said, lastSignAt: now + 5 });
