@@ -6,7 +6,7 @@
 import { backOffMs } from '../kernel/pauses.ts';
 import type { Lease } from './lease.ts';
 import { Bell, type Parts } from './parts.ts';
-import { type ComparisonCall, Reconciler } from './reconcile.ts';
+import { type Comparison, type ComparisonCall, Reconciler } from './reconcile.ts';
 import type { Stream } from './stream.ts';
 
 export interface ComparingCallbacks {
@@ -22,6 +22,7 @@ interface LookUp {
   readonly account: string;
   readonly clientOrderId: string;
   readonly at: number;
+  readonly failures: number;
 }
 
 /** A replacement is followed by another one within this more often than later. */
@@ -38,8 +39,10 @@ export class Comparing {
   #failures = 0;
   /** By order: what is looked up twice is looked up once. */
   readonly #lookUps = new Map<string, LookUp>();
-  /** The last complete comparison, and beside which stream it was. */
-  #previous: { readonly stream: Stream; readonly startedAt: number } | undefined;
+  /** The last comparison, beside which stream it was, and the accounts that it failed in. */
+  #previous:
+    | { readonly stream: Stream; readonly startedAt: number; readonly failed: Comparison['failed'] }
+    | undefined;
 
   constructor(parts: Parts, lease: Lease, callbacks: ComparingCallbacks) {
     this.#parts = parts;
@@ -56,7 +59,7 @@ export class Comparing {
 
   lookUpSoon(account: string, clientOrderId: string): void {
     const at = this.#parts.clock() + lookAfterMs;
-    this.#lookUps.set(JSON.stringify([account, clientOrderId]), { account, clientOrderId, at });
+    this.#lookUps.set(JSON.stringify([account, clientOrderId]), { account, clientOrderId, at, failures: 0 });
     this.#bell.ring();
   }
 
@@ -73,21 +76,31 @@ export class Comparing {
 
   async #workOff(signal: AbortSignal): Promise<void> {
     const { clock, report } = this.#parts;
+    for (const entry of this.#lookUps) if (entry[1].at <= clock()) await this.#lookUp(entry, signal);
+    if (this.#compareAt > clock()) return;
     try {
-      for (const [key, { account, clientOrderId, at }] of this.#lookUps) {
-        if (at > clock()) continue;
-        await this.#reconciler.lookUp({ account, clientOrderId }, await this.#call(signal, false));
-        if (this.#lookUps.get(key)?.at === at) this.#lookUps.delete(key);
-      }
-      if (this.#compareAt <= clock()) await this.#compare(signal);
+      await this.#compare(signal);
       this.#failures = 0;
     } catch (cause) {
       if (signal.aborted) return;
       report({ kind: 'failed', step: 'compare', cause });
-      const again = clock() + backOffMs(failedPause, this.#failures++);
-      if (this.#compareAt <= clock()) this.#compareAt = again;
-      for (const [key, lookUp] of this.#lookUps)
-        if (lookUp.at <= clock()) this.#lookUps.set(key, { ...lookUp, at: again });
+      this.#compareAt = clock() + backOffMs(failedPause, this.#failures++);
+    }
+  }
+
+  /** One that fails is made again, and keeps no other and no comparison waiting. */
+  async #lookUp([key, lookUp]: readonly [string, LookUp], signal: AbortSignal): Promise<void> {
+    const { clock, report } = this.#parts;
+    const { at, failures } = lookUp;
+    const isLast = () => this.#lookUps.get(key)?.at === at;
+    try {
+      await this.#reconciler.lookUp(lookUp, await this.#call(signal, false));
+      if (isLast()) this.#lookUps.delete(key);
+    } catch (cause) {
+      if (signal.aborted) return;
+      report({ kind: 'failed', step: 'compare', cause });
+      const again = clock() + backOffMs(failedPause, failures);
+      if (isLast()) this.#lookUps.set(key, { ...lookUp, at: again, failures: failures + 1 });
     }
   }
 
@@ -101,21 +114,26 @@ export class Comparing {
     const isBeside = stream?.isHealthy === true && this.#previous?.stream === stream;
     const isSettled = isBeside && this.#previous!.startedAt - stream.state.subscribedAt! >= tuning.lagMs;
     const call = await this.#call(signal, isSettled);
-    const { orders, reconciled } = await this.#reconciler.compare(call);
+    const { orders, reconciled, failed } = await this.#reconciler.compare(call);
     const compared: Record<string, number> = {};
-    for (const [account, since] of call.since)
-      compared[await this.#nameOf(account)] = Math.max(comparedAt, since + tuning.lagMs);
+    for (const [account, since] of call.since) {
+      const now = failed.has(account) ? 0 : comparedAt;
+      compared[await this.#nameOf(account)] = Math.max(now, since + tuning.lagMs);
+    }
     if (signal.aborted) return;
+    for (const cause of failed.values()) report({ kind: 'failed', step: 'compare', cause });
     const { comparedAt: before = 0, comparedByAccount } = this.#lease.state;
     this.#lease.note({
       comparedAt: Math.max(comparedAt, before),
       comparedByAccount: { ...comparedByAccount, ...compared },
     });
-    const mute = isSettled && reconciled > 0 && stream.isHealthy;
+    // What an account shows again may be older than the stream.
+    const isBack = [...(this.#previous?.failed.keys() ?? [])].some((account) => !failed.has(account));
+    const mute = isSettled && reconciled > 0 && !isBack && stream.isHealthy;
     report({ kind: 'compared', orders, reconciled, mute });
     // A newer stream has asked for a comparison of its own.
     if (!stream || this.#callbacks.stream() !== stream) return;
-    this.#previous = { stream, startedAt };
+    this.#previous = { stream, startedAt, failed };
     this.#compareAt = startedAt + (age >= tuning.lagMs ? tuning.compareEveryMs : tuning.lagMs);
     if (mute) stream.end('mute');
   }

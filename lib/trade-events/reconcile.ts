@@ -35,6 +35,8 @@ export interface ComparisonCall {
 export interface Comparison {
   readonly orders: number;
   readonly reconciled: number;
+  /** Accounts that are not compared as a whole, each with what failed last. */
+  readonly failed: ReadonlyMap<string, unknown>;
 }
 
 /** What a read says, and how much that counts. */
@@ -71,32 +73,45 @@ export class Reconciler {
     this.#onAdded = onAdded;
   }
 
-  /** Rejects when a read or the store failed: then nothing is said of what changed. */
+  /** Rejects when the store failed, or something in each account. */
   async compare(call: ComparisonCall): Promise<Comparison> {
+    const failed = new Map<string, unknown>();
+    // An account that the upstream refuses must not keep the others from their comparison.
+    const attempt = <T>(account: string, task: () => Promise<T>, otherwise: T): Promise<T> =>
+      task().catch((cause: unknown) => {
+        failed.set(account, cause);
+        return otherwise;
+      });
     const found = await this.#parts.store.openOrders(this.#lease.name);
     const open = new Map(found.map((known) => [known.order, rememberedOf(known).memory]));
     const from = call.upstreamNow();
-    const read = await this.#readLists(call, open);
+    const read = new Map<string, ReadOrder>();
+    for (const [account, since] of call.since)
+      await attempt(account, () => this.#readLists(account, since, open, read), undefined);
     const until = call.upstreamNow();
     const sights = [...read].map(([name, order]) => ({ name, order, isLookUp: false, from, until }));
     const { sure, unsure } = await this.#differing(sights, call);
-    // The upstream refuses look-ups in an account that the app key does not reach any more, and a refusal ends the comparison
-    // of all orders. One of such an account is left as it is until its account is back, or until the store forgets it.
+    // The upstream refuses look-ups in an account that the app key does not reach any more, and a list that it refuses shows
+    // no end. An order of such an account is left as it is until the account is back, or until the store forgets the order.
     const unseen = [...open]
-      .filter(([name, { account }]) => !read.has(name) && call.since.has(account))
+      .filter(([name, { account }]) => !read.has(name) && call.since.has(account) && !failed.has(account))
       .map(([, memory]) => memory);
     const orders = read.size + unseen.length;
     if (call.isSettled && sure.length + unsure.length + unseen.length > 0) await call.grace();
     let reconciled = 0;
-    for (const sight of sure) reconciled += await this.#apply(sight, call);
-    for (const memory of unseen) reconciled += await this.lookUp(memory, call);
+    const apply = (sight: Sight) => attempt(sight.order.state.account, () => this.#apply(sight, call), 0);
+    for (const sight of sure) reconciled += await apply(sight);
+    for (const memory of unseen)
+      reconciled += await attempt(memory.account, () => this.lookUp(memory, call), 0);
     // One event stands for all replacements that a read finds at once: those that are on their way come first.
     if (!call.isSettled && unsure.length > 0) await call.grace();
     // All look-ups first, so that what is on its way is waited for once.
     const looked: Sight[] = [];
-    for (const { order } of unsure) looked.push(...(await this.#look(order.state, call)));
-    for (const sight of looked) reconciled += await this.#apply(sight, call);
-    return { orders, reconciled };
+    for (const { order } of unsure)
+      looked.push(...(await attempt(order.state.account, () => this.#look(order.state, call), [])));
+    for (const sight of looked) reconciled += await apply(sight);
+    if (failed.size > 0 && failed.size === call.since.size) throw [...failed.values()][0];
+    return { orders, reconciled, failed };
   }
 
   /** Looks one order up by its id. Returns how many events that gave. */
@@ -133,30 +148,27 @@ export class Reconciler {
     if (!this.#lease.isHeld()) throw new Error('the lease is lost');
   }
 
-  /** By name: of an order that both lists show, the later state. */
+  /** Collects by name: of an order that both lists show, the later state. */
   async #readLists(
-    call: ComparisonCall,
+    account: string,
+    since: number,
     open: ReadonlyMap<string, OrderMemory>,
-  ): Promise<ReadonlyMap<string, ReadOrder>> {
+    read: Map<string, ReadOrder>,
+  ): Promise<void> {
     const { orders } = this.#parts;
-    const read = new Map<string, ReadOrder>();
     const collect = async (list: readonly ReadOrder[]) => {
       for (const order of list) {
-        const { account, clientOrderId } = order.state;
-        const name = await orderName(this.#parts, account, clientOrderId);
+        const name = await orderName(this.#parts, account, order.state.clientOrderId);
         const before = read.get(name);
         if (!before || isLater(order, before)) read.set(name, order);
       }
     };
-    for (const [account, since] of call.since) {
-      this.#checkLease();
-      await collect(await orders.openOrders(account));
-      const missing = [...open].filter(([name, memory]) => memory.account === account && !read.has(name));
-      const firstAt = missing.length > manyMissing ? missing.map(([, memory]) => memory.firstAt) : [];
-      const oldest = Math.max(Math.min(...firstAt, since), since - maxHistoryMs);
-      await collect(await orders.ordersSince(account, oldest));
-    }
-    return read;
+    this.#checkLease();
+    await collect(await orders.openOrders(account));
+    const missing = [...open].filter(([name, memory]) => memory.account === account && !read.has(name));
+    const firstAt = missing.length > manyMissing ? missing.map(([, memory]) => memory.firstAt) : [];
+    const oldest = Math.max(Math.min(...firstAt, since), since - maxHistoryMs);
+    await collect(await orders.ordersSince(account, oldest));
   }
 
   /** Those of which something is to be done, in one look at the store. */

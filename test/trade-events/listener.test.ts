@@ -454,6 +454,63 @@ describe('an open order of an account that the app key does not reach any more',
   });
 });
 
+describe('an account whose orders the upstream refuses to show', () => {
+  const { other } = canaries;
+  /** Both accounts have an open order. */
+  const withTwo = async () => {
+    const world = await subscribed({ shiftMs: hour });
+    world.upstream.place(other, 'CID-OTHER', 10);
+    const order = placed(world);
+    await world.pass(10 * minute);
+    return { world, order, theirs: world.upstream.orders.get(`${other} CID-OTHER`)! };
+  };
+
+  test.each([
+    ['all of them', () => true],
+    ['the history alone', (read: string) => read === 'ordersSince'],
+    ['look-ups alone', (read: string) => read === 'order'],
+  ] as const)('(%s) stops no comparison of the others, and is reported', async (_, isRefused) => {
+    const { world, order, theirs } = await withTwo();
+    world.upstream.refuses = (id, read) => id === other && isRefused(read);
+    // Only a look-up tells its terms.
+    world.upstream.modify(theirs, 101);
+    await world.pass(2 * second);
+    world.upstream.bring('mute');
+    world.upstream.fill(order, 3);
+    await world.pass(15 * minute);
+    assert.deepEqual(endsOf(world), ['mute']);
+    assert.deepEqual(statesOf(world), [
+      'MODIFY_SUCCESS SUBMITTED 0.00 streamed',
+      'FILLED PARTIAL_FILLED 3.000 reconciled',
+    ]);
+    const failed = world.reportsOf('failed');
+    assert.ok(failed.length > 0 && failed.every(({ step }) => step === 'compare'), `${failed.length}`);
+    checkReports(world);
+  });
+
+  test('is left as it was, and what changed meanwhile comes later, as no fault of the stream', async () => {
+    const { world, theirs } = await withTwo();
+    const refused = new Set<string>();
+    world.upstream.refuses = (id, read) => id === other && refused.add(read).size > 0;
+    world.upstream.answer = 'unavailable';
+    world.upstream.bring('drop');
+    world.upstream.fill(theirs, 10);
+    world.upstream.place(other, 'CID-MEANWHILE', 10);
+    world.upstream.fill(world.upstream.orders.get(`${other} CID-MEANWHILE`)!, 10);
+    await world.pass(10 * second);
+    world.upstream.answer = 'subscribed';
+    await world.pass(20 * minute);
+    assert.deepEqual(statesOf(world), []);
+    assert.deepEqual([...refused], ['openOrders'], 'nothing else is asked of it');
+    world.upstream.refuses = undefined;
+    await world.pass(6 * minute);
+    const filled = 'FINAL_FILLED FILLED 10.000 reconciled';
+    assert.deepEqual(statesOf(world), [filled, filled]);
+    assert.ok(!endsOf(world).includes('mute'), `${endsOf(world)}`);
+    checkBus(world);
+  });
+});
+
 describe('the time up to which an account is compared', () => {
   /** What the store is given to keep of the lease, as a test changes it. */
   const stateKept = (world: World, change: (state: LeaseState) => LeaseState) => {

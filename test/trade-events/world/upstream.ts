@@ -88,6 +88,8 @@ export class ModelUpstream {
   readFault: (() => boolean) | undefined;
   /** Those that the app key reaches: reads of any other are refused. */
   accountIds: readonly string[];
+  /** Of an account that it lists, such as a frozen one, it refuses these reads all the same. */
+  refuses: ((account: string, read: keyof OrderReads) => boolean) | undefined;
   readonly #time: VirtualTime;
   readonly #streams = new Set<OpenStream>();
   #requests = 0;
@@ -297,11 +299,16 @@ export class ModelUpstream {
   // Reads.
 
   reader(): OrderReads {
-    const read = async <T>(answer: () => T, account?: string): Promise<T> => {
+    const read = async <T>(
+      answer: () => T,
+      account?: string,
+      name: keyof OrderReads = 'accounts',
+    ): Promise<T> => {
       this.reads++;
       await this.#time.sleep(this.readMs);
       if (this.readFault?.()) throw new Error('the read failed');
       if (account !== undefined && !this.accountIds.includes(account)) throw new Error('not its account');
+      if (account !== undefined && this.refuses?.(account, name)) throw new Error('access denied');
       return answer();
     };
     const shown = (
@@ -318,14 +325,18 @@ export class ModelUpstream {
     return {
       accounts: () => read(() => this.accountIds),
       openOrders: (account) =>
-        read(() => shown(account, this.lagMs, (_, { status }) => !ended.has(status)), account),
+        read(() => shown(account, this.lagMs, (_, { status }) => !ended.has(status)), account, 'openOrders'),
       ordersSince: (account, since) =>
-        read(() => shown(account, this.lagMs, ({ placedAt }) => placedAt >= since), account),
+        read(() => shown(account, this.lagMs, ({ placedAt }) => placedAt >= since), account, 'ordersSince'),
       order: (account, clientOrderId) =>
-        read(() => {
-          const order = this.orders.get(keyOf(account, clientOrderId));
-          return order ? readOf(order, present(order)) : 'not_found';
-        }, account),
+        read(
+          () => {
+            const order = this.orders.get(keyOf(account, clientOrderId));
+            return order ? readOf(order, present(order)) : 'not_found';
+          },
+          account,
+          'order',
+        ),
     };
   }
 }
