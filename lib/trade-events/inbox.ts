@@ -47,8 +47,10 @@ export class Inbox {
   }
 
   push(message: StreamMessage, receivedAt: number): void {
+    // A later stream may have other accounts before this message is written.
+    const onlyAccount = this.#onlyAccount;
     this.#last = this.#last.then(async () => {
-      await this.#take(message, receivedAt);
+      await this.#take(message, receivedAt, onlyAccount);
       this.#callbacks.onSign(receivedAt);
     });
   }
@@ -58,12 +60,12 @@ export class Inbox {
     await this.#last;
   }
 
-  async #take(message: StreamMessage, receivedAt: number): Promise<void> {
+  async #take(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
     if (!['order', 'position', 'option', 'other'].includes(message.kind)) return;
     const { clock, report, pause } = this.#parts;
     for (let failures = 0; ; failures++) {
       try {
-        return await this.#write(message, receivedAt);
+        return await this.#write(message, receivedAt, onlyAccount);
       } catch (cause) {
         report({ kind: 'failed', step: 'store', cause });
         const patienceMs = this.#callbacks.isStoreUp() ? giveUpMs : outageMs;
@@ -73,8 +75,8 @@ export class Inbox {
     }
   }
 
-  async #write(message: StreamMessage, receivedAt: number): Promise<void> {
-    const order = message.kind === 'order' ? streamedOrderOf(message, this.#onlyAccount) : undefined;
+  async #write(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
+    const order = message.kind === 'order' ? streamedOrderOf(message, onlyAccount) : undefined;
     if (order) return this.#writeOrder(order, message, receivedAt);
     const { names, store, report, clock } = this.#parts;
     if (message.kind === 'order')
@@ -82,7 +84,7 @@ export class Inbox {
     const event = await otherEvent(names, {
       eventType: message.eventType,
       isPosition: message.kind === 'position',
-      account: accountIn(message.payload) ?? this.#onlyAccount,
+      account: accountIn(message.payload) ?? onlyAccount,
       requestId: message.requestId || message.payload,
       payload: message.payload,
       receivedAt,

@@ -947,6 +947,29 @@ describe('the store', () => {
     assert.deepEqual(statesOf(world), ['FILLED SUBMITTED 3.00 streamed']);
   });
 
+  test('that takes a settlement late does not make it one of the account that is left by then', async () => {
+    const world = await subscribed({ shiftMs: hour });
+    // By then, the next stream reads the accounts again.
+    await world.pass(11 * minute);
+    const { add } = world.store;
+    const store = world.store as { add: typeof add };
+    store.add = () => Promise.reject(new Error('the store is away'));
+    // One of the two accounts has it, and it does not say which.
+    world.upstream.send({ eventType: 1028, payload: '{"event_name":"settled"}', requestId: 'p' });
+    await world.pass(second);
+    world.upstream.accountIds = [account];
+    for (let streams = 0; streams < 2; streams++) {
+      world.upstream.bring('drop');
+      await world.pass(5 * second);
+    }
+    store.add = add;
+    await world.pass(10 * second);
+    assert.deepEqual(
+      world.distinct().map(({ detail }) => [detail.account, detail.account_id]),
+      [[undefined, undefined]],
+    );
+  });
+
   test('that never takes one message does not stop the others', async () => {
     const world = await subscribed({ shiftMs: hour });
     const { add } = world.store;
