@@ -62,14 +62,17 @@ export class Inbox {
 
   async #take(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
     if (!['order', 'position', 'option', 'other'].includes(message.kind)) return;
-    const { clock, report, pause } = this.#parts;
+    const { clock, report, pause, tuning } = this.#parts;
+    const firstAt = clock();
     for (let failures = 0; ; failures++) {
       try {
         return await this.#write(message, receivedAt, onlyAccount);
       } catch (cause) {
         report({ kind: 'failed', step: 'store', cause });
         const patienceMs = this.#callbacks.isStoreUp() ? giveUpMs : outageMs;
-        if (clock() - receivedAt > patienceMs) return this.#callbacks.onLost();
+        // It may have waited behind another, and only a whole lease tells whether the store is up.
+        const isTried = clock() - firstAt > tuning.leaseMs;
+        if (isTried && clock() - receivedAt > patienceMs) return this.#callbacks.onLost();
         await pause(backOffMs(retry, failures));
       }
     }

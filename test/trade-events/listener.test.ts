@@ -932,6 +932,23 @@ describe('the store', () => {
     checkBus(world);
   });
 
+  test('that fails once for a message is asked again, also where that waited behind one that it never takes', async () => {
+    const world = await subscribed({ shiftMs: hour });
+    const { add } = world.store;
+    const store = world.store as { add: typeof add };
+    let attempts = 0;
+    store.add = async (call) => {
+      const isSettlement = call.event.detail.includes('"settled"');
+      if (!isSettlement || attempts++ === 0) throw new Error('not now');
+      return add(call);
+    };
+    for (const name of ['poison', 'settled'])
+      world.upstream.send({ eventType: 1028, payload: `{"event_name":"${name}"}`, requestId: name });
+    await world.pass(2 * minute);
+    assert.equal(attempts, 2);
+    assert.deepEqual(each(world.distinct(), 'detailType'), ['PositionChanged']);
+  });
+
   test('that has the order in another state meanwhile is looked at again', async () => {
     const world = await subscribed();
     const store = world.store as { -readonly [K in keyof typeof world.store]: (typeof world.store)[K] };
