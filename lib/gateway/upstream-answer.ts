@@ -8,6 +8,7 @@ import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { isJson } from '../kernel/json-scan.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
 import { causeOf } from '../upstream/cause.ts';
+import { refusingStatuses } from '../upstream/certainty.ts';
 import { isTokenRefusal, serverFailures, stemOf } from '../upstream/upstream-code.ts';
 import type { Credential } from './credential.ts';
 import type { SendResult } from './send.ts';
@@ -121,9 +122,9 @@ const mayHaveTakenEffect = (code: RefusalCode) =>
   code === 'upstream_answer_too_large' ||
   code === 'upstream_timeout';
 
-/** A failure of a server with the code of a refusal: which of the two is true is not known. */
-const contradictsItself = ({ code, upstream }: Refusal) =>
-  code === 'upstream_rejected' && upstream !== undefined && upstream.status >= 500;
+/** The code of a refusal with a status by which none refuses: which of the two is true is not known. */
+const contradictsItself = ({ upstream }: Refusal) =>
+  upstream !== undefined && !refusingStatuses.has(upstream.status);
 
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';

@@ -6,6 +6,7 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
+import { stemOf } from '../upstream/upstream-code.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
@@ -153,7 +154,7 @@ class SignedUpstream implements Upstream {
       now: clock(),
       sentToken: credential.accessToken !== undefined,
     });
-    if (outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
+    if (outcome.kind === 'refused' && isRateLimited(outcome.refusal))
       await this.#afterRateLimit({
         operation,
         appKey: credential.appKey,
@@ -255,6 +256,10 @@ const withoutPermit = ({ permit: _, ...call }: UpstreamCall): UpstreamCall => ca
 
 export const wasNotSent = (outcome: UpstreamOutcome): boolean =>
   outcome.kind === 'refused' && outcome.wasNotSent === true;
+
+/** Also of an order that may be live all the same, because the code came with the status of a failure. */
+const isRateLimited = ({ code, upstream }: Refusal) =>
+  code === 'upstream_rate_limited' || stemOf(upstream?.errorCode) === 'TOO_MANY_REQUESTS';
 
 const isAuthRefusal = (outcome: UpstreamOutcome) =>
   outcome.kind === 'refused' &&

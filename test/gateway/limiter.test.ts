@@ -395,6 +395,19 @@ describe('the upstream’s own 429', () => {
     assert.ok(closed?.kind === 'blocked' && closed.until >= asked + 40_000 && closed.until < asked + 45_000);
     assert.ok(refusedBy(await ask(gateway, snapshotTarget)).retryAfter >= 38);
   });
+
+  test('closes the limit of orders although the status leaves it open whether the order was placed', async (t) => {
+    const operationLimits = { trading: { requests: 9, perSeconds: 60, for: ['orders'] } } as const;
+    const body = { error_code: 'OPENAPI_TOO_MANY_REQUESTS', message: 'no' };
+    const { gateway, simulator } = await limitedFor(t, {
+      operationLimits,
+      simulated: { fault: () => ({ kind: 'status', status: 503, body }) },
+    });
+    const order = { body: orderBody() };
+    assert.equal(problemOf(await ask(gateway, orderPath, order)).code, 'outcome_unknown');
+    assert.match(refusedBy(await ask(gateway, orderPath, order)).detail, /has just refused/);
+    assert.equal(simulator.received.length, 1);
+  });
 });
 
 describe('a permit that expires', () => {

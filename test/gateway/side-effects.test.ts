@@ -59,8 +59,21 @@ const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
   [status(503, { error_code: 'SERVICE_NOT_AVAILABLE', message: 'no' }), false],
   [status(504), false],
   [status(417, { error_code: 'INTERNAL_ERROR', message: 'no' }), false],
-  // The code of a refusal, with the status of a failure.
-  [status(500, { error_code: 'INVALID_TOKEN', message: 'no' }), false],
+  // The code of a refusal, with the status of a failure or of none that the upstream refuses by.
+  ...(
+    [
+      [500, 'INVALID_TOKEN'],
+      [500, 'UNAUTHORIZED'],
+      [500, 'INCORRECT_SIGN'],
+      [500, 'MISSING_NONCE'],
+      [502, 'IP_NOT_ALLOWED'],
+      [503, 'TOO_MANY_REQUESTS'],
+      [503, 'REQUEST_TOTAL_COUNT_EXCEEDED'],
+      [504, 'UNAUTHORIZED_CATEGORY'],
+      [409, 'INCORRECT_SIGN'],
+      [202, 'ACCOUNT_ACCESS_DENIED'],
+    ] as const
+  ).map(([code, error_code]) => [status(code, { error_code, message: 'no' }), false] as const),
 ];
 
 /** After each of these there certainly is none. */

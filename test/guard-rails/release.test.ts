@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
+import type { Fault } from '../../infra/simulator/index.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { accountId, ask, newOrder, orderBody, orderPath, problemOf } from '../support/core.ts';
@@ -13,7 +14,7 @@ const minute = 60_000;
 
 /** An account whose orders may come to 100, and its settlement; both by one clock. */
 async function start(t: TestContext) {
-  const state = { clock: Date.UTC(2026, 10, 20, 15), losesAnswers: false };
+  const state = { clock: Date.UTC(2026, 10, 20, 15), fault: undefined as Fault | undefined };
   const clock = () => state.clock;
   const sleep = async (ms: number) => {
     state.clock += ms;
@@ -22,7 +23,7 @@ async function start(t: TestContext) {
   const controls = createMemoryControls();
   controls.set('stack', { limits: { max_open_notional: '100' } });
   const { gateway, simulator } = await startInstances(t, 1, {
-    simulated: { clock, fault: () => (state.losesAnswers ? { kind: 'drop-after' } : undefined) },
+    simulated: { clock, fault: () => state.fault },
     journal,
     options: { clock, orders: { journal, names, sleep, guard: { controls, journal } } },
   });
@@ -85,15 +86,26 @@ describe('an order leaves the open notional', () => {
 
   test('after its outcome was unknown, by what the upstream shows', async (t) => {
     const { place, open, settle, state, simulator } = await start(t);
-    state.losesAnswers = true;
+    state.fault = { kind: 'drop-after' };
     assert.equal(problemOf(await place('order-of-release-4')).code, 'outcome_unknown');
     assert.equal(await open(), '10');
-    state.losesAnswers = false;
+    state.fault = undefined;
     assert.equal((await settle()).accepted, 1);
     assert.equal(await open(), '10');
     simulator.trading.fill(accountId, 'order-of-release-4');
     await settle();
     assert.equal(await open(), '0');
+  });
+
+  test('not when a failure of the upstream has the code of a refusal: the order may be live', async (t) => {
+    const { place, open, settle, state } = await start(t);
+    const body = { error_code: 'INCORRECT_SIGN', message: 'no' };
+    state.fault = { kind: 'status', status: 500, body };
+    assert.equal(problemOf(await place('order-of-release-6')).code, 'outcome_unknown');
+    assert.deepEqual([(await settle()).left, await open()], [1, '10']);
+    state.fault = { kind: 'status', status: 401, body };
+    assert.equal(problemOf(await place('order-of-release-7')).code, 'upstream_auth_failed');
+    assert.equal(await open(), '10');
   });
 
   test('by an event of its end, but for one that says it failed', async (t) => {
