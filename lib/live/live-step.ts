@@ -127,8 +127,8 @@ function createStreams(
       const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
       const askFor = asked(read);
       const end = streamEnd(request, clock(), options);
-      if (options.shares && !(await options.shares.take(request, end.endsAt))) return refused(tooManyStreams);
-      const free = async () => options.shares?.free(request);
+      const free = options.shares ? await options.shares.take(request, end.endsAt) : async () => {};
+      if (!free) return refused(tooManyStreams);
       const first = await Promise.race([askFor(symbols), wait(firstMs)]).catch(async (error) => {
         await free();
         throw error;

@@ -63,16 +63,17 @@ export const orderEventsStep =
     if (isRefusal(reach)) return refused(reach);
     const end = streamEnd(request, clock(), { random });
     // First, so that one who has no share causes no reads.
-    if (shares && !(await shares.take(request, end.endsAt))) return refused(tooManyStreams);
+    const free = shares ? await shares.take(request, end.endsAt) : async () => {};
+    if (!free) return refused(tooManyStreams);
     const stream = new OrderEventStream(options, reachNow, request.headers['last-event-id']);
     try {
       await stream.begin(reach);
     } catch (error) {
-      await shares?.free(request);
+      await free();
       onFailure?.(error);
       return refused({ code: 'journal_unavailable', detail: notRead });
     }
-    const events = whenOver(stream.texts(end), () => shares?.free(request));
+    const events = whenOver(stream.texts(end), free);
     return { kind: 'stream', events, body: new Uint8Array() };
   };
 

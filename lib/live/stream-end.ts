@@ -50,7 +50,7 @@ export const tooManyStreams = {
  */
 export async function* whenOver(
   texts: AsyncIterable<string>,
-  over: () => Promise<void> | undefined,
+  over: () => Promise<void>,
 ): AsyncGenerator<string, void> {
   try {
     yield* texts;

@@ -23,9 +23,12 @@ export interface StreamStore {
 }
 
 export interface StreamShares {
-  /** Whether the caller may have one more. A store that fails lets it in: no money is at stake. */
-  take(request: GatewayRequest, until: number): Promise<boolean>;
-  free(request: GatewayRequest): Promise<void>;
+  /**
+   * Room for one more stream of the caller. A store that fails lets it in: no money is at stake.
+   *
+   * @returns what frees it again; undefined when the caller has as many as one may have
+   */
+  take(request: GatewayRequest, until: number): Promise<(() => Promise<void>) | undefined>;
 }
 
 /**
@@ -53,31 +56,30 @@ export function createStreamShares(
   { max, clock, sleep = sleepFor, random = Math.random }: StreamShareOptions,
 ): StreamShares {
   /** @returns whether the change was written, or none is wanted */
-  async function change(
-    { caller = anonymousCaller }: GatewayRequest,
-    changed: (until: Map<string, number>) => boolean,
-  ): Promise<boolean> {
+  async function change(unit: string, changed: (until: Map<string, number>) => boolean): Promise<boolean> {
     for (let tries = 0; tries < maxTries; tries++) {
       if (tries > 0) await sleep(jitteredMs(backOff, tries - 1, random));
-      const { revision, until } = await store.read(caller.unit);
+      const { revision, until } = await store.read(unit);
       const open = new Map([...until].filter(([, end]) => end > clock()));
       if (!changed(open)) return false;
-      if (await store.write(caller.unit, { revision: revision + 1, until: open })) return true;
+      if (await store.write(unit, { revision: revision + 1, until: open })) return true;
     }
     return false;
   }
   return {
-    take: (request, until) =>
-      change(request, (open) => {
+    async take({ caller: { unit } = anonymousCaller }, until) {
+      // An id of our own: a client may choose that of its request, and give all of its streams the same one.
+      const id = crypto.randomUUID();
+      const isTaken = await change(unit, (open) => {
         if (open.size >= max) return false;
-        open.set(request.requestId, until);
+        open.set(id, until);
         return true;
-      }).catch(() => true),
-    free: (request) =>
-      change(request, (open) => open.delete(request.requestId)).then(
-        () => {},
-        () => {},
-      ),
+      }).catch(() => true);
+      if (!isTaken) return undefined;
+      return async () => {
+        await change(unit, (open) => open.delete(id)).catch(() => {});
+      };
+    },
   };
 }
 

@@ -98,10 +98,10 @@ test('a stream that its caller may not have asks for nothing, and one that is re
   let [isFull, held] = [true, 0];
   const shares: StreamShares = {
     take: async () => {
-      if (!isFull) held++;
-      return !isFull;
+      if (isFull) return undefined;
+      held++;
+      return async () => void held--;
     },
-    free: async () => void held--,
   };
   const { open, sent } = world(t, { shares });
   assert.equal((await open('A')).status, 429);

@@ -16,11 +16,9 @@ streamStoreContract('in memory', createMemoryStreamStore);
 test('a store that fails keeps nobody out', async () => {
   const away = () => Promise.reject(new Error('away'));
   const shares = createStreamShares({ read: away, write: away }, { max: 1, clock: Date.now });
-  assert.deepEqual(
-    [await shares.take(requestOf('a'), 1), await shares.take(requestOf('b'), 1)],
-    [true, true],
-  );
-  await shares.free(requestOf('a'));
+  const [one, another] = [await shares.take(requestOf(), 1), await shares.take(requestOf(), 1)];
+  assert.ok(one && another);
+  await one();
 });
 
 test('all streams of a caller begin at once, end at once, and leave room for as many', async () => {
@@ -34,14 +32,14 @@ test('all streams of a caller begin at once, end at once, and leave room for as 
   };
   const max = 30;
   const shares = createStreamShares(store, { max, clock: time.now, sleep: time.sleep, random });
-  const requests = Array.from({ length: max }, (_, at) => requestOf(`stream ${at}`));
   const until = time.now() + 900_000;
   for (let round = 0; round < 20; round++) {
-    const taking = Promise.all(requests.map((one) => shares.take(one, until)));
+    const taking = Promise.all(Array.from({ length: max }, () => shares.take(requestOf(), until)));
     await time.runUntil(time.now() + 4000);
-    assert.deepEqual(new Set(await taking), new Set([true]), `round ${round}`);
+    const taken = (await taking).flatMap((free) => free ?? []);
+    assert.equal(taken.length, max, `round ${round}`);
     assert.equal((await memory.read('caller')).until.size, max);
-    const freeing = Promise.all(requests.map((one) => shares.free(one)));
+    const freeing = Promise.all(taken.map((free) => free()));
     await time.runUntil(time.now() + 4000);
     await freeing;
     assert.equal((await memory.read('caller')).until.size, 0, `round ${round}`);
