@@ -36,8 +36,8 @@ export function createDynamoStreamStore(options: DynamoStreamStoreOptions): Stre
             ...keyOf(caller),
             until: { M: Object.fromEntries([...until].map(([id, end]) => [id, number(end)])) },
             revision: number(revision),
-            // DynamoDB removes it some time after the last of them has ended.
-            expires_at: seconds(Math.max(0, ...until.values())),
+            // DynamoDB removes it some time after the last of them has ended, and never by a time of years ago.
+            expires_at: seconds(Math.max(Date.now(), ...until.values())),
           },
           ConditionExpression: 'attribute_not_exists(pk) OR revision = :before',
           ExpressionAttributeValues: { ':before': number(revision - 1) },
