@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { principalArn } from '../../lib/access/evidence.ts';
 import type { GatewayRequest, GatewayResponse } from '../../lib/gateway/http.ts';
 import { callerOf, type NetworkPrefix } from '../../lib/identity/caller.ts';
 import { evidenceIn, type SenderContext } from './evidence.ts';
@@ -38,14 +39,15 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
 }
 
 /**
- * The caller as API Gateway has identified it: by the id, not the value, of an API key, or by an AWS signature; and
- * by the address that the client connected from, which no header can change.
+ * The caller as API Gateway has identified it: by the id, not the value, of an API key, or by an AWS signature, which
+ * in all sessions of a role counts as the role's; and by the address that the client connected from, which no header
+ * can change.
  */
 async function callerIn(
   { identity }: RequestContext,
   prefix: NetworkPrefix | undefined,
 ): Promise<Pick<GatewayRequest, 'caller'>> {
-  const key = identity?.apiKeyId || identity?.userArn || '';
+  const key = identity?.apiKeyId || principalArn(identity?.userArn ?? '');
   const address = identity?.sourceIp || undefined;
   return key || address ? { caller: await callerOf({ key, address }, prefix) } : {};
 }

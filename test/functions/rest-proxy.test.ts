@@ -147,6 +147,13 @@ describe('an event', () => {
     assert.deepEqual(await accountsOf({ apiKeyId: null, userArn: 'arn:aws:iam::1:user/a' }), [
       `misses/${user.unit}`,
     ]);
+    // Whoever assumes a role names the session: all of them are one caller.
+    const role = await callerOf({ key: 'arn:aws:iam::123456789012:role/traders' });
+    for (const session of ['i-0abc', 'another'])
+      assert.deepEqual(
+        await accountsOf({ userArn: `arn:aws:sts::123456789012:assumed-role/traders/${session}` }),
+        [`misses/${role.unit}`],
+      );
     assert.deepEqual(await accountsOf({ apiKeyId: 'key-1', sourceIp: '198.51.100.7' }), [
       `misses/${phone.unit}/${phone.member}`,
       `misses/${phone.unit}`,
