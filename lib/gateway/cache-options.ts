@@ -18,6 +18,7 @@ import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
 import type { LimitRules } from './operation-limits.ts';
+import type { ReachNow } from './reach.ts';
 import type { Upstream } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
@@ -65,6 +66,7 @@ export interface CachedRead {
   readonly valid: ValidRequest;
   readonly credential: Credential;
   readonly context: RequestContext;
+  readonly reachNow: ReachNow;
 }
 
 /** A refresh of the snapshot cache that brought nothing; no single request of a client is its cause. */

@@ -34,7 +34,7 @@ import { otherMethod, unknownPath } from './no-route.ts';
 import { type CoreOptions, checkOptions, type RequestReport } from './options.ts';
 import type { OrderSteps } from './order-hand-over.ts';
 import { type Outcome, refused } from './outcome.ts';
-import { everything, refuseAccounts } from './reach.ts';
+import { everything, type ReachNow, refuseAccounts } from './reach.ts';
 import { render } from './render.ts';
 import { createFetchSend } from './send.ts';
 import { withSymbolCase } from './symbol-case.ts';
@@ -207,11 +207,11 @@ class Core implements Gateway {
     valid: ValidRequest,
     context: RequestContext,
   ): Promise<Outcome> {
-    const { credentials, cache, orders, events } = this.#parts;
+    const { credentials, cache, orders, events, who } = this.#parts;
+    const reachNow: ReachNow = async () => who?.identify(route.operation, request, {}) ?? everything;
     const { gatewayAnswer, answeredBy } = route.operation;
     if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
-    if (answeredBy === 'trade events')
-      return events ? events(request, () => this.#reachOf(route.operation, request)) : refused(noEvents);
+    if (answeredBy === 'trade events') return events ? events(request, reachNow) : refused(noEvents);
     if (answeredBy) return orders ? orders.outcome(valid) : refused(noJournal);
 
     // A side effect is signed with the current secret only.
@@ -219,15 +219,10 @@ class Core implements Gateway {
     const current = await (sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return refused({ code: current.code });
 
-    const read = { route, request, valid, credential: current.credential, context };
+    const read = { route, request, valid, credential: current.credential, context, reachNow };
     if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);
     const send = (change: CachedRead) => (cache ? this.#change(change, cache) : this.#fetch(change));
     return orders?.handOver ? orders.handOver(read, send) : send(read);
-  }
-
-  /** What the sender may use now, for what lasts longer than a request. */
-  async #reachOf(operation: Operation, request: GatewayRequest) {
-    return this.#parts.who?.identify(operation, request, {}) ?? everything;
   }
 
   /** A request with a side effect: what the cache has from before it is about another state of the account. */

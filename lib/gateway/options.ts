@@ -4,7 +4,7 @@ import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts
 import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
-import type { Refusal, RefusalCode, ReportedUpstream } from '../problem.ts';
+import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { Digests } from '../signer/index.ts';
 import { baseUrlFault, doubledPathFault } from '../upstream/base-url.ts';
 import type { CacheStep } from './cache.ts';
@@ -15,7 +15,7 @@ import { type OperationLimits, operationLimitsFault } from './operation-limits.t
 import type { OrdersStep } from './order-hand-over.ts';
 import type { CacheResult, Outcome } from './outcome.ts';
 import type { AfterRateLimit, Tightening } from './rate-limited.ts';
-import type { Reach } from './reach.ts';
+import type { ReachNow } from './reach.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
@@ -89,10 +89,7 @@ export interface GatewayOptions extends BaseOptions {
 }
 
 /** Answers requests for streams of what is kept of accounts; it asks again and again what the sender may use. */
-export type EventsStep = (
-  request: GatewayRequest,
-  reachNow: () => Promise<Reach | Refusal>,
-) => Promise<Outcome>;
+export type EventsStep = (request: GatewayRequest, reachNow: ReachNow) => Promise<Outcome>;
 
 /** The same with steps as values: what a bundle's gateway does not have is not in the bundle. */
 export interface CoreOptions extends BaseOptions {

@@ -13,6 +13,9 @@ export type Reach =
 /** All accounts, and what belongs to none. */
 export const everything = { scope: 'every' } as const;
 
+/** What the sender may use now, for what lasts longer than a request. */
+export type ReachNow = () => Promise<Reach | Refusal>;
+
 export const isReached = (reach: Reach, account: string): boolean =>
   reach.scope === 'every' || (reach.accounts.get(account)?.has(reach.scope) ?? false);
 

@@ -18,7 +18,7 @@ export interface SnapshotsByAccount {
 
 /** What answers reads of one account. */
 export interface AccountSnapshots {
-  ask(read: Pick<CachedRead, 'request' | 'valid'>): Promise<Outcome>;
+  ask(read: Pick<CachedRead, 'request' | 'valid' | 'reachNow'>): Promise<Outcome>;
 }
 
 interface Account {
@@ -82,11 +82,11 @@ export function createSnapshotsByAccount(
   }
 
   return {
-    async ask({ request, valid, credential }) {
+    async ask({ request, valid, credential, reachNow }) {
       let current: CredentialResult = { ok: true, credential };
       for (let changes = 0; current.ok; changes++) {
         const { snapshots, unlessReplaced } = await accountFor(current.credential);
-        const answer = snapshots.ask({ request, valid });
+        const answer = snapshots.ask({ request, valid, reachNow });
         const outcome = await (changes < maxChanges ? unlessReplaced(answer) : answer);
         if (outcome) return outcome;
         current = await parts.credentials.forRead();

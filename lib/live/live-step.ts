@@ -19,7 +19,7 @@ import {
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
 import { StreamDemand } from './stream-demand.ts';
-import { streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
+import { streamEnd, tooManyStreams, whenOver, whileReached } from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 
 export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'> {
@@ -123,7 +123,7 @@ function createStreams(
 
   return {
     async ask(read): Promise<Outcome> {
-      const { request, valid } = read;
+      const { request, valid, reachNow } = read;
       const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
       const askFor = asked(read);
       const end = streamEnd(request, clock(), options);
@@ -145,7 +145,7 @@ function createStreams(
         view,
         symbols,
       });
-      const events = whenOver(opened, free);
+      const events = whenOver(whileReached(opened, reachNow, { clock, random }), free);
       return { kind: 'stream', events, body: new Uint8Array() };
     },
   };

@@ -6,8 +6,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import type { EventsStep } from '../gateway/options.ts';
 import { refused } from '../gateway/outcome.ts';
-import { isReached, type Reach } from '../gateway/reach.ts';
-import { isExpiry } from '../gateway/who.ts';
+import { isReached, type Reach, type ReachNow } from '../gateway/reach.ts';
 import { isDue } from '../kernel/pauses.ts';
 import { isRefusal, type RefusalCode } from '../problem.ts';
 import {
@@ -21,7 +20,7 @@ import {
   toldMs,
 } from '../trade-events/history.ts';
 import { serverSent } from './server-sent.ts';
-import { endData, type StreamEnd, streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
+import { endData, endOfRefused, type StreamEnd, streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 import { ToldEvents } from './told-events.ts';
 
@@ -90,7 +89,7 @@ interface Read {
 
 class OrderEventStream {
   readonly #options: OrderEventsOptions;
-  readonly #reachNow: Parameters<EventsStep>[1];
+  readonly #reachNow: ReachNow;
   readonly #isResumed: boolean;
   readonly #isNew: boolean;
   readonly #told: ToldEvents;
@@ -102,7 +101,7 @@ class OrderEventStream {
   #cause: RefusalCode | undefined;
 
   /** @param lastId where the client stopped; undefined of one that wants what comes from now on */
-  constructor(options: OrderEventsOptions, reachNow: Parameters<EventsStep>[1], lastId: string | undefined) {
+  constructor(options: OrderEventsOptions, reachNow: ReachNow, lastId: string | undefined) {
     const now = options.clock();
     this.#options = options;
     this.#reachNow = reachNow;
@@ -132,9 +131,9 @@ class OrderEventStream {
     yield `retry: 1000\n\n${this.#said('start', { now: clock(), resumed: this.#isResumed })}`;
     for (let beatAt = clock() + beatMs; clock() < endsAt; ) {
       const reach = await this.#reachNow();
-      if (isRefusal(reach) && reach.code !== 'access_unavailable') {
-        const reason = isExpiry(reach) ? 'token_expired' : 'revoked';
-        yield serverSent('end', JSON.stringify({ ...endData(reason, random), code: reach.code }));
+      const end = isRefusal(reach) && endOfRefused(reach, random);
+      if (end) {
+        yield end;
         return;
       }
       if (isRefusal(reach)) {

@@ -2,6 +2,11 @@
 
 import { skewSeconds } from '../access/token-claims.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
+import type { ReachNow } from '../gateway/reach.ts';
+import { isExpiry } from '../gateway/who.ts';
+import { isDue } from '../kernel/pauses.ts';
+import { isRefusal, type Refusal } from '../problem.ts';
+import { serverSent } from './server-sent.ts';
 
 export interface StreamEnd {
   /** By the gateway's clock. */
@@ -36,6 +41,37 @@ export const endData = (reason: string, random: () => number): Readonly<Record<s
   reason,
   retry_after_ms: Math.floor(random() * maxReturnMs),
 });
+
+/** The last event for a caller who may not have the stream any more; undefined while nobody can tell that. */
+export function endOfRefused(refusal: Refusal, random: () => number): string | undefined {
+  if (refusal.code === 'access_unavailable') return undefined;
+  const reason = isExpiry(refusal) ? 'token_expired' : 'revoked';
+  return serverSent('end', JSON.stringify({ ...endData(reason, random), code: refusal.code }));
+}
+
+/** Between two looks at what a caller may have: shorter than between two beats, so that each comes after a look. */
+const lookMs = 4000;
+
+/** The texts as long as their caller may have them. */
+export async function* whileReached(
+  texts: AsyncIterable<string>,
+  reachNow: ReachNow,
+  { clock, random }: { readonly clock: () => number; readonly random: () => number },
+): AsyncGenerator<string, void> {
+  let lookAt = clock() + lookMs;
+  for await (const text of texts) {
+    if (isDue(clock(), lookAt, lookMs)) {
+      lookAt = clock() + lookMs;
+      const reach = await reachNow();
+      const end = isRefusal(reach) && endOfRefused(reach, random);
+      if (end) {
+        yield end;
+        return;
+      }
+    }
+    yield text;
+  }
+}
 
 /** What a caller is told that has as many streams as one may have. */
 export const tooManyStreams = {

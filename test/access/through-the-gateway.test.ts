@@ -6,9 +6,14 @@ import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
+import { streamStockSnapshots } from '../../lib/catalogue/live-quotes.ts';
+import { createMemoryCacheStores } from '../../lib/gateway/cache-options.ts';
+import { createCore } from '../../lib/gateway/core.ts';
 import type { Evidence } from '../../lib/gateway/index.ts';
+import { accessStep } from '../../lib/gateway/who.ts';
+import { liveStep } from '../../lib/live/live-step.ts';
 import { claimsOf, issuer } from '../support/access.ts';
-import { accountId, coreFor, orderBody, orderPath, requestOf } from '../support/core.ts';
+import { accountId, coreFor, orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
 
 const alice = { kind: 'user', issuer, subject: 'canary-alice' } as const;
 const key = { kind: 'key', id: 'canary-key' } as const;
@@ -35,8 +40,37 @@ async function worldFor(t: TestContext) {
     assert.equal(sent, status === 200 ? 1 : 0, 'a refusal asks the upstream nothing');
     return status === 200 ? 200 : `${status} ${code}`;
   };
+  const streams = createCore({
+    operations: [streamStockSnapshots],
+    access: accessStep({ directory, names: identity.names, userGroups: [streamStockSnapshots.group] }),
+    cache: liveStep({
+      snapshots: createMemoryCacheStores().snapshots,
+      sleep: () => new Promise((resolve) => setImmediate(resolve)),
+    }),
+    upstreamBaseUrl: 'https://upstream.invalid',
+    secrets: { read: async () => secretText() },
+    send: async () => ({
+      kind: 'answer',
+      status: 200,
+      header: () => undefined,
+      body: new TextEncoder().encode('[{"symbol":"A","price":"1"}]'),
+    }),
+    clock,
+  });
+  /** A stream of quotes. @returns the name and the data of its next event */
+  const follow = async (evidence: Evidence) => {
+    const target = `${streamStockSnapshots.path}?symbols=A&category=US_STOCK`;
+    const { status, stream } = await streams.handle({ ...requestOf(target), evidence });
+    assert.ok(stream, String(status));
+    const texts = stream[Symbol.asyncIterator]();
+    t.onTestFinished(async () => void (await texts.return?.()));
+    return async () => {
+      const { value = '' } = await texts.next();
+      return [/^event: (.*)$/m.exec(value)?.[1], JSON.parse(/^data: (.*)$/m.exec(value)?.[1] ?? '{}')];
+    };
+  };
   const admin = createAccessAdmin({ store: memory, identity, by: 'test', clock });
-  return { ...core, state, admin, order };
+  return { ...core, state, admin, order, follow };
 }
 
 const token = { claims: claimsOf(alice.subject, { tokenId: 'canary-token' }) };
@@ -75,6 +109,43 @@ test('each way to revoke stops the orders of a token within 60 s, in a gateway t
   state.now += 30_000;
   assert.equal(await order(token), '401 invalid_token');
   assert.equal(await order({ claims: { ...token.claims, issuedAt: token.claims.issuedAt + 1 } }), 200);
+});
+
+test('a stream of quotes that is open ends within 60 s of a revocation, with its words', async (t) => {
+  const { admin, follow, state } = await worldFor(t);
+  for (const [kind, id] of [
+    ['token', 'canary-token'],
+    ['app', 'the-app'],
+    ['user', undefined],
+  ] as const) {
+    const subject = id === undefined ? alice : ({ kind, id } as const);
+    const next = await follow(token);
+    assert.equal((await next())[0], 'snapshot');
+    state.now += 30_000;
+    assert.notEqual((await next())[0], 'end');
+    await admin.apply({ action: 'block', subject });
+    state.now += 30_000;
+    const [name, { reason, code }] = await next();
+    assert.deepEqual([name, reason, code], ['end', 'revoked', 'invalid_token'], kind);
+    assert.equal((await next())[0], undefined);
+    await admin.apply({ action: 'unblock', subject });
+    state.now += 30_000;
+  }
+});
+
+test('a stream of quotes goes on while nobody can tell who may have it', async (t) => {
+  const { follow, state, admin } = await worldFor(t);
+  const next = await follow(token);
+  assert.equal((await next())[0], 'snapshot');
+  state.isAway = true;
+  for (let minutes = 0; minutes < 3; minutes++) {
+    state.now += 60_000;
+    assert.notEqual((await next())[0], 'end');
+  }
+  await admin.apply({ action: 'block', subject: alice });
+  state.isAway = false;
+  state.now += 30_000;
+  assert.equal((await next())[0], 'end');
 });
 
 test('a bound key orders as its user, until the user is blocked', async (t) => {
