@@ -59,6 +59,7 @@ export function composeGateway(
       upstreamLimits: limits?.upstreamLimits,
       report: (report) => {
         log({ ...requestEntry(report), ...upstreamCount(report, secretId, clock()) });
+        if (report.code === 'budget_used_up') limiter?.metrics.usedUp();
         limiter?.metrics.write();
         cacheMetrics.record(report);
         cacheMetrics.write();

@@ -12,6 +12,8 @@ import { describe, type Log } from './log.ts';
 
 export interface LimiterMetrics {
   record(report: LimiterReport): void;
+  /** Of an answer `budget_used_up`: a refresh that gets no permit costs no caller an answer. */
+  usedUp(): void;
   /** Of a 429 of the upstream. */
   rateLimited(report: RateLimitReport): void;
   /** Writes the counts since the last time, unless that is a moment ago and they still fit into one line. */
@@ -43,6 +45,7 @@ export function createLimiterMetrics(
   let given = 0;
   let refused = 0;
   let expired = 0;
+  let answers = 0;
   /** By limit. */
   let left = new Map<string, number>();
   let waited: number[] = [];
@@ -96,6 +99,7 @@ export function createLimiterMetrics(
           log({ level: 'info', event: 'budget_store_back' });
       }
     },
+    usedUp: () => void answers++,
     rateLimited({ operation, verdict, kept, steps: after }) {
       log({
         level: 'error',
@@ -108,7 +112,8 @@ export function createLimiterMetrics(
     },
     write() {
       writeSteps();
-      if (given + refused + expired === 0 || (clock() < notBefore && waited.length < maxValues)) return;
+      if (given + refused + expired + answers === 0 || (clock() < notBefore && waited.length < maxValues))
+        return;
       notBefore = clock() + pauseMs;
       log({
         level: 'info',
@@ -116,12 +121,13 @@ export function createLimiterMetrics(
         ...embeddedMetrics(units, {
           dimensions: { Function: functionName },
           at: clock(),
-          values: { BudgetLeft: leftOf(left), BudgetWaited: waited, BudgetRefused: refused },
+          values: { BudgetLeft: leftOf(left), BudgetWaited: waited, BudgetRefused: answers },
         }),
         given,
+        refused,
         expired,
       });
-      [given, refused, expired, left, waited] = [0, 0, 0, new Map(), []];
+      [given, refused, expired, answers, left, waited] = [0, 0, 0, 0, new Map(), []];
     },
   };
 }

@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { alarmTable, causesOf } from '../../infra/stack/alarm-table.ts';
 import { textOf } from '../docs/pages.ts';
-import { faults } from './faults.ts';
+import { snapshotTarget } from '../support/core.ts';
+import { faults, ticks } from './faults.ts';
 import { startWorld, type World } from './world.ts';
 
 test('each alarm has a fault', () => {
@@ -31,6 +32,21 @@ test('in a quiet hour none rings', async (t) => {
   const world = await startWorld();
   t.onTestFinished(() => world.close());
   await world.minutes(60);
+  assert.deepEqual(world.rang(), []);
+});
+
+test('quotes at full pace beside one other read a minute: refreshes get no permit, no caller is refused, and none rings', async (t) => {
+  const world = await startWorld({ share: '0.05' });
+  t.onTestFinished(() => world.close());
+  for (let burst = 1; burst <= 4; burst++) {
+    assert.equal((await world.ask(ticks(burst))).status, 200);
+    for (let asked = 0; asked < 25; asked++) {
+      assert.equal((await world.ask(snapshotTarget)).status, 200);
+      await world.scene.pass(2000);
+    }
+    await world.minutes(5);
+  }
+  assert.ok(world.scene.logged.some(({ event, refused }) => event === 'budget' && Number(refused) > 0));
   assert.deepEqual(world.rang(), []);
 });
 

@@ -35,7 +35,7 @@ export interface AlarmFault {
   readonly endsAfter?: number;
 }
 
-const ticks = (count: number) =>
+export const ticks = (count: number) =>
   `/market-data/stocks/ticks/list?symbol=AAPL&category=US_STOCK&count=${count}`;
 
 let orders = 0;
@@ -53,12 +53,12 @@ const place = ({ ask }: World, more: object = {}) =>
     ],
   });
 
-/** The upstream does so for a quarter of an hour. */
-const upstream = (fault: Parameters<World['scene']['simulator']['bring']>[0]) => ({
+/** The upstream does so, for a quarter of an hour unless it is said otherwise. */
+const upstream = (fault: Parameters<World['scene']['simulator']['bring']>[0], minutes = 15) => ({
   run: async (world: World) => {
     await world.minutes(2);
     world.scene.simulator.bring(fault);
-    await world.minutes(15);
+    await world.minutes(minutes);
   },
   end: async ({ scene }: World) => scene.simulator.bring(),
 });
@@ -122,7 +122,8 @@ export const faults: readonly AlarmFault[] = [
   {
     name: 'the upstream answers 429 although the limits are kept',
     rings: ['limit-refused', 'limit-used-up', 'quotes-stale', 'answers-failing'],
-    ...upstream(() => ({ kind: 'status', status: 429 })),
+    // Callers get quotes for the first five minutes.
+    ...upstream(() => ({ kind: 'status', status: 429 }), 20),
   },
   {
     name: 'the upstream allows less than upstream.limits says',

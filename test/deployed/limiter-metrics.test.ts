@@ -17,7 +17,7 @@ function listening() {
 }
 
 test('left, waited and refused are one line in the embedded metric format', () => {
-  const { logged, time, record, write } = listening();
+  const { logged, time, record, usedUp, write } = listening();
   write();
   assert.deepEqual(logged, []);
   record({ kind: 'granted', priority: 'interactive', limit: 'market-data', waitedMs: 0, remaining: 200 });
@@ -31,6 +31,7 @@ test('left, waited and refused are one line in the embedded metric format', () =
     waitedMs: 5,
     retryAfterMs: 9,
   });
+  usedUp();
   write();
   const [{ _aws, ...members } = { _aws: undefined }] = logged;
   assert.deepEqual(members, {
@@ -41,6 +42,7 @@ test('left, waited and refused are one line in the embedded metric format', () =
     BudgetWaited: [0, 150, 5],
     BudgetRefused: 1,
     given: 2,
+    refused: 1,
     expired: 1,
   });
   assert.deepEqual(_aws, {
@@ -156,6 +158,26 @@ test('a window that is used up has nothing left; one that nobody can see has no 
   write();
   assert.deepEqual(each(logged, 'BudgetLeft'), [0, undefined]);
   assert.doesNotMatch(JSON.stringify(logged[1]), /BudgetLeft/);
+});
+
+test('a refresh without a permit is no refused request; one that never asked the limiter is', () => {
+  const { logged, time, record, usedUp, write } = listening();
+  record({
+    kind: 'refused',
+    priority: 'interactive',
+    limit: 'market-data',
+    reason: 'exhausted',
+    waitedMs: 206,
+    retryAfterMs: 1,
+  });
+  write();
+  time.now += 5000;
+  usedUp();
+  write();
+  assert.deepEqual(each(logged, 'BudgetRefused', 'refused'), [
+    [0, 1],
+    [1, 0],
+  ]);
 });
 
 test('failures and closings are told at once, without the words of others', () => {
