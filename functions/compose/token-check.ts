@@ -4,7 +4,7 @@
  */
 
 import { createTokenCalls, TokenCallError } from '../../lib/access-token/calls.ts';
-import { checkAccessToken, type TokenReport } from '../../lib/access-token/check.ts';
+import { checkAccessToken, noEndDays, type TokenReport } from '../../lib/access-token/check.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
@@ -49,12 +49,11 @@ export function composeTokenCheck(settings: FunctionSettings, ports: SecretPorts
       level: report.result === 'normal' || report.result === 'not_needed' ? 'info' : 'error',
       event: 'access_token',
       ...report,
-      ...(report.daysLeft !== undefined &&
-        embeddedMetrics(units, {
-          dimensions: { Function: functionName },
-          at: clock(),
-          values: { TokenDaysLeft: report.daysLeft },
-        })),
+      ...embeddedMetrics(units, {
+        dimensions: { Function: functionName },
+        at: clock(),
+        values: { TokenDaysLeft: report.daysLeft ?? noEndDays },
+      }),
     });
     return report;
   };

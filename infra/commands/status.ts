@@ -16,6 +16,7 @@ import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeRuleCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { unsettledAttribute, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
+import { noEndDays } from '../../lib/access-token/check.ts';
 import { type AlarmName, alarmRows, alarmTable, causesOf } from '../stack/alarm-table.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
 import { limitsCommand } from './limits.ts';
@@ -177,7 +178,12 @@ export function statusInWords(report: StatusReport, options: string): string {
     ),
     ...said(reads, `Shared answers: ${reads} reads, ${Math.round((100 * hits) / (reads || 1))} % hits.`),
     ...said(age, `The oldest quote in an answer was ${age} s old; stale answers: ${staleAnswers ?? 0}.`),
-    ...said(tokenDaysLeft, `The access token has ${tokenDaysLeft} days left.`),
+    ...said(
+      tokenDaysLeft,
+      (tokenDaysLeft ?? 0) < noEndDays
+        ? `The access token has ${tokenDaysLeft} days left.`
+        : 'The access token has no known end, or none is needed.',
+    ),
     ...said(
       streamedSymbols,
       `Market stream: ${streamedSymbols} symbols at least${streamSilenceSeconds === undefined ? '' : `, silent for ${streamSilenceSeconds.toFixed(1)} s at most`}.`,

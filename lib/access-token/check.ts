@@ -18,6 +18,12 @@ export interface TokenCheck {
   readonly clock: () => number;
 }
 
+/**
+ * What the metric says where no end is known, or no token is needed. Without a figure an alarm stays as it is, and one that
+ * rings would never end; each alarm's threshold is far below this.
+ */
+export const noEndDays = 365;
+
 const dayMs = 86_400_000;
 
 /**

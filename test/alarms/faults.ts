@@ -14,7 +14,7 @@ import { toCredential } from '../../lib/gateway/credential.ts';
 import { followAll } from '../market-stream/instances.ts';
 import { createListening, Market, ModelBroker } from '../market-stream/world.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { accountId, credentials, newOrder, orderPath } from '../support/core.ts';
+import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { useSynchronousCrypto } from '../trade-events/world/synchronous-crypto.ts';
 import { World as StreamWorld } from '../trade-events/world/world.ts';
@@ -301,6 +301,7 @@ export const faults: readonly AlarmFault[] = [
     rings: ['token-ending', 'token-unchecked'],
     beginWith: ['token-ending', 'token-unchecked'],
     run: checkToken,
+    end: checkWithoutToken,
   },
   {
     name: 'the stream of trade events is refused',
@@ -382,26 +383,7 @@ async function checkToken(world: World): Promise<void> {
   const calls = createTokenCalls({ baseUrl: simulator.url, credential: read.credential });
   const { token } = await calls.create();
   const text = JSON.stringify({ ...secret, access_token: token });
-  const check = start(
-    tokenCheck,
-    { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: 'of-the-check' },
-    {
-      functionName: 'access-token',
-      log: (entry) => void world.lines.push(entry),
-      clock,
-      sleep: async () => {},
-      secret: () => ({ read: async () => text }),
-    },
-  );
-  const checked = async (days: number) => {
-    for (let times = 0; times < days * 4; times++) {
-      await check().then(
-        () => world.count('Errors', 'access-token', 0),
-        () => world.count('Errors', 'access-token', 1),
-      );
-      await world.scene.pass(6 * 60 * minute);
-    }
-  };
+  const checked = (days: number) => checkedFor(days, world, simulator.url, text);
   const since = world.now();
   await checked(11);
   if (world.rang(since).some((name) => name.startsWith('token')))
@@ -409,6 +391,34 @@ async function checkToken(world: World): Promise<void> {
   await checked(4);
   await simulator.close();
   await checked(3);
+}
+
+/** Two days before an upstream that wants no token. */
+async function checkWithoutToken(world: World): Promise<void> {
+  const simulator = await startSimulator({ ...credentials, clock: world.now });
+  await checkedFor(2, world, simulator.url, secretText(credentials));
+  await simulator.close();
+}
+
+async function checkedFor(days: number, world: World, upstreamUrl: string, secret: string): Promise<void> {
+  const check = start(
+    tokenCheck,
+    { UPSTREAM_BASE_URL: upstreamUrl, SECRET_ID: 'of-the-check' },
+    {
+      functionName: 'access-token',
+      log: (entry) => void world.lines.push(entry),
+      clock: world.now,
+      sleep: async () => {},
+      secret: () => ({ read: async () => secret }),
+    },
+  );
+  for (let times = 0; times < days * 4; times++) {
+    await check().then(
+      () => world.count('Errors', 'access-token', 0),
+      () => world.count('Errors', 'access-token', 1),
+    );
+    await world.scene.pass(6 * 60 * minute);
+  }
 }
 
 /** Eight minutes of a listener of quotes that clients ask for, before a model of the upstream's broker. */

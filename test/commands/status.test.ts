@@ -13,6 +13,7 @@ import {
   statusOf,
 } from '../../infra/commands/status.ts';
 import { alarmRows } from '../../infra/stack/alarm-table.ts';
+import { noEndDays } from '../../lib/access-token/check.ts';
 import { given } from './given.ts';
 
 const alarm = (name: string, state = 'OK'): AlarmState => ({
@@ -75,6 +76,12 @@ Trade events: connected.
 Orders whose outcome is unknown: 2.
 Mass cancels under way: 1.`,
   );
+});
+
+test('a token whose end nobody knows has no number of days', async () => {
+  const report = await statusOf(ports({ figures: async () => new Map([['tokenDaysLeft', noEndDays]]) }));
+  const words = statusInWords(report, '--stage prod');
+  assert.match(words, /^The access token has no known end, or none is needed\.$/m);
 });
 
 test('the advice repeats the stack that the operator typed, which need not be named after a stage', async () => {

@@ -9,6 +9,7 @@ import type { Log, LogEntry } from '../../functions/log/log.ts';
 import type { Environment } from '../../functions/settings/environment.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
+import { noEndDays } from '../../lib/access-token/check.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
@@ -83,7 +84,9 @@ test('where the upstream wants no token, there is nothing to look after', async 
     clock: () => Date.UTC(2026, 10, 22),
   });
   assert.deepEqual(await handler(), { result: 'not_needed' });
-  assert.deepEqual(logged, [{ level: 'info', event: 'access_token', result: 'not_needed' }]);
+  assert.deepEqual(each(logged, 'level', 'event', 'result', 'TokenDaysLeft'), [
+    ['info', 'access_token', 'not_needed', noEndDays],
+  ]);
 });
 
 test('pending, normal, used after five idle days so that it lives on, and expired after fifteen', async (t) => {
