@@ -12,7 +12,6 @@ import type {
   TradingStopPorts,
 } from '../compose/ports.ts';
 import { createDynamoCheckpoints } from './dynamo-checkpoints.ts';
-import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoControlAdmin } from './dynamo-control-admin.ts';
 import { createDynamoEventHistory } from './dynamo-event-history.ts';
 import { createDynamoMassCancelRequests } from './dynamo-mass-cancel-requests.ts';
@@ -80,14 +79,13 @@ export function tradeEventPorts(host: Host): TradeEventPorts {
   };
 }
 
-export const orderAuditPorts = (host: Host): OrderAuditPorts => ({
+export const orderAuditPorts = (host: Host, client = newClient(host)): OrderAuditPorts => ({
   ...secretPorts(host),
   bus,
-  auditStore: (tableName, sealer) =>
-    createDynamoOrderAudit({ client: createDynamoClient(), tableName, sealer }),
+  auditStore: (tableName, sealer) => createDynamoOrderAudit({ client: client(), tableName, sealer }),
 });
 
-export const tradingStopPorts = (host: Host): TradingStopPorts => ({
+export const tradingStopPorts = (host: Host, client = newClient(host)): TradingStopPorts => ({
   ...secretPorts(host),
-  controlAdmin: (tableName) => createDynamoControlAdmin({ client: createDynamoClient(), tableName }),
+  controlAdmin: (tableName) => createDynamoControlAdmin({ client: client(), tableName }),
 });

@@ -7,10 +7,11 @@ import { type DynamoSender, isThrottling } from './dynamo-client.ts';
 /** A storm of them is a line each second. */
 const pauseMs = 1000;
 
+/** @param secretId names the metric, also in a function that may not read the secret */
 export function withThrottlesTold(
   client: DynamoSender,
   { log, clock }: Pick<Host, 'log' | 'clock'>,
-  secretId: string = process.env.SECRET_ID ?? '',
+  secretId: string = process.env.SECRET_ID ?? process.env.SECRET_OF_METRICS ?? '',
 ): DynamoSender {
   let count = 0;
   let notBefore = Number.NEGATIVE_INFINITY;

@@ -47,7 +47,7 @@ export function groupFunctions(
     const capacity = name === 'quote-streams' ? live?.capacity : undefined;
     const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
     const asking = operations.every(({ answeredBy }) => answeredBy === 'trade events')
-      ? { ...shared.place, environment: {} }
+      ? { ...shared.place, environment: { SECRET_OF_METRICS: shared.secret.secretArn } }
       : shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
     // Under another id, because Lambda cannot take a function to managed instances, nor away from them.
     const { function: made } = new GroupFunction(scope, capacity ? `${name}-managed` : name, {

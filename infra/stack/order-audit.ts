@@ -91,7 +91,11 @@ export class OrderAudit extends Construct {
         NoteLost: [allow(['sqs:SendMessage'], this.lost.queueArn)],
         Publish: [allow(['events:PutEvents'], this.bus.eventBusArn)],
       },
-      environment: { ORDER_AUDIT_TABLE: this.table.tableName, ORDER_EVENTS_BUS: this.bus.eventBusName },
+      environment: {
+        ORDER_AUDIT_TABLE: this.table.tableName,
+        ORDER_EVENTS_BUS: this.bus.eventBusName,
+        SECRET_OF_METRICS: shared.secret.secretArn,
+      },
       timeoutSeconds,
     }).function;
     this.#protect();

@@ -83,6 +83,7 @@ export class TradingStop extends Construct {
       },
       variables: {
         TRADING_CONTROLS_TABLE: controls.tableName,
+        SECRET_OF_METRICS: shared.secret.secretArn,
         ...(config.cancelOpen && { TRADING_STOP_CANCELS_OPEN: 'true' }),
       },
       timeoutSeconds,

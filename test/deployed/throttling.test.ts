@@ -4,19 +4,35 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'vitest';
 import { asStoreError, createDynamoClient, isThrottling } from '../../functions/aws/dynamo-client.ts';
+import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
+import { orderAuditPorts, tradingStopPorts } from '../../functions/aws/order-ports.ts';
+import type { Host } from '../../functions/compose/ports.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
+import { lineOf } from '../orders/audit.contract.ts';
+import { hostWith } from '../support/deployed.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
+import { each } from '../support/each.ts';
+import { identity } from '../support/instances.ts';
 import { urlFor } from '../support/listening.ts';
 
-/** What the client rejects with when DynamoDB answers so. */
-async function rejection(t: TestContext, status: number, type: string): Promise<unknown> {
+/** Where DynamoDB answers everything so. */
+function answering(t: TestContext, status: number, type: string): Promise<string> {
   Object.assign(process.env, emulatorEnvironment);
   const server = createServer((_, response) =>
     response
       .writeHead(status, { 'content-type': 'application/x-amz-json-1.0' })
       .end(JSON.stringify({ __type: type, message: 'made up' })),
   );
-  const client = createDynamoClient(await urlFor(t, server));
+  return urlFor(t, server);
+}
+
+/** What the client rejects with then. */
+async function rejection(
+  t: TestContext,
+  ...answer: readonly [status: number, type: string]
+): Promise<unknown> {
+  const client = createDynamoClient(await answering(t, ...answer));
   return client.send('GetItem', { TableName: 'any', Key: { pk: { S: 'a' } } }).then(
     () => assert.fail('answered'),
     (error: unknown) => error,
@@ -55,3 +71,25 @@ test('neither is a store that does not answer', () => {
     assert.equal(asStoreError(error), error);
   }
 });
+
+const uses: Readonly<Record<string, (host: Host) => Promise<unknown>>> = {
+  'the audit of orders': (host) =>
+    orderAuditPorts(host).auditStore('a-table', identity.sealer).append(lineOf()),
+  'the stop that an alarm sets': (host) => tradingStopPorts(host).controlAdmin('a-table').find('stack'),
+  'streams of order events': (host) => orderStreamPorts(host).streams('a-table', 'all').read('caller'),
+};
+
+for (const [name, use] of Object.entries(uses))
+  test(`${name} tells of a throttled table in the metric of the secret, which the function cannot read`, async (t) => {
+    const url = await answering(t, 400, 'com.amazon.coral.availability#ThrottlingException');
+    Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: url, SECRET_OF_METRICS: 'the-secret' });
+    t.onTestFinished(() => {
+      delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+      delete process.env.SECRET_OF_METRICS;
+    });
+    const logged: LogEntry[] = [];
+    await assert.rejects(use(hostWith((entry) => logged.push(entry))));
+    assert.deepEqual(each(logged.slice(0, 1), 'event', 'Secret', 'StoreThrottled'), [
+      ['store_throttled', 'the-secret', 1],
+    ]);
+  });

@@ -103,6 +103,7 @@ test('its variables are settings of both functions, and name one table', () => {
     ),
     [],
   );
+  assert.deepEqual(variablesOf(Properties).SECRET_OF_METRICS, variablesOf(listenerOf(own)).SECRET_ID);
   const listening = readTradeEventsSettings(environmentOf(listenerOf(own)));
   assert.ok(listening.ok && listening.settings.historyTable);
   assert.deepEqual(
