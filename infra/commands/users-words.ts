@@ -4,11 +4,12 @@ import type { AuditLine, Listed } from '../../lib/access/admin.ts';
 import type { Change } from '../../lib/access/change.ts';
 import { isPrincipal, type Subject, subjectOf } from '../../lib/access/records.ts';
 
-export function subjectWords(subject: Subject): string {
+/** @param issuer the stage's: a user of another one is named with it; absent: no issuer is named */
+export function subjectWords(subject: Subject, issuer?: string): string {
   if (!isPrincipal(subject)) return `${subject.kind} ${subject.id}`;
   switch (subject.kind) {
     case 'user':
-      return `user ${subject.subject}`;
+      return `user ${subject.subject}${issuer === undefined || issuer === subject.issuer ? '' : ` of ${subject.issuer}`}`;
     case 'key':
       return `key ${subject.id}`;
     case 'iam':
@@ -30,7 +31,7 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** One line for the subject, and one for each thing that is known of it. */
-export function recordWords({ name, record, expiresAt }: Listed): readonly string[] {
+export function recordWords({ name, record, expiresAt }: Listed, issuer: string): readonly string[] {
   const head = subjectWords(subjectOf(record));
   if (!('principal' in record))
     return [head, `  blocked${expiresAt === undefined ? '' : ` until ${dayOf(expiresAt)}`}`];
@@ -39,7 +40,7 @@ export function recordWords({ name, record, expiresAt }: Listed): readonly strin
     head,
     ...(blocked ? ['  blocked'] : []),
     ...(principal.kind === 'user' ? [`  issuer: ${principal.issuer}`] : []),
-    ...(standsFor ? [`  acts for ${subjectWords(standsFor)}, with that user’s rights`] : []),
+    ...(standsFor ? [`  acts for ${subjectWords(standsFor, issuer)}, with that user’s rights`] : []),
     ...accounts.map(([account, scopes]) => `  ${accountWords(account)}: ${scopes.join(', ')}`),
     ...(userData.length > 0 ? [`  watchlists: ${userData.join(', ')}`] : []),
     ...(notBefore === undefined ? [] : [`  tokens issued before ${momentOf(1000 * notBefore)} are refused`]),
@@ -48,7 +49,7 @@ export function recordWords({ name, record, expiresAt }: Listed): readonly strin
 }
 
 /** What a change does, without whom it is about. */
-function changeWords(change: Change): string {
+function changeWords(change: Change, issuer: string): string {
   switch (change.action) {
     case 'grant':
     case 'revoke': {
@@ -58,7 +59,7 @@ function changeWords(change: Change): string {
     case 'revoke-all':
       return 'everything';
     case 'bind':
-      return `to ${subjectWords(change.user)}`;
+      return `to ${subjectWords(change.user, issuer)}`;
     case 'block':
       return change.expiresAt === undefined ? '' : `until ${dayOf(change.expiresAt)}`;
     case 'sign-out':
@@ -68,9 +69,9 @@ function changeWords(change: Change): string {
   }
 }
 
-export function auditWords(line: AuditLine): string {
+export function auditWords(line: AuditLine, issuer: string): string {
   if (!('change' in line)) return `${line.at}  (sealed with another identity key)`;
   const { at, by, change } = line;
   const action = change.action === 'revoke-all' ? 'revoke' : change.action;
-  return `${at}  ${by}  ${action} ${subjectWords(change.subject)} ${changeWords(change)}`.trimEnd();
+  return `${at}  ${by}  ${action} ${subjectWords(change.subject, issuer)} ${changeWords(change, issuer)}`.trimEnd();
 }

@@ -68,6 +68,7 @@ export interface UsersPorts {
 }
 
 const looks: ReadonlySet<Verb> = new Set<Verb>(['list', 'show', 'audit']);
+const takesAway: ReadonlySet<Verb> = new Set<Verb>(['revoke', 'block', 'sign-out']);
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedUsers({ target, verb }: UsersArguments): Promise<UsersPorts> {
@@ -102,67 +103,127 @@ export async function manageUsers(given: UsersArguments, ports: UsersPorts): Pro
   }
 }
 
-async function list({ json }: UsersArguments, { admin, say, stackName }: UsersPorts): Promise<void> {
+async function list({ json }: UsersArguments, ports: UsersPorts): Promise<void> {
+  const { admin, say, stackName } = ports;
   const { records, unreadable } = await admin.list();
   const sorted = [...records].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   if (json) return say(JSON.stringify({ stack: stackName, records: sorted, unreadable }));
   if (sorted.length === 0) say(`Nothing has been granted in ${stackName}.`);
-  for (const one of sorted) for (const line of recordWords(one)) say(line);
+  for (const one of sorted) for (const line of recordWords(one, issuerIn(ports))) say(line);
   if (unreadable > 0)
     say(`${unreadable} more were written under another identity key, and cannot be read or used any more.`);
 }
 
 const sortKey = ({ record }: Listed) => subjectWords(subjectOf(record));
 
-async function audit({ limit, json }: UsersArguments, { admin, say, stackName }: UsersPorts): Promise<void> {
+async function audit({ limit, json }: UsersArguments, ports: UsersPorts): Promise<void> {
+  const { admin, say, stackName } = ports;
   const lines = await admin.audit(limit);
   if (json) return say(JSON.stringify({ stack: stackName, audit: lines }));
   if (lines.length === 0) say(`No change has been made in ${stackName}.`);
-  for (const line of lines) say(auditWords(line));
+  for (const line of lines) say(auditWords(line, issuerIn(ports)));
 }
 
 /** With the keys and roles that act for a user, which one would look for next. */
 async function show({ who, json }: UsersArguments, ports: UsersPorts): Promise<void> {
   const { admin, say, stackName } = ports;
   const { records } = await admin.list();
-  const wanted = who?.kind === 'name' ? undefined : await admin.nameOf(subjectFor(who, ports));
-  const name = who?.kind === 'name' ? who.name : wanted;
-  const found = records.find((one) => one.name === name);
-  const subject = found && subjectOf(found.record);
+  const subjects =
+    who?.kind === 'name'
+      ? records.flatMap(({ name, record }) => (name === who.name ? [subjectOf(record)] : []))
+      : subjectsFor(who, records, ports);
+  const looked = await Promise.all(subjects.map((one) => lookedUp(one, records, ports)));
+  const name = who?.kind === 'name' ? who.name : (looked[0]?.name ?? '');
+  const shown = looked.filter(({ found, bound }) => found || bound.length > 0);
+  if (json) {
+    const [record = null] = looked.flatMap((one) => (one.name === name ? (one.found ?? []) : []));
+    const others = looked.flatMap((one) => (one.name === name ? [] : (one.found ?? [])));
+    const bound = looked.flatMap((one) => one.bound);
+    return say(
+      JSON.stringify({ stack: stackName, name, record, bound, ...(others.length > 0 && { others }) }),
+    );
+  }
+  if (shown.length === 0) return say(`Nothing is recorded of ${name} in ${stackName}.`);
+  for (const { subject, found, bound } of shown) {
+    const issuer = issuerIn(ports);
+    for (const line of found ? recordWords(found, issuer) : [subjectWords(subject, issuer)]) say(line);
+    for (const { record } of bound) say(`  ${subjectWords(subjectOf(record))} acts for it`);
+  }
+}
+
+async function lookedUp(subject: Subject, records: readonly Listed[], { admin }: UsersPorts) {
+  const name = await admin.nameOf(subject);
   const bound = records.filter(({ record }) => {
     const user = 'principal' in record ? record.standsFor : undefined;
     return (
-      user && subject?.kind === 'user' && user.issuer === subject.issuer && user.subject === subject.subject
+      user && subject.kind === 'user' && user.issuer === subject.issuer && user.subject === subject.subject
     );
   });
-  if (json) return say(JSON.stringify({ stack: stackName, name, record: found ?? null, bound }));
-  if (!found) return say(`Nothing is recorded of ${name ?? ''} in ${stackName}.`.replace('  ', ' '));
-  for (const line of recordWords(found)) say(line);
-  for (const { record } of bound) say(`  ${subjectWords(subjectOf(record))} acts for it`);
+  return { subject, name, found: records.find((one) => one.name === name), bound };
+}
+
+/** A change that was made, and what is recorded of its subject since. */
+interface Made {
+  readonly wanted: Change;
+  readonly isChanged: boolean;
+  readonly name: string;
+  readonly found: Listed | undefined;
 }
 
 async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
-  const { admin, say, stackName } = ports;
-  const wanted = changeFor(given, ports);
-  const { subject } = wanted;
-  // Nothing that can fail comes after the write: the command would say that a change which was made could not be.
-  const name = await admin.nameOf(subject);
-  const { isChanged, record, ...end } = await admin.apply(wanted);
-  const found = record && { name, record, ...end };
-  if (given.json)
-    return say(JSON.stringify({ stack: stackName, changed: isChanged, name, record: found ?? null }));
+  const { say, stackName } = ports;
+  const issuer = issuerIn(ports);
+  const made = await makeAll(await changesFor(given, ports), stackName, ports.admin);
+  const isChanged = made.some((one) => one.isChanged);
+  if (given.json) {
+    const [first, ...others] = made.map(({ name, found }) => ({ name, record: found ?? null }));
+    const more = others.length > 0 && { others };
+    return say(JSON.stringify({ stack: stackName, changed: isChanged, ...first, ...more }));
+  }
   say(
     isChanged
       ? `Written to ${stackName}; its functions see it within 60 seconds.`
       : `Nothing to change in ${stackName}.`,
   );
-  if (found) for (const line of recordWords(found)) say(line);
-  else say(`${subjectWords(subject)}\n  may do nothing, and is not blocked`);
-  for (const hint of hintsFor(wanted, found)) say(hint);
+  for (const { wanted, found } of made)
+    if (found) for (const line of recordWords(found, issuer)) say(line);
+    else say(`${subjectWords(wanted.subject, issuer)}\n  may do nothing, and is not blocked`);
+  for (const hint of new Set(made.flatMap((one) => hintsFor(one, issuer)))) say(hint);
+  if (made.length > 1)
+    say(
+      `That is the user of each issuer in the table: ${made.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
+    );
+}
+
+const issuerOf = ({ wanted: { subject } }: Pick<Made, 'wanted'>) =>
+  subject.kind === 'user' ? subject.issuer : '';
+
+/** What takes away is about the user of every issuer, what gives about that of the stage's. */
+async function changesFor(given: UsersArguments, ports: UsersPorts): Promise<readonly Change[]> {
+  const isOfAll = given.who?.kind === 'user' && takesAway.has(given.verb);
+  const records = isOfAll ? (await ports.admin.list()).records : [];
+  return subjectsFor(given.who, records, ports).map((one) => changeFor(given, one, ports));
+}
+
+async function makeAll(changes: readonly Change[], stackName: string, admin: AccessAdmin) {
+  const made: Made[] = [];
+  for (const wanted of changes)
+    try {
+      // Nothing that can fail comes after the write: the command would say that a change which was made could not be.
+      const name = await admin.nameOf(wanted.subject);
+      const { isChanged, record, ...end } = await admin.apply(wanted);
+      made.push({ wanted, isChanged, name, found: record && { name, record, ...end } });
+    } catch (error) {
+      if (made.length === 0) throw error;
+      throw new StartError(
+        `Written to ${stackName} for the user of ${made.map(issuerOf).join(', ')}, and not for that of ${issuerOf({ wanted })}: run the command again.`,
+      );
+    }
+  return made;
 }
 
 /** What an operator may have meant otherwise. */
-function hintsFor(wanted: Change, found: Listed | undefined): readonly string[] {
+function hintsFor({ wanted, found }: Made, issuer: string): readonly string[] {
   const record = found && 'principal' in found.record ? found.record : undefined;
   const isOpen = record?.accounts.some(([account]) => account === '*');
   return [
@@ -176,7 +237,9 @@ function hintsFor(wanted: Change, found: Listed | undefined): readonly string[] 
       ? ['Every account is still granted: revoke --all-accounts ends that.']
       : []),
     ...(/^revoke/.test(wanted.action) && record?.standsFor
-      ? [`It goes on with the rights of ${subjectWords(record.standsFor)}: unbind or block ends that.`]
+      ? [
+          `It goes on with the rights of ${subjectWords(record.standsFor, issuer)}: unbind or block ends that.`,
+        ]
       : []),
     ...(wanted.action === 'sign-out'
       ? ['The user can sign in again, and keys that act for the user go on: block ends both.']
@@ -186,9 +249,8 @@ function hintsFor(wanted: Change, found: Listed | undefined): readonly string[] 
 
 const dayMs = 86_400_000;
 
-function changeFor(given: UsersArguments, ports: UsersPorts): Change {
+function changeFor(given: UsersArguments, subject: Subject, ports: UsersPorts): Change {
   const { verb, accounts, userData, scopes } = given;
-  const subject = subjectFor(given.who, ports);
   if (!isPrincipal(subject)) {
     // Whole seconds, as DynamoDB keeps them.
     const expiresAt = 1000 * Math.ceil((ports.clock() + given.days * dayMs) / 1000);
@@ -222,13 +284,32 @@ function changeFor(given: UsersArguments, ports: UsersPorts): Change {
   }
 }
 
-function userFor(subject: string, { outputs, stackName }: UsersPorts): User {
-  const issuer = outputs.get(issuerOutput);
+/** Empty where the stage takes no tokens. */
+const issuerIn = ({ outputs }: UsersPorts): string => outputs.get(issuerOutput) ?? '';
+
+function userFor(subject: string, ports: UsersPorts): User {
+  const issuer = issuerIn(ports);
   if (!issuer)
     throw new StartError(
-      `The stack ${stackName} takes no tokens, so it has no users: set auth in the stage, or grant to a key, a role or an event source itself.`,
+      `The stack ${ports.stackName} takes no tokens, so it has no users: set auth in the stage, or grant to a key, a role or an event source itself.`,
     );
   return { kind: 'user', issuer, subject };
+}
+
+/** With the users of issuers that the stage had before: a key that was bound then still acts for such a user. */
+function subjectsFor(
+  who: Who | undefined,
+  records: readonly Listed[],
+  ports: UsersPorts,
+): readonly Subject[] {
+  if (who?.kind !== 'user') return [subjectFor(who, ports)];
+  const issuers = new Set(issuerIn(ports) ? [issuerIn(ports)] : []);
+  for (const { record } of records) {
+    const user = 'principal' in record ? (record.standsFor ?? record.principal) : undefined;
+    if (user?.kind === 'user' && user.subject === who.subject) issuers.add(user.issuer);
+  }
+  if (issuers.size === 0) return [userFor(who.subject, ports)];
+  return [...issuers].map((issuer) => ({ kind: 'user', issuer, subject: who.subject }));
 }
 
 function subjectFor(who: Who | undefined, ports: UsersPorts): Subject {

@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { manageUsers, type UsersArguments, type UsersPorts } from '../../infra/commands/users.ts';
 import { StartError } from '../../infra/environment.ts';
-import { createAccessAdmin } from '../../lib/access/admin.ts';
+import { createAccessAdmin, type Listed } from '../../lib/access/admin.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';
+import type { Principal } from '../../lib/access/evidence.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { type AccessStore, createMemoryAccessStore } from '../../lib/access/store.ts';
 import { readClaims } from '../../lib/access/token-claims.ts';
@@ -93,6 +94,59 @@ test('a key acts for a user: bound by its names or its id, shown with the user, 
   assert.equal((await directory().standing({ principal: key })).kind, 'unknown');
   await run('grant --key a1b2c3d4e5 --account 1');
   await assert.rejects(run('bind --key a1b2c3d4e5 --user alice'), /has grants of its own/);
+});
+
+test('after a change of issuer, what takes away reaches the user of the issuer before, too', async () => {
+  const before = 'https://before.example';
+  const earlier = world({}, { AuthIssuer: before });
+  await earlier.run('grant --user alice --all-accounts --scopes read,trade');
+  await earlier.run('bind --key a1b2c3d4e5 --user alice');
+  await earlier.run('bind --key b1b2c3d4e5 --user bob');
+  const { run, directory } = world(earlier.store);
+  const kindOf = async (principal: Principal) => (await directory().standing({ principal })).kind;
+  await run('grant --user alice --account 111');
+  assert.deepEqual(
+    (await run('show --user alice')).filter((line) => /issuer|acts/.test(line)),
+    [`  issuer: ${issuer}`, `  issuer: ${before}`, '  key a1b2c3d4e5 acts for it'],
+  );
+  assert.ok((await run('list')).includes(`  acts for user alice of ${before}, with that user’s rights`));
+  assert.deepEqual(await run('show --user bob'), [`user bob of ${before}`, '  key b1b2c3d4e5 acts for it']);
+
+  assert.equal(await kindOf(key), 'granted');
+  assert.equal(
+    (await run('block --user alice')).at(-1),
+    `That is the user of each issuer in the table: ${issuer}, ${before}. grant, bind and unblock take the stage’s issuer.`,
+  );
+  assert.deepEqual([await kindOf(key), await kindOf(user)], ['revoked', 'revoked']);
+  await run('unblock --user alice');
+  assert.deepEqual([await kindOf(key), await kindOf(user)], ['revoked', 'granted']);
+  assert.ok((await run('block --user bob')).includes(`  issuer: ${before}`));
+  await run('sign-out --user alice');
+  // The two of one moment stand in any order.
+  const [one = '', other = ''] = (await run('audit --limit 2')).sort();
+  assert.match(one, /operator {2}sign-out user alice of https:\/\/before\.example tokens before/);
+  assert.match(other, /operator {2}sign-out user alice tokens before/);
+  const { others } = JSON.parse((await run('revoke --user alice --json')).join());
+  assert.deepEqual(
+    others.map(({ record }: { record: Listed }) => 'accounts' in record.record && record.record.accounts),
+    [[]],
+  );
+  const tokenless = world(earlier.store, { AuthIssuer: '' });
+  assert.equal((await tokenless.run('block --user alice')).filter((line) => line === '  blocked').length, 2);
+});
+
+test('what reached one issuer alone is said to have, and to be done again', async () => {
+  const earlier = world({}, { AuthIssuer: 'https://before.example' });
+  await earlier.run('grant --user alice --account 111');
+  let writes = 0;
+  const { run } = world({
+    ...earlier.store,
+    write: (one) => (writes++ > 0 ? Promise.reject(new Error('away')) : earlier.store.write(one)),
+  });
+  await assert.rejects(
+    run('block --user alice'),
+    /^Error: Written to Countersign-dev for the user of https:\/\/issuer\.example, and not for that of https:\/\/before\.example: run the command again\.$/,
+  );
 });
 
 test('every account stays granted when one is revoked, and the operator is told', async () => {
