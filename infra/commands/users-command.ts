@@ -145,7 +145,7 @@ const verbs = {
   ],
   unblock: ['ends a block', subjects, {}, '--stage prod --user 8f0c'],
   'sign-out': [
-    'refuses the tokens of a user that were issued until now',
+    'refuses the tokens of a user that are issued until a minute from now',
     user,
     {},
     '--stage prod --user 8f0c',

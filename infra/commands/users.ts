@@ -6,6 +6,7 @@
 import type { AccessAdmin, Listed } from '../../lib/access/admin.ts';
 import type { Change } from '../../lib/access/change.ts';
 import { isPrincipal, type Subject, subjectOf, type User } from '../../lib/access/records.ts';
+import { skewSeconds } from '../../lib/access/token-claims.ts';
 import type { Scope } from '../../lib/catalogue/scopes.ts';
 import { StartError } from '../environment.ts';
 import { keyOutput } from '../stack/outputs.ts';
@@ -242,7 +243,9 @@ function hintsFor({ wanted, found }: Made, issuer: string): readonly string[] {
         ]
       : []),
     ...(wanted.action === 'sign-out'
-      ? ['The user can sign in again, and keys that act for the user go on: block ends both.']
+      ? [
+          `The user can sign in again after ${skewSeconds} seconds, by which clocks may differ. Keys that act for the user go on; block ends both.`,
+        ]
       : []),
   ];
 }
@@ -272,8 +275,8 @@ function changeFor(given: UsersArguments, subject: Subject, ports: UsersPorts): 
       return {
         action: verb,
         subject: subject as User,
-        // A token of this very second was issued before, too: its time is cut to the second.
-        notBefore: Math.floor(ports.clock() / 1000) + 1,
+        // A token of this very second was issued before, too: its time is cut to the second. And clocks differ.
+        notBefore: Math.floor(ports.clock() / 1000) + 1 + skewSeconds,
       };
     case 'unbind':
     case 'block':
