@@ -44,35 +44,38 @@ export async function* overConnections<T>(
 ): AsyncGenerator<T | undefined, void, undefined> {
   const ended = abortOf(signal);
   let hasBegun = false;
-  for (let failures = 0; !signal?.aborted; ) {
-    let waitMs = 0;
-    let prepared: PreparedRequest | undefined;
-    try {
-      prepared = await ended.or(connection.prepare(requestNow()));
-    } catch (error) {
-      // Later a token that cannot be had is a connection that is lost.
-      if (!hasBegun && !signal?.aborted) throw error;
-    }
-    try {
-      for await (const event of prepared
-        ? eventsOf(operation, connection, prepared, silenceMs, signal)
-        : []) {
-        const { update, retryAfterMs = 0 } = take(event);
-        [failures, hasBegun] = [0, true];
-        waitMs = retryAfterMs;
-        yield update;
+  try {
+    for (let failures = 0; !signal?.aborted; ) {
+      let waitMs = 0;
+      let prepared: PreparedRequest | undefined;
+      try {
+        prepared = await ended.or(connection.prepare(requestNow()));
+      } catch (error) {
+        // Later a token that cannot be had is a connection that is lost.
+        if (!hasBegun && !signal?.aborted) throw error;
       }
-    } catch (error) {
+      try {
+        for await (const event of prepared
+          ? eventsOf(operation, connection, prepared, silenceMs, signal)
+          : []) {
+          const { update, retryAfterMs = 0 } = take(event);
+          [failures, hasBegun] = [0, true];
+          waitMs = retryAfterMs;
+          yield update;
+        }
+      } catch (error) {
+        if (signal?.aborted) break;
+        if (isFinal(error) || (error instanceof BrokenAnswerError && !hasBegun)) throw error;
+        if (error instanceof RefusedError) waitMs = (error.retryAfterSeconds ?? 0) * 1000;
+      }
       if (signal?.aborted) break;
-      if (isFinal(error) || (error instanceof BrokenAnswerError && !hasBegun)) throw error;
-      if (error instanceof RefusedError) waitMs = (error.retryAfterSeconds ?? 0) * 1000;
+      yield undefined;
+      const pauseMs = Math.min(maxWaitMs, waitMs || 0) + jitteredMs(backOff, failures++, Math.random);
+      await sleep(pauseMs, signal).catch(() => {});
     }
-    if (signal?.aborted) break;
-    yield undefined;
-    const pauseMs = Math.min(maxWaitMs, waitMs || 0) + jitteredMs(backOff, failures++, Math.random);
-    await sleep(pauseMs, signal).catch(() => {});
+  } finally {
+    ended.forget();
   }
-  ended.forget();
 }
 
 /** Of one signal, however many promises wait for it. */

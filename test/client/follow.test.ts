@@ -1,6 +1,7 @@
 /** The typed client on a stream: servers that are slow, wrong or gone, and callers that leave. */
 
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test, vi } from 'vitest';
 import { BrokenAnswerError, follow, streamStockSnapshots, viaGateway } from '../../lib/client/index.ts';
 
@@ -50,6 +51,17 @@ test('a caller that has left before it began opens nothing, and one that leaves 
     seen.signals.map(({ aborted }) => aborted),
     [true],
   );
+});
+
+test('a signal that outlives its streams keeps nothing of them, whether they were left or refused', async () => {
+  const { signal } = new AbortController();
+  const listeners = () => getEventListeners(signal, 'abort').length;
+  const open = world([() => answer([snapshot('1')], { ends: false })]);
+  for await (const _ of follow(streamStockSnapshots, open.connection, query, { signal })) break;
+  assert.equal(listeners(), 0);
+  const refused = world([() => new Response('{}', { status: 403 })]);
+  await assert.rejects(follow(streamStockSnapshots, refused.connection, query, { signal }).next());
+  assert.equal(listeners(), 0);
 });
 
 test('a caller that leaves while its token is fetched is not kept', async () => {
