@@ -5,6 +5,7 @@ import { getConfig } from '../../lib/catalogue/config.ts';
 import { createClient, direct, isClientError, RefusedError } from '../../lib/client/index.ts';
 import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
 import { baseUrlFault } from '../../lib/gateway/index.ts';
+import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { causeOf, causeOfConnection } from '../../lib/upstream/cause.ts';
 import { stemOf } from '../../lib/upstream/upstream-code.ts';
 import { diagnose, type RefusalFacts } from '../diagnose.ts';
@@ -89,7 +90,7 @@ function environmentPatient({
         ),
       ],
     };
-  const wrong = baseUrlFault(baseUrl);
+  const wrong = baseUrlFault(baseUrl) ?? doubledPathFault(baseUrl, [getConfig.path]);
   if (wrong) return { findings: [fault(`UPSTREAM_BASE_URL: ${wrong}.`)] };
   const secret = JSON.stringify({ app_key: APP_KEY, app_secret: APP_SECRET, access_token: ACCESS_TOKEN });
   return { findings: [], baseUrl, streamUrl, secret };
@@ -132,16 +133,17 @@ async function refusalOf(baseUrl: string, { signer }: Credential): Promise<Refus
     return undefined;
   } catch (error) {
     if (!isClientError(error)) throw error;
+    // Also of an answer that has begun and does not end.
+    if (error.kind === 'timed_out') return { code: 'upstream_timeout' };
     if (!response) {
       const { cause } = error as { readonly cause?: { readonly cause?: { readonly code?: unknown } } };
       const found = causeOfConnection(cause?.cause?.code);
-      return {
-        code: error.kind === 'timed_out' ? 'upstream_timeout' : 'upstream_unreachable',
-        ...(found && { cause: found }),
-      };
+      return { code: 'upstream_unreachable', ...(found && { cause: found }) };
     }
     const { status, headers } = response;
-    const stem = error instanceof RefusedError ? stemOf(error.errorCode) : '';
+    if (status === 429) return { code: 'upstream_rate_limited' };
+    const errorCode = (error instanceof RefusedError && error.errorCode) || '';
+    const stem = stemOf(errorCode);
     const header = (name: string) => headers.get(name) ?? undefined;
     const caused = causeOf({ status, stem, header, now: Date.now(), sentToken: false });
     const isRefused = status === 401 || status === 403;
@@ -151,12 +153,16 @@ async function refusalOf(baseUrl: string, { signer }: Credential): Promise<Refus
         ? 'upstream_path_unknown'
         : status >= 500
           ? 'upstream_error'
-          : 'upstream_broken_answer';
+          : /^[A-Z_]+$/.test(errorCode)
+            ? `${status} ${errorCode}`
+            : 'upstream_broken_answer';
     return { code, ...caused };
   }
 }
 
 function inWords(facts: RefusalFacts): string {
+  if (facts.code === 'upstream_rate_limited')
+    return 'The upstream limits requests at present (429). Wait a minute, find out what else uses the app key, and run the command again.';
   const found = diagnose(facts);
   return found ? `${found.sentence} ${found.remedy}` : `The upstream refuses: ${facts.code ?? facts.cause}.`;
 }

@@ -28,6 +28,10 @@ test('of the environment: what is well, and each fault', async (t) => {
   for (const [env, last] of [
     [{}, /^unknown Nothing else was looked at: /],
     [{ ...given, UPSTREAM_BASE_URL: 'ftp://a' }, /^fault UPSTREAM_BASE_URL: /],
+    [
+      { ...given, UPSTREAM_BASE_URL: 'https://api.example.com/openapi' },
+      /^fault UPSTREAM_BASE_URL: it ends with \/openapi, .*: write https:\/\/api\.example\.com\.$/,
+    ],
     [{ UPSTREAM_BASE_URL: url }, /^fault The secret is empty/],
     [{ ...given, UPSTREAM_BASE_URL: url }, /^well The upstream wants no access token\.$/],
     [{ ...given, APP_SECRET: 'canary-other', UPSTREAM_BASE_URL: url }, /^fault The app secret is wrong: /],
@@ -54,6 +58,47 @@ test('of the environment: what is well, and each fault', async (t) => {
         .at(-1) ?? '',
       last,
     );
+});
+
+test('an upstream that refuses for another reason than the key is not called another server', async (t) => {
+  const simulator = await startSimulator({ ...pair, port: 0 });
+  t.onTestFinished(() => simulator.close());
+  const told = async (status: number, error_code: string) => {
+    simulator.bring(() => ({ kind: 'status', status, body: { error_code } }));
+    return said(await examine(undefined, { ...given, UPSTREAM_BASE_URL: simulator.url }))
+      .split('\n')
+      .at(-1);
+  };
+  assert.match(
+    (await told(429, 'TOO_MANY_REQUESTS')) ?? '',
+    /^fault The upstream limits requests at present \(429\)\./,
+  );
+  assert.equal(await told(417, 'INVALID_REQUEST'), 'fault The upstream refuses: 417 INVALID_REQUEST.');
+  assert.match((await told(417, 'canary 4711')) ?? '', /^fault .* something that is not its interface\./);
+});
+
+test('an answer that begins and does not end is late', async (t) => {
+  const asked = new Promise<void>((resolve) => {
+    vi.stubGlobal('fetch', async () => {
+      resolve();
+      return new Response(new ReadableStream());
+    });
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  t.onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+  const findings = examine(undefined, { ...given, UPSTREAM_BASE_URL: 'https://api.example.com' });
+  await asked;
+  await new Promise(setImmediate);
+  vi.advanceTimersByTime(10_000);
+  assert.match(
+    said(await findings)
+      .split('\n')
+      .at(-1) ?? '',
+    /^fault The upstream gives no answer in time/,
+  );
 });
 
 test('of the market stream: whether its broker knows the key, and the upstream its session', async (t) => {
