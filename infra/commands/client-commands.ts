@@ -1,10 +1,15 @@
 /** The commands that call an interface as a client does, as a developer types them. */
 
+import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { command, operand, operands, refuse, value } from './command.ts';
 import { credentials } from './credentials.ts';
-import { json, urlIn } from './readers.ts';
+import { baseUrlIn, json } from './readers.ts';
 
-const gateway = value('<url>', 'a gateway, which signs: API_KEY, and TOKEN where it asks who calls', urlIn);
+const gateway = value(
+  '<url>',
+  'a gateway, which signs: API_KEY, and TOKEN where it asks who calls',
+  baseUrlIn,
+);
 
 export const call = command({
   options: {
@@ -16,7 +21,7 @@ export const call = command({
         : refuse('takes name=value, such as symbols=AAPL.');
     }),
     gateway,
-    upstream: value('<url>', 'the interface itself: APP_KEY, APP_SECRET and ACCESS_TOKEN', urlIn),
+    upstream: value('<url>', 'the interface itself: APP_KEY, APP_SECRET and ACCESS_TOKEN', baseUrlIn),
     body: value('<file>', 'JSON; - is standard input'),
     idempotencyKey: value('<text>', 'of a change that has no order id'),
     credentials,
@@ -32,6 +37,8 @@ export const call = command({
     const operation = findOperation(id);
     if ((given.gateway === undefined) === (given.upstream === undefined))
       return refuse('call takes --gateway or --upstream: where the operation is.');
+    const doubled = doubledPathFault(given.gateway ?? given.upstream, [operation.path]);
+    if (doubled) return refuse(`--${given.upstream === undefined ? 'gateway' : 'upstream'}: ${doubled}.`);
     if (operation.sideEffect && given.upstream !== undefined)
       return refuse(
         `${operation.id} has a side effect: call it by --gateway, whose journal keeps it from being sent twice.`,

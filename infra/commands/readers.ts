@@ -1,5 +1,6 @@
 /** What several commands read of their arguments, before another machine is asked anything. */
 
+import { checkBaseUrl } from '../../lib/client/connection.ts';
 import { ConfigError } from '../stack/config-error.ts';
 import { stackNameOf, stageOf } from '../stack/stages.ts';
 import { flag, refuse, value } from './command.ts';
@@ -24,6 +25,16 @@ export const urlIn = (text: string): string =>
   /^https?:\/\/[^\s?#]+$/.test(text) && URL.canParse(text)
     ? text.replace(/\/+$/, '')
     : refuse('must be a URL such as https://api.example.com/v1, without a query.');
+
+/** To which a client connects. */
+export function baseUrlIn(text: string): string {
+  const url = urlIn(text);
+  try {
+    return checkBaseUrl(url);
+  } catch (error) {
+    throw error instanceof TypeError ? refuse(`${error.message.replace('baseUrl:', 'must be')}.`) : error;
+  }
+}
 
 /** Names stages alone: the configuration has them, and AWS is not asked. */
 export function stageIn(text: string): string {

@@ -87,6 +87,27 @@ test('what is wrong is one line', async () => {
   }
 });
 
+test('a URL to which nothing can be sent is a wrong command line', async () => {
+  const call = ['call', 'getStockSnapshots', 'symbols=AAPL', 'category=US_STOCK'];
+  for (const words of [
+    [...call, '--gateway'],
+    [...call, '--upstream'],
+    ['watch', 'AAPL', '--gateway'],
+  ])
+    for (const [url, sentence] of [
+      ['http://api.example.com', 'must be https, or http on loopback, '],
+      ['https://user@api.example.com', 'must be https, or http on loopback, without credentials, '],
+      ...(words[0] === 'call'
+        ? [['https://api.example.com/openapi', 'it ends with /openapi, '] as const]
+        : []),
+    ] as const) {
+      const { code, out, err } = await run([...words, url]);
+      assert.deepEqual([code, out], [2, ''], err);
+      assert.ok(err.startsWith(words.at(-1) ?? '') && err.includes(sentence), err);
+      assert.equal(err.indexOf('\n'), err.length - 1);
+    }
+});
+
 test('watch follows the stream until it is interrupted', async (t) => {
   const words = ['watch', 'AAPL', 'MSFT', '--gateway', gateway.url, '--json'];
   const child = spawn(process.execPath, [launcher, ...words], {
