@@ -15,7 +15,7 @@ const budgets: Readonly<Record<string, number>> = {
   './limiter': 9200,
   './orders': 14_950,
   './gateway': 94_600,
-  './live': 34_850,
+  './live': 35_450,
   './fetch': 4100,
   './node': 5500,
   './aws': 206_000,
