@@ -17,6 +17,7 @@ import { DescribeRuleCommand, EventBridgeClient } from '@aws-sdk/client-eventbri
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { unsettledAttribute, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { noEndDays } from '../../lib/access-token/check.ts';
+import { StartError } from '../environment.ts';
 import { type AlarmName, alarmRows, alarmTable, causesOf } from '../stack/alarm-table.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
 import { limitsCommand } from './limits.ts';
@@ -48,8 +49,8 @@ export interface StatusPorts {
   alarms(): Promise<readonly AlarmState[]>;
   /** Names of the deployment's rules that run a function by the clock, and are switched off. */
   disabledSchedules(): Promise<readonly string[]>;
-  /** Of the last five minutes, by the id of each; without figures there is none. */
-  figures(asked: readonly Figure[]): Promise<ReadonlyMap<string, number>>;
+  /** The newest of each within the time, by its id; without figures there is none. */
+  figures(asked: readonly Figure[], lookBackMs: number): Promise<ReadonlyMap<string, number>>;
   /** One sentence for each stop of trading. */
   stops(): Promise<readonly string[]>;
   /** One sentence. */
@@ -85,7 +86,7 @@ export interface StatusReport {
   readonly version?: string;
   readonly alarms?: readonly Pick<AlarmState, 'name' | 'state' | 'since'>[];
   readonly limits?: string;
-  /** Of the last five minutes; one without figures is absent. */
+  /** Of the last five minutes, the token's of its last check; one without figures is absent. */
   readonly figures?: Readonly<Partial<Record<keyof typeof asked, number>>>;
   /** Orders whose outcome is unknown; absent where orders are closed. */
   readonly unknownOrders?: number;
@@ -110,7 +111,7 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
   const [journal, controls] = [outputs.get(orderJournalTableOutput), outputs.get(tradingControlsTableOutput)];
   const alarms = await part('alarms', () => ports.alarms());
   const [figures, disabledSchedules, stops, limits, unknownOrders, massCancels] = await Promise.all([
-    part('figures', async () => alarms && ports.figures(figuresOf(alarms))),
+    part('figures', async () => alarms && figuresFrom(ports, figuresOf(alarms))),
     part('schedules', () => ports.disabledSchedules()),
     controls === undefined ? undefined : part('stops of trading', () => ports.stops()),
     outputs.has('LimitsKey') ? part('limits', () => ports.limits()) : undefined,
@@ -144,6 +145,14 @@ const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
     const dimensions = alarms.find((one) => one.name === name)?.dimensions;
     return dimensions ? [{ id, metric, statistic, dimensions }] : [];
   });
+
+async function figuresFrom({ figures }: StatusPorts, all: readonly Figure[]) {
+  const isOfToken = ({ id }: Figure) => id === 'tokenDaysLeft';
+  const others = all.filter((one) => !isOfToken(one));
+  // The token is checked once a day at least.
+  const ofToken = await figures(all.filter(isOfToken), 25 * 3_600_000);
+  return new Map([...ofToken, ...(await figures(others, 300_000))]);
+}
 
 export function isWell({ alarms, disabledSchedules = [], unread }: StatusReport): boolean | undefined {
   if (disabledSchedules.length > 0 || alarms?.some(({ state }) => state === 'ALARM')) return false;
@@ -181,7 +190,7 @@ export function statusInWords(report: StatusReport, options: string): string {
     ...said(
       tokenDaysLeft,
       (tokenDaysLeft ?? 0) < noEndDays
-        ? `The access token has ${tokenDaysLeft} days left.`
+        ? `The access token had ${tokenDaysLeft} days left at its last check.`
         : 'The access token has no known end, or none is needed.',
     ),
     ...said(
@@ -229,17 +238,21 @@ function adviceOf(name: AlarmName, options: string): string {
   return `${command}; docs/runbook.md, “${runbook}”`;
 }
 
-/** @returns the report; with `watch` it never ends */
+/** @returns the report; with `watch` it never ends, also where the stack cannot be read for a while */
 export async function showStatus(
   { json, watch }: StatusOptions,
   ports: StatusPorts,
   write: (text: string) => void,
+  wait: () => Promise<unknown> = () => pause(30_000),
 ): Promise<StatusReport> {
-  for (;;) {
-    const report = await statusOf(ports);
+  for (let looks = 0; ; looks++) {
+    const report = await statusOf(ports).catch((error: unknown): StatusReport => {
+      if (looks === 0 || !(error instanceof StartError)) throw error;
+      return { stack: ports.target.stackName, unread: [error.message] };
+    });
     write(json ? JSON.stringify(report) : statusInWords(report, ports.target.options));
     if (!watch) return report;
-    await pause(30_000);
+    await wait();
   }
 }
 
@@ -307,12 +320,12 @@ export function deployedStatus(target: Target): StatusPorts {
       }
       return disabled;
     },
-    async figures(figures) {
+    async figures(figures, lookBackMs) {
       if (figures.length === 0) return new Map();
       const end = Date.now();
       const { MetricDataResults = [] } = await cloudWatch.send(
         new GetMetricDataCommand({
-          StartTime: new Date(end - 300_000),
+          StartTime: new Date(end - lookBackMs),
           EndTime: new Date(end),
           MetricDataQueries: figures.map(({ id, metric, statistic, dimensions }) => ({
             Id: id,

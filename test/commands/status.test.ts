@@ -1,10 +1,12 @@
 /** The status of a deployment: what is read is said, what rings comes with its command, and what cannot be read is unknown. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'vitest';
+import { CloudWatchClient, type GetMetricDataCommandInput } from '@aws-sdk/client-cloudwatch';
+import { describe, test, vi } from 'vitest';
 import type { Target } from '../../infra/commands/readers.ts';
 import {
   type AlarmState,
+  deployedStatus,
   isWell,
   namesIn,
   type StatusPorts,
@@ -12,6 +14,7 @@ import {
   statusInWords,
   statusOf,
 } from '../../infra/commands/status.ts';
+import { StartError } from '../../infra/environment.ts';
 import { alarmRows } from '../../infra/stack/alarm-table.ts';
 import { noEndDays } from '../../lib/access-token/check.ts';
 import { given } from './given.ts';
@@ -71,7 +74,7 @@ Countersign-prod keeps upstream.limits as configured: published.
 Left of the limit of market data, at least: 120; refused: 0.
 Shared answers: 200 reads, 95 % hits.
 The oldest quote in an answer was 41 s old; stale answers: 3.
-The access token has 2.5 days left.
+The access token had 2.5 days left at its last check.
 Trade events: connected.
 Orders whose outcome is unknown: 2.
 Mass cancels under way: 1.`,
@@ -175,6 +178,66 @@ describe('what cannot be read', () => {
       assert.doesNotMatch(statusInWords(report, '--stage prod'), /secret words/);
       if (name !== 'limits') assert.match(statusInWords(report, '--stage prod'), /as configured/);
     });
+});
+
+test('the token’s days are those of its last check, which was up to a day ago', async () => {
+  const lookBacks = new Map<string, number>();
+  await statusOf(
+    ports({
+      async figures(all, lookBackMs) {
+        for (const { id } of all) lookBacks.set(id, lookBackMs);
+        return new Map();
+      },
+    }),
+  );
+  const hour = 3_600_000;
+  for (const [id, lookBackMs] of lookBacks)
+    assert.equal(lookBackMs > 24 * hour, id === 'tokenDaysLeft', `${id} ${lookBackMs}`);
+  assert.ok(lookBacks.has('tokenDaysLeft') && lookBacks.has('limitLeft'));
+
+  vi.stubEnv('AWS_REGION', 'eu-central-1');
+  const asked = vi.spyOn(CloudWatchClient.prototype, 'send').mockImplementation(async () => ({
+    MetricDataResults: [{ Id: 'tokenDaysLeft', Values: [2, 3] }],
+  }));
+  const figure = { id: 'tokenDaysLeft', metric: 'TokenDaysLeft', statistic: 'Minimum', dimensions: [] };
+  const found = await deployedStatus({ stackName: 'Countersign-prod', options: '' }).figures(
+    [figure],
+    25 * hour,
+  );
+  const [[{ input }] = assert.fail()] = asked.mock.calls;
+  const { StartTime, EndTime } = input as GetMetricDataCommandInput;
+  vi.unstubAllEnvs();
+  asked.mockRestore();
+  assert.equal(Number(EndTime) - Number(StartTime), 25 * hour);
+  assert.equal(found.get('tokenDaysLeft'), 2);
+});
+
+test('who watches goes on watching while the stack cannot be read, if it could be at first', async () => {
+  const written: string[] = [];
+  let looks = 0;
+  const away = new StartError('The stack Countersign-prod cannot be read: Rate exceeded');
+  const watch = (outputs: StatusPorts['outputs']) =>
+    showStatus(
+      { watch: true, json: false },
+      ports({ outputs }),
+      (text) => void written.push(text),
+      async () => {
+        if (++looks === 3) throw new Error('interrupted');
+      },
+    );
+  await assert.rejects(
+    watch(async () => (looks === 1 ? Promise.reject(away) : new Map())),
+    /^Error: interrupted$/,
+  );
+  assert.equal(written.length, 3);
+  assert.equal(written[1], `Countersign-prod\nUnknown: ${away.message}`);
+  assert.match(written[2] ?? '', /^These alarms ring:$/m);
+  looks = 0;
+  await assert.rejects(
+    watch(() => Promise.reject(away)),
+    (error) => error === away,
+  );
+  assert.equal(looks, 0);
 });
 
 test('a stage without orders says nothing of them, and no figures are no figures', async () => {
