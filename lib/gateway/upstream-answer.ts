@@ -129,6 +129,10 @@ const contradictsItself = ({ upstream }: Refusal) =>
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
+/** Whether the code is about key or signature, also where a status of a failure leaves open what became of an order. */
+export const isAboutCredential = (upstream?: UpstreamRefusal): boolean =>
+  meaningOf[stemOf(upstream?.errorCode)] === 'upstream_auth_failed' && !isReplay(upstream);
+
 /**
  * An accepted order uses its id up, a refused one does not (seen live). This request placed nothing, but an earlier one
  * did, most likely the same whose answer was lost: a client that reads a refusal takes another id, and has two orders.

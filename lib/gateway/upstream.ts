@@ -20,7 +20,7 @@ import {
   type UpstreamBreaker,
 } from './read-again.ts';
 import type { LetGo, Send, SendResult } from './send.ts';
-import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
+import { isAboutCredential, readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
 
@@ -263,4 +263,6 @@ const isRateLimited = ({ code, upstream }: Refusal) =>
 
 const isAuthRefusal = (outcome: UpstreamOutcome) =>
   outcome.kind === 'refused' &&
-  (outcome.refusal.code === 'upstream_auth_failed' || outcome.refusal.code === 'upstream_token_expired');
+  (outcome.refusal.code === 'upstream_auth_failed' ||
+    outcome.refusal.code === 'upstream_token_expired' ||
+    isAboutCredential(outcome.refusal.upstream));

@@ -333,6 +333,19 @@ describe('after a rotation', () => {
     assert.equal(simulator.orders.length, 1);
   });
 
+  test('an order whose refusal leaves it open is not sent again either, but the next is placed', async (t) => {
+    const { simulator, order, reads } = await rotate(t);
+    simulator.setCredentials([credentials, rotated]);
+    const body = { error_code: 'INCORRECT_SIGN', message: 'no' };
+    let times = 0;
+    simulator.bring(() => (times++ === 0 ? { kind: 'status', status: 500, body } : undefined));
+    problemOf(await order(), { status: 502, code: 'outcome_unknown' });
+    assert.equal(simulator.received.length, 2);
+    assert.equal(reads.current, 2);
+    assert.equal((await order()).status, 200);
+    assert.equal(simulator.received.at(-1)?.headers['x-app-key'], rotated.appKey);
+  });
+
   test('a source that cannot be asked, or holds nothing usable, leaves the refusal', async (t) => {
     for (const secret of [new Error('down'), undefined, 'nonsense']) {
       const { gateway, vault, simulator } = await rotate(t);
