@@ -80,7 +80,6 @@ export class Comparing {
     if (this.#compareAt > clock()) return;
     try {
       await this.#compare(signal);
-      this.#failures = 0;
     } catch (cause) {
       if (signal.aborted) return;
       report({ kind: 'failed', step: 'compare', cause });
@@ -134,7 +133,11 @@ export class Comparing {
     // A newer stream has asked for a comparison of its own.
     if (!stream || this.#callbacks.stream() !== stream) return;
     this.#previous = { stream, startedAt, failed };
-    this.#compareAt = startedAt + (age >= tuning.lagMs ? tuning.compareEveryMs : tuning.lagMs);
+    const nextAt = startedAt + (age >= tuning.lagMs ? tuning.compareEveryMs : tuning.lagMs);
+    // What failed in one account may pass soon. What does not is tried as often as all is compared, in the end.
+    const again = { ...failedPause, maxMs: tuning.compareEveryMs };
+    this.#compareAt = failed.size > 0 ? Math.min(nextAt, clock() + backOffMs(again, this.#failures)) : nextAt;
+    this.#failures = failed.size > 0 ? this.#failures + 1 : 0;
     if (mute) stream.end('mute');
   }
 

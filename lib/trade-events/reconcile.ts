@@ -73,7 +73,7 @@ export class Reconciler {
     this.#onAdded = onAdded;
   }
 
-  /** Rejects when the store failed, or something in each account. */
+  /** Rejects when the store cannot be listed, or something failed in each account. */
   async compare(call: ComparisonCall): Promise<Comparison> {
     const failed = new Map<string, unknown>();
     // An account that the upstream refuses must not keep the others from their comparison.

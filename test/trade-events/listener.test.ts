@@ -488,6 +488,17 @@ describe('an account whose orders the upstream refuses to show', () => {
     checkReports(world);
   });
 
+  test('is asked again soon, because it may be a passing fault, and ever more seldom', async () => {
+    const { world } = await withTwo();
+    const askedAt: number[] = [];
+    world.upstream.refuses = (id, read) =>
+      id === other && read === 'openOrders' && askedAt.push(world.time.now()) > 0;
+    await world.pass(40 * minute);
+    const pauses = askedAt.slice(1).map((at, index) => at - askedAt[index]!);
+    assert.ok(pauses[0]! < 15 * second, `${pauses}`);
+    assert.ok(pauses.at(-1)! > 4 * minute && pauses.length < 20, `${pauses}`);
+  });
+
   test('is left as it was, and what changed meanwhile comes later, as no fault of the stream', async () => {
     const { world, theirs } = await withTwo();
     const refused = new Set<string>();
