@@ -192,7 +192,7 @@ async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
   for (const hint of new Set(made.flatMap((one) => hintsFor(one, issuer)))) say(hint);
   if (made.length > 1)
     say(
-      `That is the user of each issuer in the table: ${made.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
+      `That is the user of the stage’s issuer, and of each other one in the table: ${made.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
     );
 }
 

@@ -80,7 +80,9 @@ function createStreams(
 ): AccountSnapshots {
   const { clock } = parts;
   const { random = Math.random, sleep: wait = sleep } = options;
+  let isReplaced = false;
   const onReplaced = () => {
+    isReplaced = true;
     own.onReplaced();
     hub.close();
   };
@@ -133,6 +135,8 @@ function createStreams(
         await free();
         throw error;
       });
+      // Nobody takes this stream: it is asked for again, of the other account.
+      if (isReplaced) await free();
       // What cannot be had now comes when it can; what is refused will not come.
       if (first?.kind === 'refused' && !isOutage(first.refusal)) {
         await free();

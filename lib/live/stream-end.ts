@@ -49,7 +49,7 @@ export function endOfRefused(refusal: Refusal, random: () => number): string | u
   return serverSent('end', JSON.stringify({ ...endData(reason, random), code: refusal.code }));
 }
 
-/** Between two looks at what a caller may have: shorter than between two beats, so that each comes after a look. */
+/** Between two looks at what a caller may have; one comes with the first text after that, at most a beat later. */
 const lookMs = 4000;
 
 /** The texts as long as their caller may have them. */

@@ -115,7 +115,7 @@ test('after a change of issuer, what takes away reaches the user of the issuer b
   assert.equal(await kindOf(key), 'granted');
   assert.equal(
     (await run('block --user alice')).at(-1),
-    `That is the user of each issuer in the table: ${issuer}, ${before}. grant, bind and unblock take the stage’s issuer.`,
+    `That is the user of the stage’s issuer, and of each other one in the table: ${issuer}, ${before}. grant, bind and unblock take the stage’s issuer.`,
   );
   assert.deepEqual([await kindOf(key), await kindOf(user)], ['revoked', 'revoked']);
   await run('unblock --user alice');

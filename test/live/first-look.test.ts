@@ -1,7 +1,7 @@
 /** How a stream begins: what it asks for before its first event costs no other caller a refresh, also where the upstream is slow. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'vitest';
+import { type TestContext, test, vi } from 'vitest';
 import {
   createMemorySnapshotStore,
   type RefreshRecord,
@@ -17,7 +17,14 @@ import { liveStep } from '../../lib/live/live-step.ts';
 import type { StreamShares } from '../../lib/live/stream-shares.ts';
 
 /** @param answerMs how long the upstream takes; what it is not left as long for is not waited for */
-function world(t: TestContext, { answerMs = 0, shares }: { answerMs?: number; shares?: StreamShares } = {}) {
+function world(
+  t: TestContext,
+  {
+    answerMs = 0,
+    shares,
+    appKeys = ['k'],
+  }: { answerMs?: number; shares?: StreamShares; appKeys?: readonly [string, string?] } = {},
+) {
   const written: RefreshRecord[] = [];
   const memory = createMemorySnapshotStore();
   const store: SnapshotStore = {
@@ -29,13 +36,19 @@ function world(t: TestContext, { answerMs = 0, shares }: { answerMs?: number; sh
   };
   const stores = { ...createMemoryCacheStores(), snapshots: () => store };
   const sent: string[] = [];
+  const newest = appKeys.at(-1);
+  let reads = 0;
   const gateway = createCore({
     operations: [getStockSnapshots, streamStockSnapshots],
     upstreamBaseUrl: 'https://upstream.invalid',
-    secrets: { read: async () => JSON.stringify({ app_key: 'k', app_secret: 's' }) },
+    secrets: { read: async () => JSON.stringify({ app_key: appKeys[reads++] ?? newest, app_secret: 's' }) },
     cache: liveStep({ ...stores, reads: cacheStep(stores), ...(shares && { shares }) }),
-    async send({ url }, { timeoutMs }) {
+    async send({ url, headers }, { timeoutMs }) {
       if (!url.includes('snapshot')) return { kind: 'unreachable' };
+      if (headers['x-app-key'] !== newest) {
+        const body = new TextEncoder().encode('{"error_code":"UNAUTHORIZED"}');
+        return { kind: 'answer', status: 401, header: () => undefined, body };
+      }
       sent.push(url);
       if (timeoutMs < answerMs) return { kind: 'timeout' };
       await new Promise((resolve) => setTimeout(resolve, Math.min(answerMs, 800)));
@@ -92,6 +105,20 @@ test('a time-out of a request with little time left tells no instance that the u
   assert.ok(sent.length >= 6);
   assert.deepEqual(failures(), []);
   assert.equal((await read('A')).status, 200);
+});
+
+test('a stream that begins while the app key is replaced takes the room of one', async (t) => {
+  const held = new Set<symbol>();
+  const shares: StreamShares = {
+    async take() {
+      const own = Symbol();
+      held.add(own);
+      return async () => void held.delete(own);
+    },
+  };
+  const { open } = world(t, { shares, appKeys: ['k', 'next-k'] });
+  assert.equal((await open('A')).status, 200);
+  await vi.waitFor(() => assert.equal(held.size, 1), { timeout: 20_000 });
 });
 
 test('a stream that its caller may not have asks for nothing, and one that is refused leaves its room', async (t) => {
