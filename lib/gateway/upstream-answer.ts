@@ -129,7 +129,7 @@ const contradictsItself = ({ upstream }: Refusal) =>
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
-/** Whether the code is about key or signature, also where a status of a failure leaves open what became of an order. */
+/** Whether the upstream's code is about key or signature, also where its status leaves open what became of an order. */
 export const isAboutCredential = (upstream?: UpstreamRefusal): boolean =>
   meaningOf[stemOf(upstream?.errorCode)] === 'upstream_auth_failed' && !isReplay(upstream);
 

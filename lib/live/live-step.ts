@@ -135,7 +135,7 @@ function createStreams(
         await free();
         throw error;
       });
-      // Nobody takes this stream: it is asked for again, of the other account.
+      // The gateway asks for this stream again, of the other account, and drops this one.
       if (isReplaced) await free();
       // What cannot be had now comes when it can; what is refused will not come.
       if (first?.kind === 'refused' && !isOutage(first.refusal)) {

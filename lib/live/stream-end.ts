@@ -42,7 +42,7 @@ export const endData = (reason: string, random: () => number): Readonly<Record<s
   retry_after_ms: Math.floor(random() * maxReturnMs),
 });
 
-/** The last event for a caller who may not have the stream any more; undefined while nobody can tell that. */
+/** The last event for a caller who may not have the stream any more; undefined while the gateway cannot read that. */
 export function endOfRefused(refusal: Refusal, random: () => number): string | undefined {
   if (refusal.code === 'access_unavailable') return undefined;
   const reason = isExpiry(refusal) ? 'token_expired' : 'revoked';

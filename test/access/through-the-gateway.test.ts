@@ -133,7 +133,7 @@ test('a stream of quotes that is open ends within 60 s of a revocation, with its
   }
 });
 
-test('a stream of quotes goes on while nobody can tell who may have it', async (t) => {
+test('a stream of quotes goes on while the gateway cannot read who may have it', async (t) => {
   const { follow, state, admin } = await worldFor(t);
   const next = await follow(token);
   assert.equal((await next())[0], 'snapshot');

@@ -147,7 +147,7 @@ describe('an event', () => {
     assert.deepEqual(await accountsOf({ apiKeyId: null, userArn: 'arn:aws:iam::1:user/a' }), [
       `misses/${user.unit}`,
     ]);
-    // Whoever assumes a role names the session: all of them are one caller.
+    // The caller who assumes a role names the session: all sessions are one caller.
     const role = await callerOf({ key: 'arn:aws:iam::123456789012:role/traders' });
     for (const session of ['i-0abc', 'another'])
       assert.deepEqual(
