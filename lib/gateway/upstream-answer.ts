@@ -129,9 +129,9 @@ const contradictsItself = ({ upstream }: Refusal) =>
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
-/** Whether the upstream's code is about key or signature, also where its status leaves open what became of an order. */
-export const isAboutCredential = (upstream?: UpstreamRefusal): boolean =>
-  meaningOf[stemOf(upstream?.errorCode)] === 'upstream_auth_failed' && !isReplay(upstream);
+/** What the upstream's code means, also where its status leaves open what became of an order. */
+export const meantBy = (upstream?: UpstreamRefusal): RefusalCode | undefined =>
+  isReplay(upstream) ? undefined : meaningOf[stemOf(upstream?.errorCode)];
 
 /**
  * An accepted order uses its id up, a refused one does not (seen live). This request placed nothing, but an earlier one

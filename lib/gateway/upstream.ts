@@ -6,7 +6,6 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
-import { stemOf } from '../upstream/upstream-code.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
@@ -20,7 +19,7 @@ import {
   type UpstreamBreaker,
 } from './read-again.ts';
 import type { LetGo, Send, SendResult } from './send.ts';
-import { isAboutCredential, readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
+import { meantBy, readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
 
@@ -259,10 +258,10 @@ export const wasNotSent = (outcome: UpstreamOutcome): boolean =>
 
 /** Also of an order that may be live all the same, because the code came with the status of a failure. */
 const isRateLimited = ({ code, upstream }: Refusal) =>
-  code === 'upstream_rate_limited' || stemOf(upstream?.errorCode) === 'TOO_MANY_REQUESTS';
+  code === 'upstream_rate_limited' || meantBy(upstream) === 'upstream_rate_limited';
 
 const isAuthRefusal = (outcome: UpstreamOutcome) =>
   outcome.kind === 'refused' &&
   (outcome.refusal.code === 'upstream_auth_failed' ||
     outcome.refusal.code === 'upstream_token_expired' ||
-    isAboutCredential(outcome.refusal.upstream));
+    meantBy(outcome.refusal.upstream) === 'upstream_auth_failed');
