@@ -3,8 +3,10 @@
  * it is a fault.
  */
 
+import type { GenericSchema } from 'valibot';
 import { type PlaceFault, shorten, toPointerPart } from './faults.ts';
 import type { Operation } from './operation.ts';
+import { itemOf, memberOf } from './places.ts';
 
 /** Also within a longer name, such as `x[account_id]`, and in any case, as some servers read names. */
 export const looksLikeAccount = (name: string): boolean => /account/i.test(name);
@@ -22,13 +24,13 @@ type Pairs = readonly (readonly [name: string, value: string])[];
  * @param body parsed, without a name that comes twice; undefined where there is none
  */
 export function accountsNamed(
-  { accounts: places }: Pick<Operation, 'accounts'>,
+  { accounts: places, body: schema }: Pick<Operation, 'accounts' | 'body'>,
   query: Pairs,
   body?: unknown,
 ): AccountsNamed {
   const declared = places?.query ?? [];
   const ofQuery = query.flatMap(([name, value]) => (declared.includes(name) ? [value] : []));
-  const { accounts, faults } = accountsOfBody(places?.body ?? [], body);
+  const { accounts, faults } = accountsOfBody(places?.body ?? [], body, schema);
   return { accounts: [...new Set([...ofQuery, ...accounts])], faults };
 }
 
@@ -41,13 +43,19 @@ interface Part {
   /** Its JSON Pointer, and the same with `*` for each element of a list. */
   readonly pointer: string;
   readonly place: string;
+  /** Undefined where the catalogue does not know the part. */
+  readonly schema: GenericSchema | undefined;
 }
 
-function accountsOfBody(declared: readonly string[], body: unknown): AccountsNamed {
+function accountsOfBody(
+  declared: readonly string[],
+  body: unknown,
+  whole: GenericSchema | undefined,
+): AccountsNamed {
   const accounts: string[] = [];
   const faults: PlaceFault[] = [];
   // A loop: a body of a megabyte can be nested deeper than calls can.
-  const parts: Part[] = isObject(body) ? [{ value: body, pointer: '', place: '' }] : [];
+  const parts: Part[] = isObject(body) ? [{ value: body, pointer: '', place: '', schema: whole }] : [];
   for (let part = parts.pop(); part && faults.length < maxFaults; part = parts.pop()) {
     const isList = Array.isArray(part.value);
     for (const [name, value] of Object.entries(part.value)) {
@@ -55,12 +63,14 @@ function accountsOfBody(declared: readonly string[], body: unknown): AccountsNam
       const step = toPointerPart(name);
       const pointer = `${part.pointer}/${step}`;
       const place = `${part.place}/${isList ? '*' : step}`;
+      const schema = part.schema && (isList ? itemOf(part.schema) : memberOf(part.schema, name));
       if (declared.includes(place)) {
         if (typeof value === 'string') accounts.push(value);
         else faults.push({ name: pointer, detail: 'an account is a text', received: shown(value) });
-      } else if (!isList && looksLikeAccount(name))
+        // A name that the catalogue has at this place means there what the catalogue says.
+      } else if (!isList && !schema && looksLikeAccount(name))
         faults.push({ name: pointer, detail: unexpected(declared), received: shown(value) });
-      else if (isObject(value)) parts.push({ value, pointer, place });
+      else if (isObject(value)) parts.push({ value, pointer, place, schema });
     }
   }
   return { accounts, faults };

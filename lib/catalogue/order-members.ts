@@ -87,7 +87,7 @@ const maxFaults = 20;
 /**
  * The members of a body that its operation does not name; none for an operation that places or replaces nothing.
  *
- * @param allowed names that pass all the same, with values that are neither lists nor objects
+ * @param allowed names that pass all the same, with plain values or lists of them
  */
 export function orderMemberFaults(
   operation: Operation,
@@ -108,7 +108,10 @@ export function orderMemberFaults(
       const part = memberOf(schema, name);
       const place = `${at}/${toPointerPart(name)}`;
       if (part) look(part, member, place);
-      else faults.push(...unknownMember(operation, name, place, allowed.includes(name) && isPlain(member)));
+      else
+        faults.push(
+          ...unknownMember(operation, name, place, allowed.includes(name) && isAdmissible(operation, member)),
+        );
     }
   };
   look(operation.body, body, '');
@@ -116,6 +119,17 @@ export function orderMemberFaults(
 }
 
 const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+/** A plain value, or a list of such values and of objects of them, in which nothing can be read as a member of an order. */
+function isAdmissible(operation: Operation, value: unknown): boolean {
+  const isPart = (one: unknown) =>
+    isPlain(one) ||
+    (!Array.isArray(one) &&
+      Object.entries(one as object).every(
+        ([name, member]) => isPlain(member) && meantMember(operation, name) === undefined,
+      ));
+  return isPlain(value) || (Array.isArray(value) && value.every(isPart));
+}
 
 function unknownMember(
   operation: Operation,

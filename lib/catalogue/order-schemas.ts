@@ -11,7 +11,8 @@ export const market = v.picklist(['US']);
 export const clientOrderId = text;
 
 export const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
-export const instrumentType = v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']);
+export const instrumentTypes = ['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT'] as const;
+export const instrumentType = v.picklist(instrumentTypes);
 export const entrustType = v.picklist(['QTY', 'AMOUNT']);
 export const orderType = v.picklist([
   'MARKET',
@@ -25,20 +26,33 @@ export const orderType = v.picklist([
 ]);
 export const timeInForce = v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']);
 export const trailingType = v.picklist(['AMOUNT', 'PERCENTAGE']);
-export const tradingSession = v.picklist(['ALL', 'CORE', 'NIGHT']);
+
+/** Sessions that an order may be executed in, by each word that clients send for them. */
+export const sessionsOf = {
+  ALL: ['ALL'],
+  CORE: ['CORE'],
+  NIGHT: ['NIGHT'],
+  ALL_DAY: ['ALL', 'NIGHT'],
+  Y: ['ALL'],
+  N: ['CORE'],
+} as const;
+export const tradingSession = v.picklist(Object.keys(sessionsOf) as (keyof typeof sessionsOf)[]);
+
+/** A whole number as text, or as a number, as some clients write it. */
+const wholeNumber = v.union([v.string(), v.pipe(v.number(), v.integer('a whole number'))]);
 
 /** What a new order and a listed order may have in common, besides their prices. */
 export const terms = {
   expire_date: requestedDay,
   trailing_type: trailingType,
   algo_type: v.picklist(['TWAP', 'VWAP', 'POV']),
-  target_vol_percent: v.pipe(v.string(), v.description('POV only: 1 to 20, as text.')),
-  max_target_percent: v.pipe(v.string(), v.description('TWAP and VWAP: 1 to 20, as text.')),
+  target_vol_percent: v.pipe(wholeNumber, v.description('POV only: 1 to 20, as text.')),
+  max_target_percent: v.pipe(wholeNumber, v.description('TWAP and VWAP: 1 to 20, as text.')),
   algo_start_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
   algo_end_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
   position_intent: v.picklist(['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE']),
   leg_in_or_out: v.picklist(['LEG_IN', 'LEG_OUT']),
-  position_id: v.string(),
+  position_id: wholeNumber,
   leg_in_strategy: v.picklist([
     'VERTICAL',
     'CALENDAR',
@@ -51,6 +65,15 @@ export const terms = {
     'CUSTOM',
   ]),
   option_strategy: optionStrategy,
+  event_outcome: v.pipe(
+    v.picklist(['yes', 'no']),
+    v.description('Event contracts only: the side that is traded. It pays at most one dollar.'),
+  ),
+  extended_hours: v.pipe(v.boolean(), v.description('True: executed outside the regular session, too.')),
+  account_tax_type: v.pipe(
+    v.picklist(['GENERAL', 'SPECIFIC']),
+    v.description('Tax class, in regions that have one; it names no account.'),
+  ),
 };
 
 /** What a call that concerns one order, or one combination, answers. */

@@ -37,7 +37,7 @@ import {
 const leg = v.pipe(
   v.looseObject({
     side,
-    market,
+    market: omittable(market),
     instrument_type: v.picklist(['EQUITY', 'OPTION']),
     symbol: v.pipe(
       text,
@@ -63,14 +63,16 @@ const newClientOrderId = v.pipe(
   v.regex(parameters.plain, 'printable ASCII, no & and no space at an end'),
 );
 
+const ofLegs = 'An option order may leave it to its legs; any other order needs it.';
+
 const newOrderMembers = joined(
   {
     client_order_id: newClientOrderId,
-    combo_type: comboType,
-    instrument_type: instrumentType,
+    combo_type: omittable(v.pipe(comboType, v.description('NORMAL when absent.'))),
+    instrument_type: omittable(v.pipe(instrumentType, v.description(ofLegs))),
     entrust_type: entrustType,
-    symbol: text,
-    market,
+    symbol: omittable(v.pipe(text, v.description(ofLegs))),
+    market: omittable(v.pipe(market, v.description(ofLegs))),
     side,
     order_type: orderType,
     time_in_force: timeInForce,
@@ -89,13 +91,15 @@ const newOrderMembers = joined(
 
 type InstrumentType = v.InferInput<typeof instrumentType>;
 
-/** A stock order says in which session it may be executed. */
+/** A stock order says in which session it may be executed. An order names what it trades, if its legs do not. */
 export type SessionGiven =
   | {
       readonly instrument_type: 'EQUITY';
+      readonly symbol: string;
       readonly support_trading_session: v.InferInput<typeof tradingSession>;
     }
-  | { readonly instrument_type: Exclude<InstrumentType, 'EQUITY'> };
+  | { readonly instrument_type: Exclude<InstrumentType, 'EQUITY'>; readonly symbol: string }
+  | { readonly instrument_type?: 'OPTION' | null; readonly legs: readonly object[] };
 
 /**
  * Asks for the session in the type alone: the refusal was seen in a sandbox, and for ordinary orders. A request without
@@ -218,7 +222,9 @@ export const previewOrder = describe({
         withSession(
           v.looseObject(
             joined(newOrderMembers, {
-              instrument_type: v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'EVENT']),
+              instrument_type: omittable(
+                v.pipe(v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'EVENT']), v.description(ofLegs)),
+              ),
               current_ask: omittable(v.pipe(decimalText, v.description('The ask that the user sees.'))),
               current_bid: omittable(v.pipe(decimalText, v.description('The bid that the user sees.'))),
             }),
@@ -305,17 +311,18 @@ export const replaceOrder = describe({
         v.looseObject({
           client_order_id: clientOrderId,
           time_in_force: omittable(timeInForce),
+          expire_date: omittable(terms.expire_date),
           stop_price: omittable(decimalText),
           limit_price: omittable(decimalText),
           quantity: omittable(decimalText),
           order_type: omittable(orderType),
           trailing_type: omittable(trailingType),
           trailing_stop_step: omittable(decimalText),
-          target_vol_percent: omittable(v.string()),
-          max_target_percent: omittable(v.string()),
+          target_vol_percent: omittable(terms.target_vol_percent),
+          max_target_percent: omittable(terms.max_target_percent),
           algo_start_time: omittable(v.string()),
           algo_end_time: omittable(v.string()),
-          legs: omittable(v.array(v.looseObject({ id: text, quantity: decimalText }))),
+          legs: omittable(v.array(v.looseObject({ id: text, quantity: omittable(decimalText) }))),
         }),
       ),
       v.minLength(1),
@@ -366,7 +373,7 @@ export const batchPlaceOrders = describe({
       v.array(
         v.looseObject({
           client_order_id: newClientOrderId,
-          combo_type: v.picklist(['NORMAL']),
+          combo_type: omittable(v.picklist(['NORMAL'])),
           instrument_type: v.picklist(['EQUITY']),
           entrust_type: v.picklist(['QTY']),
           support_trading_session: tradingSession,

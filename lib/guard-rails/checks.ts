@@ -1,8 +1,8 @@
 /** The checks of one order by itself: what they compare, and what they say of an order that fails. */
 
-import { compareDecimals, multiplyDecimals, subtractDecimals } from '../kernel/decimals.ts';
+import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import { namesOf, plainSymbol } from './contracts.ts';
-import type { CheckName, TradingLimits, UnknownName } from './limits.ts';
+import type { CheckName, TradingLimits, Unknown } from './limits.ts';
 import {
   hundredth,
   notionalOf,
@@ -11,8 +11,11 @@ import {
   pricedSymbol,
   priceKey,
   quotesFor,
+  stray,
+  unnamed,
+  unquoted,
 } from './notional.ts';
-import { absolute, hasLimitPrice, hasStrayLegs, type OrderToCheck } from './order.ts';
+import { absolute, hasLimitPrice, hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
 
 /** A check that an order fails. */
 export interface Failure {
@@ -24,7 +27,7 @@ export interface Failure {
   /** Where the order stands in the request, as a JSON Pointer. */
   readonly at: string;
   /** The check needs something that is not known: the order may be within the limit. */
-  readonly unknown?: UnknownName;
+  readonly unknown?: Unknown;
   /** The gateway's limit has room, of which the user has a share already. */
   readonly isShare?: true;
 }
@@ -35,12 +38,19 @@ type Check = (
   prices: Prices,
 ) => Omit<Failure, 'check' | 'at'> | undefined;
 
-/** What an order comes to. */
+/** In place of what an order comes to. */
 export const notKnown = 'not known';
 
+/** The order does not say something that a check looks at, or was not seen. */
+const unsaid = ({ doubt }: Pick<OrderToCheck, 'doubt'>, member: string) => ({
+  came: notKnown,
+  unknown: doubt ?? { name: 'order' as const, why: `the order names no ${member}` },
+});
+
 const single: Partial<Record<CheckName, Check>> = {
-  restricted_symbols: ({ symbols }, { restricted_symbols: limit }) => {
+  restricted_symbols: (order, { restricted_symbols: limit }) => {
     if (!limit) return undefined;
+    const { symbols } = order;
     const restricted = new Set(limit.map(plainSymbol));
     const all = symbols.map((one) => ({ ...one, ...namesOf(one.symbol, one.instrument) }));
     const found = all.find(({ names, contract = '' }) =>
@@ -50,13 +60,18 @@ const single: Partial<Record<CheckName, Check>> = {
     if (found) return { limit: told, came: found.symbol };
     const other = all.find(({ isKnown, isContradictory }) => !isKnown || isContradictory);
     if (other)
-      return { limit: told, came: `${other.symbol}, whose underlying is ${notKnown}`, unknown: 'contract' };
-    return all.length > 0 ? undefined : { limit: told, came: notKnown, unknown: 'order' };
+      return {
+        limit: told,
+        came: other.symbol,
+        unknown: { name: 'contract', why: `the underlying of ${other.symbol} is ${notKnown}` },
+      };
+    return all.length > 0 ? undefined : { limit: told, ...unsaid(order, 'symbol') };
   },
-  allowed_symbols: ({ symbols }, { allowed_symbols: limit }) => {
+  allowed_symbols: (order, { allowed_symbols: limit }) => {
     if (!limit) return undefined;
+    const { symbols } = order;
     const told = limit.join(', ') || 'none';
-    if (symbols.length === 0) return { limit: told, came: notKnown, unknown: 'order' };
+    if (symbols.length === 0) return { limit: told, ...unsaid(order, 'symbol') };
     const [exactly, plainly] = [new Set(upper(limit)), new Set(limit.map(plainSymbol))];
     const other = symbols.find(({ symbol, instrument, contract = '', isContradictory }) => {
       const { names, isClass } = namesOf(symbol, instrument);
@@ -67,20 +82,22 @@ const single: Partial<Record<CheckName, Check>> = {
     });
     return other && { limit: told, came: other.symbol };
   },
-  allowed_sides: ({ sides }, { allowed_sides: limit }) => notAmong(sides, limit),
-  allowed_order_types: ({ orderType }, { allowed_order_types: limit }) =>
-    notAmong(orderType === undefined ? [] : [orderType], limit),
-  allowed_sessions: ({ sessions }, { allowed_sessions: limit }) => notAmong(sessions, limit),
-  max_order_quantity: (order, { max_order_quantity: limit }) => {
-    const { quantity, amount, isUnreadable } = order;
+  allowed_sides: (order, { allowed_sides: limit }) => notAmong(order.sides, limit, unsaid(order, 'side')),
+  allowed_order_types: (order, { allowed_order_types: limit }) =>
+    notAmong(order.orderType === undefined ? [] : [order.orderType], limit, unsaid(order, 'order_type')),
+  allowed_sessions: (order, { allowed_sessions: limit }) =>
+    notAmong(order.sessions, limit, unsaid(order, 'support_trading_session')),
+  max_order_quantity: (order, limits, prices) => {
+    const { max_order_quantity: limit } = limits;
+    const { quantity, amount, doubt } = order;
     if (limit === undefined) return undefined;
     const failed = quantity === undefined ? undefined : above(quantity, limit);
     // What is known may be too much already.
     if (failed) return failed;
-    // How many an amount buys, whatever stands beside it.
-    if (amount !== undefined) return { limit, came: notKnown, unknown: 'price' };
-    if (quantity === undefined || isUnreadable) return { limit, came: notKnown, unknown: 'order' };
-    return hasStrayLegs(order) ? { limit, came: notKnown, unknown: 'contract' } : undefined;
+    if (doubt || (quantity ?? amount) === undefined) return { limit, ...unsaid(order, 'quantity') };
+    if (hasStrayLegs(order)) return { limit, came: notKnown, unknown: stray };
+    // An amount may be what counts, whatever stands beside it.
+    return amount === undefined ? undefined : boughtAbove(limit, amount, order, limits, prices);
   },
   max_order_notional: (order, limits, prices) => {
     const { max_order_notional: limit } = limits;
@@ -90,25 +107,44 @@ const single: Partial<Record<CheckName, Check>> = {
     return above(value, limit) ?? (unknown && { limit, came: notKnown, unknown });
   },
   price_collar: (order, { price_collar: limit }, allPrices) => {
-    const { instrument, isUnseen, isUnreadable } = order;
+    const { instrument, doubt } = order;
     if (limit === undefined || (instrument !== undefined && instrument !== 'EQUITY')) return undefined;
     const told = `${limit} % from the last price`;
     const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
     const last = lastPriceOf(order, allPrices);
     const far = last === undefined ? undefined : prices.find((price) => isFar(price, last, limit));
     if (far !== undefined) return { limit: told, came: `${far}; last price ${last}` };
-    if (instrument === undefined || isUnreadable)
-      return { limit: told, came: notKnown, unknown: isUnseen || isUnreadable ? 'order' : 'contract' };
+    if (instrument === undefined || doubt) return { limit: told, came: notKnown, unknown: doubt ?? unnamed };
     if (prices.length === 0 && !hasLimitPrice(order)) return undefined;
     if (prices.length === 0 || last === undefined)
       return {
         limit: told,
         came: `${prices[0] ?? notKnown}; last price ${last ?? notKnown}`,
-        unknown: 'price',
+        unknown:
+          prices.length === 0
+            ? { name: 'price', why: `an order of type ${order.orderType} needs a limit_price` }
+            : unquoted(order.parts[0]),
       };
     return undefined;
   },
 };
+
+/** Shares that an amount buys, at the last price less the margin. */
+function boughtAbove(
+  limit: string,
+  amount: string,
+  order: OrderToCheck,
+  limits: TradingLimits,
+  prices: Prices,
+): Failed {
+  const last = lastPriceOf(order, prices);
+  const isKnown = order.instrument === 'EQUITY' && last !== undefined;
+  if (!isKnown) return { limit, came: notKnown, unknown: unquoted(order.parts[0]) };
+  const factor = addDecimals('1', hundredth(marginOf(limits)));
+  return compareDecimals(multiplyDecimals(amount, factor), multiplyDecimals(limit, last)) <= 0
+    ? undefined
+    : { limit, came: `what ${amount} buys at ${last}` };
+}
 
 function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefined {
   const priced = parts[0] && pricedSymbol(parts[0]);
@@ -117,9 +153,12 @@ function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefine
 
 /** The checks that an order fails by itself, not for other orders. */
 export function failuresOf(order: OrderToCheck, limits: TradingLimits, prices: Prices): readonly Failure[] {
+  const { at, contradiction } = order;
+  // The upstream may take it for another order: no check passes for what this one says.
+  const unsaid = contradiction && orderToCheck(undefined, at, undefined, contradiction);
   return Object.entries(single).flatMap(([name, check]) => {
-    const failed = check(order, limits, prices);
-    return failed ? [{ check: name as CheckName, at: order.at, ...failed }] : [];
+    const failed = check(order, limits, prices) ?? (unsaid && check(unsaid, limits, prices));
+    return failed ? [{ check: name as CheckName, at, ...failed }] : [];
   });
 }
 
@@ -129,13 +168,15 @@ export const maxQuoteAgeMs = ({ max_quote_age: seconds = 15 }: TradingLimits): n
 
 /** What checks of this order take quotes of. */
 export function quotesTaken(order: OrderToCheck, limits: TradingLimits): readonly PricedSymbol[] {
-  const { max_order_notional, max_open_notional, price_collar } = limits;
+  const { max_order_notional, max_open_notional, max_order_quantity, price_collar } = limits;
   const isValued = max_order_notional !== undefined || max_open_notional !== undefined;
   const hasPrice = order.limitPrice !== undefined || order.stopPrice !== undefined;
   const ofCollar = price_collar !== undefined && hasPrice && order.instrument === 'EQUITY';
   return [
     ...(isValued ? quotesFor(order) : []),
-    ...(ofCollar ? order.parts.flatMap((part) => pricedSymbol(part) ?? []) : []),
+    ...(ofCollar || (max_order_quantity !== undefined && order.amount !== undefined)
+      ? order.parts.flatMap((part) => pricedSymbol(part) ?? [])
+      : []),
   ];
 }
 
@@ -144,11 +185,15 @@ type Failed = Omit<Failure, 'check' | 'at'> | undefined;
 const above = (value: string, limit: string): Failed =>
   compareDecimals(value, limit) <= 0 ? undefined : { limit, came: value };
 
-/** None at all is not known: what the order says of it was not seen. */
-function notAmong(values: readonly string[], allowed: readonly string[] | undefined): Failed {
+/** @param unsaid the failure of an order that names none */
+function notAmong(
+  values: readonly string[],
+  allowed: readonly string[] | undefined,
+  unsaid: Omit<NonNullable<Failed>, 'limit'>,
+): Failed {
   if (!allowed) return undefined;
   const limit = allowed.join(', ') || 'none';
-  if (values.length === 0) return { limit, came: notKnown, unknown: 'order' };
+  if (values.length === 0) return { limit, ...unsaid };
   const other = values.find((value) => !allowed.includes(value));
   return other === undefined ? undefined : { limit, came: other };
 }

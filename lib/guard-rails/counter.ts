@@ -7,7 +7,7 @@
 import { addDecimals, compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import type { Failure } from './checks.ts';
 import { maxControlAgeMs } from './controls.ts';
-import type { CheckName, TradingLimits, UnknownName } from './limits.ts';
+import type { CheckName, TradingLimits, Unknown } from './limits.ts';
 import { storeTimeSpreadMs } from './store-time.ts';
 
 /** A counter as a store has it. */
@@ -44,7 +44,7 @@ export interface CountedOrder {
   readonly at: string;
   /** By how much it adds to the open notional; where that is not known, what is known of it. */
   readonly added: string;
-  readonly unknown?: UnknownName;
+  readonly unknown?: Unknown;
   /** How many orders of the same contents came before it, as long as repetitions count; absent for a replacement. */
   readonly same?: number;
 }
@@ -130,17 +130,17 @@ export function count(
   let { recent, open: sum } = before;
   let [ownSum, ownInMinute] = [own?.open ?? '0', countSince(own?.recent ?? [], now - minuteMs)];
   const failures: Failure[] = [];
-  const fails = (check: CheckName, order: CountedOrder, limit: string, came: string, unknown?: UnknownName) =>
+  const fails = (check: CheckName, order: CountedOrder, limit: string, came: string, unknown?: Unknown) =>
     failures.push({ check, at: order.at, limit, came, ...(unknown && { unknown }) });
-  const failsShare = (check: CheckName, { at }: CountedOrder, limit: string) =>
-    failures.push({ check, at, limit, isShare: true });
+  const failsShare = (check: CheckName, { at }: CountedOrder, limit: string, came: string) =>
+    failures.push({ check, at, limit, came, isShare: true });
   for (const order of orders) {
     if (kept.rate) {
       const inMinute = countSince(recent, now - minuteMs);
       if (rate !== undefined && inMinute >= rate)
         fails('max_orders_per_minute', order, `${rate}`, `${inMinute + 1}`);
       else if (rate !== undefined && own && inMinute + ownInMinute >= rate)
-        failsShare('max_orders_per_minute', order, `${rate}`);
+        failsShare('max_orders_per_minute', order, `${rate}`, `${ownInMinute + 1}`);
       recent = withOrder(recent, now, minuteMs);
       ownInMinute++;
     }
@@ -158,7 +158,7 @@ export function count(
     // What adds nothing makes nothing worse, also after the limit was lowered.
     if (order.added !== '0' && compareDecimals(sum, open) > 0) fails('max_open_notional', order, open, sum);
     else if (own && order.added !== '0' && compareDecimals(addDecimals(sum, ownSum), open) > 0)
-      failsShare('max_open_notional', order, open);
+      failsShare('max_open_notional', order, open, ownSum);
     else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);
   }
   return { after: { open: sum, recent }, failures };

@@ -37,11 +37,11 @@ import {
   type CheckName,
   isCounted,
   type TradingLimits,
-  type UnknownName,
+  type Unknown,
   withChanges,
 } from './limits.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
-import { notionalOf, type PricedSymbol, type Prices, priceKey } from './notional.ts';
+import { notionalOf, type PricedSymbol, type Prices, priceKey, stray } from './notional.ts';
 import { hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
 
 /** Pre-trade checks and the kill switch. */
@@ -77,6 +77,8 @@ export interface AskedOrder {
   readonly exposure?: Exposure | undefined;
   /** The JSON is of a look-up for this request: another program may have replaced the order since it was counted. */
   readonly isShown?: true;
+  /** Places beside the order say something else of it than its members do. */
+  readonly contradiction?: Unknown | undefined;
 }
 
 export interface GuardQuestion {
@@ -99,7 +101,7 @@ export interface CancelledScope {
 }
 
 /** A check that failed, and whose limit it is. */
-export interface ScopeFailure extends Omit<Failure, 'unknown'> {
+export interface ScopeFailure extends Failure {
   readonly scope: ScopeKind;
 }
 
@@ -300,7 +302,7 @@ class OrderGuard implements Guard {
   }
 
   async #know(given: AskedOrder, rules: readonly Rule[], question: GuardQuestion): Promise<Known> {
-    const read = orderToCheck(given.json, given.at, given.replaced);
+    const read = orderToCheck(given.json, given.at, given.replaced, given.contradiction);
     const standing = standingOf(given);
     const { exposure } = given;
     const asked = standing ? { ...given, exposure: exposureAfter(standing, { exposure }, {}) } : given;
@@ -437,8 +439,8 @@ function uncountable(
   const check = 'max_duplicative_orders';
   const told = `${limit.orders} within ${limit.seconds} s`;
   for (const { order } of known) {
-    const isStray = !order.isReplacement && hasStrayLegs(order);
-    const unknown = order.isUnreadable ? 'order' : isStray && 'contract';
+    if (order.isReplacement) continue;
+    const unknown = order.doubt ?? (hasStrayLegs(order) ? stray : undefined);
     if (unknown) return [{ check, at: order.at, limit: told, came: notKnown, unknown }];
   }
   if (known.length + 3 * changes.length <= maxItems) return [];
@@ -471,14 +473,17 @@ interface RuleFailure extends ScopeFailure {
 }
 
 const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[] =>
-  failures.map(({ came, unknown, ...failure }) => ({
+  failures.map(({ came, ...failure }) => ({
     ...failure,
     rule,
     scope: rule.kind,
-    action: actionOf(rule.limits, failure.check, unknown),
-    // What the gateway's counters come to is the business of other users.
-    ...(came !== undefined && !(rule.kind === 'gateway' && countedChecks.has(failure.check)) && { came }),
+    action: actionOf(rule.limits, failure.check, failure.unknown),
+    // What the gateway's counters come to is the business of other users; a share tells of its own user alone.
+    ...(came !== undefined && (failure.isShare || !isOfOthers(rule, failure)) && { came }),
   }));
+
+const isOfOthers = ({ kind }: Rule, { check, unknown }: Failure): boolean =>
+  kind === 'gateway' && countedChecks.has(check) && !unknown;
 
 /**
  * A price that could not be read, or an order that could not be looked up, blocks and says nothing against what is open:
@@ -487,11 +492,11 @@ const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[
 function actionOf(
   { actions, allow_unknown: allowed }: TradingLimits,
   check: CheckName,
-  unknown: UnknownName | undefined,
+  unknown: Unknown | undefined,
 ): CheckAction {
   const action = actions?.[check] ?? 'block';
   if (unknown === undefined) return action;
-  if (allowed?.includes(unknown)) return 'notify';
+  if (allowed?.includes(unknown.name)) return 'notify';
   return action === 'block_and_cancel' ? 'block' : action;
 }
 

@@ -26,12 +26,21 @@ function amongst<const V extends readonly string[]>(...known: V) {
   return v.array(v.picklist(known, fault), fault);
 }
 /**
- * What a check may be unable to learn: the order that is replaced (`order`), a fresh quote of a stock or contract (`price`),
- * which contract it is or what it is of (`contract`), and what has no quote, or no size, that could be read.
+ * Values that a check may be unable to learn: the order that is replaced, or what the order says (`order`), a word of
+ * `category` that the catalogue does not have (`category`), a fresh quote of a stock or contract (`price`), which contract it
+ * is or what it is of (`contract`), and what has no quote, or no size, that could be read.
  */
-const unknownNames = ['order', 'price', 'contract', 'crypto', 'event', 'futures'] as const;
+const unknownNames = ['order', 'category', 'price', 'contract', 'crypto', 'event', 'futures'] as const;
 
 export type UnknownName = (typeof unknownNames)[number];
+
+/** Something that a check could not learn. */
+export interface Unknown {
+  /** The name by which an operator lets it pass. */
+  readonly name: UnknownName;
+  /** The reason, a clause for the client, such as `the order names no side`. */
+  readonly why: string;
+}
 
 const repetitionsFault = 'takes orders, 1 to 100000, and seconds, 1 to 3600';
 

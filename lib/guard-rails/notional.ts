@@ -5,7 +5,7 @@
 
 import { addDecimals, multiplyDecimals } from '../kernel/decimals.ts';
 import { isContract } from './contracts.ts';
-import type { UnknownName } from './limits.ts';
+import type { Unknown } from './limits.ts';
 import { hasStrayLegs, isLimited, largest, maySell, type OrderToCheck, type TradedPart } from './order.ts';
 
 /** A price that a check takes: of a stock or fund by its symbol, of an option by its contract's. */
@@ -22,7 +22,7 @@ export const priceKey = ({ kind, symbol }: PricedSymbol): string => `${kind} ${s
 export interface Notional {
   /** All of it; where something is unknown, what is known of it. */
   readonly value: string;
-  readonly unknown?: UnknownName;
+  readonly unknown?: Unknown;
 }
 
 /**
@@ -31,8 +31,16 @@ export interface Notional {
  */
 const optionSize = '100';
 
-/** What has a price of its own to be bought at, and no quote to be sold at. */
-const unpriced: Readonly<Record<string, UnknownName>> = { CRYPTO: 'crypto', EVENT: 'event' };
+const of = (name: Unknown['name'], why: string): Unknown => ({ name, why });
+
+/** Instruments that have a price of their own to be bought at, and no quote to be sold at. */
+const unpriced: ReadonlyMap<string | undefined, Unknown> = new Map([
+  ['CRYPTO', of('crypto', 'the gateway has no quotes of crypto; a BUY with a limit_price needs none')],
+  ['EVENT', of('event', 'the order names no event_outcome; a BUY with a limit_price needs none')],
+]);
+
+export const stray = of('contract', 'only option orders have legs');
+export const unnamed = of('contract', 'the order does not say what it trades: instrument_type is missing');
 
 const isOfOptions = ({ instrument, parts }: OrderToCheck): boolean =>
   instrument === 'OPTION' || parts.some((part) => part.instrument === 'OPTION');
@@ -41,13 +49,23 @@ const isCombination = ({ parts }: OrderToCheck): boolean => parts.length > 1;
 
 const sizeOf = (order: OrderToCheck): string => (isOfOptions(order) ? optionSize : '1');
 
+/** The gateway reads quotes of stocks and of options. */
+export function unquoted(part: TradedPart | undefined): Unknown {
+  const { instrument, symbol, written = 'it' } = part ?? {};
+  if (instrument === 'CRYPTO' || instrument === 'EVENT' || instrument === 'FUTURES') {
+    const name = instrument.toLowerCase() as 'crypto' | 'event' | 'futures';
+    return of(name, `the gateway has no quote of ${written}`);
+  }
+  return of('price', `no fresh quote of ${symbol ?? written} could be read`);
+}
+
 /** Whether quotes say what a quantity comes to: its own limit price bounds what a purchase of one thing costs. */
 const needsQuotes = (order: OrderToCheck): boolean =>
   order.quantity !== undefined && (isCombination(order) || maySell(order) || !isLimited(order));
 
 /** The quotes that the notional takes; none where it takes none, or cannot be known in any case. */
 export function quotesFor(order: OrderToCheck): readonly PricedSymbol[] {
-  if (order.isUnseen || !needsQuotes(order)) return [];
+  if (order.doubt?.name === 'order' || !needsQuotes(order)) return [];
   return order.parts.flatMap((part) => pricedSymbol(part) ?? []);
 }
 
@@ -70,20 +88,29 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   const own = ownNotional(order);
   const unknown = unknownOf(order);
   if (unknown !== undefined) return { value: own, unknown };
-  if (quantity === undefined) return amount === undefined ? { value: own, unknown: 'order' } : { value: own };
-  if (isLimited(order) && order.limitPrice === undefined) return { value: own, unknown: 'order' };
+  if (quantity === undefined)
+    return {
+      value: own,
+      ...(amount === undefined && { unknown: of('order', 'the order names no quantity') }),
+    };
+  if (isLimited(order) && order.limitPrice === undefined)
+    return { value: own, unknown: of('order', `an order of type ${order.orderType} needs a limit_price`) };
   if (!needsQuotes(order)) return { value: own };
-  const without = unpriced[instrument ?? ''];
-  if (without !== undefined) return { value: own, unknown: hasStrayLegs(order) ? 'contract' : without };
+  const without = unpriced.get(instrument);
+  if (without !== undefined && hasStrayLegs(order)) return { value: own, unknown: stray };
+  // Whichever side of an event is traded, a contract pays one dollar at most.
+  if (instrument === 'EVENT' && order.eventOutcome !== undefined)
+    return { value: largest([own, quantity]) ?? own };
+  if (without !== undefined) return { value: own, unknown: without };
   const factor = addDecimals('1', hundredth(margin));
   const units = multiplyDecimals(quantity, sizeOf(order));
   let sum = '0';
-  let missing: UnknownName | undefined = isStrange(order) ? 'contract' : undefined;
+  let missing = strangeIn(order);
   for (const part of order.parts) {
     const priced = pricedSymbol(part);
     const quote = priced && prices.get(priceKey(priced));
     if (quote === undefined) {
-      missing ??= 'price';
+      missing ??= unquoted(part);
       continue;
     }
     // A stop price is the order's, of which a combination has none of its own for each leg.
@@ -93,26 +120,37 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   return { value: largest([sum, own]) ?? sum, ...(missing && { unknown: missing }) };
 }
 
-/** A thing in it is not known as what it is. */
-const isStrange = (order: OrderToCheck): boolean =>
-  hasStrayLegs(order) ||
-  (order.instrument === 'OPTION' && order.parts.some((part) => pricedSymbol(part) === undefined));
+/** Why a thing in it is not known as what it is. */
+function strangeIn(order: OrderToCheck): Unknown | undefined {
+  if (hasStrayLegs(order)) return stray;
+  const strange = order.parts.find((part) => pricedSymbol(part) === undefined);
+  if (order.instrument !== 'OPTION' || !strange) return undefined;
+  return of(
+    'contract',
+    `symbol, strike_price, option_expire_date and option_type name no known contract of ${strange.written ?? 'a leg'}`,
+  );
+}
 
 /** Its symbol is a contract's, and its type is another: which of them the upstream takes is not known. */
 const isMisnamed = ({ instrument, symbol }: TradedPart): boolean =>
   instrument !== 'OPTION' && isContract(symbol);
 
 /** Why no quote could say it; undefined where quotes or the order itself do. */
-function unknownOf(order: OrderToCheck): UnknownName | undefined {
-  const { instrument, parts, isUnseen, isUnreadable } = order;
-  if (isUnseen || isUnreadable) return 'order';
-  if (parts.some(isMisnamed)) return 'contract';
-  if (instrument === 'FUTURES') return 'futures';
-  const isKnownKind =
-    instrument === 'EQUITY' || instrument === 'OPTION' || Object.hasOwn(unpriced, instrument ?? '');
-  if (!isKnownKind) return 'contract';
+function unknownOf(order: OrderToCheck): Unknown | undefined {
+  const { instrument, parts, doubt } = order;
+  if (doubt) return doubt;
+  const misnamed = parts.find(isMisnamed);
+  if (misnamed)
+    return of(
+      'contract',
+      `${misnamed.written} is an option contract, and instrument_type is ${misnamed.instrument}`,
+    );
+  if (instrument === 'FUTURES')
+    return of('futures', 'the upstream does not say what one contract of futures covers');
+  const isKnownKind = instrument === 'EQUITY' || instrument === 'OPTION' || unpriced.has(instrument);
+  if (!isKnownKind) return unnamed;
   // Where quotes are taken, the other legs have theirs.
-  return isStrange(order) && !needsQuotes(order) ? 'contract' : undefined;
+  return needsQuotes(order) ? undefined : strangeIn(order);
 }
 
 /** By what the order says itself. */

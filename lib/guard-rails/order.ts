@@ -1,9 +1,11 @@
 /** What pre-trade checks know of an order: read from the JSON that is sent. Numbers stay texts. */
 
+import { sessionsOf } from '../catalogue/order-schemas.ts';
 import { compareDecimals, multiplyDecimals, plainDecimal } from '../kernel/decimals.ts';
 import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import { contractNamed, isContract, type ReadonlyMembers } from './contracts.ts';
+import type { Unknown } from './limits.ts';
 
 export interface OrderToCheck {
   /** Where it stands in the request, as a JSON Pointer. */
@@ -28,10 +30,15 @@ export interface OrderToCheck {
   readonly parts: readonly TradedPart[];
   /** A replacement is not the repetition of an order. */
   readonly isReplacement: boolean;
-  /** The order that is replaced could not be looked up: what the replacement makes of it is not known. */
-  readonly isUnseen: boolean;
-  /** It has a number that is none of a price's length, or a replacement scales legs by a ratio that is not known. */
-  readonly isUnreadable: boolean;
+  /** The side of an event contract that is traded. */
+  readonly eventOutcome: string | undefined;
+  /**
+   * Why it is not known what the order comes to: the order that is replaced could not be looked up, a number is longer than a
+   * price or a quantity, a replacement scales legs by a ratio that is not known, or there is a contradiction.
+   */
+  readonly doubt: Unknown | undefined;
+  /** Two places say two things of the order: the upstream may take it for another one than it says. */
+  readonly contradiction: Unknown | undefined;
 }
 
 export interface OrderSymbol {
@@ -47,14 +54,20 @@ export interface TradedPart {
   readonly instrument: string | undefined;
   /** As quotes name it; undefined where that is not known. */
   readonly symbol: string | undefined;
+  /** As written, for the client. */
+  readonly written: string | undefined;
 }
 
 const members = [
   'symbol',
   'side',
+  'combo_type',
   'order_type',
   'support_trading_session',
+  'extended_hours',
+  'event_outcome',
   'instrument_type',
+  'market',
   'entrust_type',
   'quantity',
   'total_quantity',
@@ -68,14 +81,42 @@ const members = [
 
 type Member = (typeof members)[number];
 
+const subject = ['instrument_type', 'market', 'symbol'] as const;
+
+/**
+ * Vendor samples of option orders name instrument, market and symbol in the legs alone: an order that names neither
+ * instrument nor symbol has those of its first leg of options. One that names a symbol could be read as an order of stock.
+ */
+function withSubject(own: ReadonlyMembers, legs: readonly ReadonlyMembers[]): ReadonlyMembers {
+  if (own.has('instrument_type') || own.has('symbol')) return own;
+  const leg = legs.find((one) => one.get('instrument_type') === 'OPTION');
+  const ofLeg = subject.flatMap((name) => (leg?.has(name) ? [[name, leg.get(name)!] as const] : []));
+  return new Map([...ofLeg, ...own]);
+}
+
+/** The one reading of what an order trades: for its checks, and for comparing it with an order that the upstream shows. */
+export const orderMembers = (json: string): ReadonlyMembers => withSubject(membersIn(json), legsIn(json));
+
+const inRatio: Unknown = {
+  name: 'order',
+  why: 'its legs have other quantities than the order, and a new quantity changes them in a ratio',
+};
+const notSeen: Unknown = { name: 'order', why: 'the order that it replaces could not be looked up' };
+
 /**
  * @param json an order as the interface places it, or shows it; undefined where it could not be looked up
  * @param replaced what a replacement changes of it
+ * @param contradiction why it is not known as what the upstream takes the order
  */
-export function orderToCheck(json: string | undefined, at: string, replaced?: string): OrderToCheck {
-  const before = json === undefined ? nothing : membersIn(json);
-  const changes = replaced === undefined ? nothing : membersIn(replaced);
+export function orderToCheck(
+  json: string | undefined,
+  at: string,
+  replaced?: string,
+  contradiction?: Unknown,
+): OrderToCheck {
   const legs = json === undefined ? [] : legsIn(json);
+  const before = json === undefined ? nothing : withSubject(membersIn(json), legs);
+  const changes = replaced === undefined ? nothing : membersIn(replaced);
   const changedLegs = replaced === undefined ? [] : legsIn(replaced);
   const now = (name: Member) => changes.get(name) ?? before.get(name);
   const instrument = before.get('instrument_type');
@@ -105,10 +146,12 @@ export function orderToCheck(json: string | undefined, at: string, replaced?: st
     }),
     sides: distinct([before, changes, ...legs].map((one) => one.get('side'))),
     orderType: json === undefined ? undefined : now('order_type'),
-    sessions: distinct([
-      json === undefined ? undefined : (before.get('support_trading_session') ?? 'CORE'),
-      changes.get('support_trading_session'),
-    ]),
+    sessions: distinct(
+      [
+        json === undefined ? nothing : new Map([['support_trading_session', 'CORE'], ...before]),
+        changes,
+      ].flatMap(sessionsIn),
+    ),
     instrument,
     quantity: json === undefined ? undefined : quantity,
     amount: largestOf([before.get('total_cash_amount'), changes.get('total_cash_amount')]),
@@ -119,10 +162,14 @@ export function orderToCheck(json: string | undefined, at: string, replaced?: st
       partOf(one, instrument),
     ),
     isReplacement: replaced !== undefined,
-    isUnseen: json === undefined,
-    isUnreadable:
-      [before, changes, ...legs, ...changedLegs].some(hasUnreadable) ||
-      (isRatioSpread(before, legs) && (changes.has('quantity') || changedLegs.length > 0)),
+    eventOutcome: before.get('event_outcome'),
+    contradiction,
+    doubt:
+      contradiction ??
+      (json === undefined ? notSeen : unreadableIn([before, changes, ...legs, ...changedLegs])) ??
+      (isRatioSpread(before, legs) && [changes, ...changedLegs].some((one) => one.has('quantity'))
+        ? inRatio
+        : undefined),
   };
 }
 
@@ -134,8 +181,21 @@ const numbers: readonly Member[] = [
   'stop_price',
 ];
 
-const hasUnreadable = (one: ReadonlyMembers): boolean =>
-  numbers.some((name) => one.has(name) && decimalOf(one.get(name)) === undefined);
+function unreadableIn(all: readonly ReadonlyMembers[]): Unknown | undefined {
+  const isUnreadable = (name: Member) => (one: ReadonlyMembers) =>
+    one.has(name) && decimalOf(one.get(name)) === undefined;
+  const name = numbers.find((one) => all.some(isUnreadable(one)));
+  return name && { name: 'order', why: `${name} is no decimal of at most ${maxDigits} digits` };
+}
+
+/** `extended_hours` widens whatever session stands beside it. */
+const sessionsIn = (one: ReadonlyMembers): readonly string[] => {
+  const session = one.get('support_trading_session');
+  const named = session === undefined ? [] : (sessionsByWord.get(session) ?? [session]);
+  return [...named, ...(one.get('extended_hours') === 'true' ? ['ALL'] : [])];
+};
+
+const sessionsByWord: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(sessionsOf));
 
 /** Its legs have other quantities than the combination: a replacement of one quantity changes them in a ratio. */
 function isRatioSpread(order: ReadonlyMembers, legs: readonly ReadonlyMembers[]): boolean {
@@ -158,7 +218,7 @@ function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPa
   const instrument = members.get('instrument_type') ?? ofOrder;
   const symbol =
     instrument === 'OPTION' ? contractNamed(members).contract : members.get('symbol')?.toUpperCase();
-  return { instrument, symbol };
+  return { instrument, symbol, written: members.get('symbol') };
 }
 
 /** Their limit price bounds what they can cost. */

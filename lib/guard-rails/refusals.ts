@@ -1,8 +1,8 @@
 /** What the guard rails say to a client whose order they hold back: nothing of it was sent. */
 
 import { type Fault, notSent, type Refusal } from '../problem.ts';
-import { notKnown } from './checks.ts';
 import type { CancelledScope, ScopeFailure, ScopeKind } from './guard.ts';
+import type { CheckName, UnknownName } from './limits.ts';
 
 const whose: Readonly<Record<ScopeKind, string>> = {
   gateway: 'this gateway',
@@ -32,11 +32,11 @@ export function blocked(
   cancelled: readonly CancelledScope['kind'][] = [],
 ): Refusal {
   const errors = failures.map(faultOf);
-  const words = errors.map(({ name, detail }) => `${name}: ${detail}`).join('; ');
+  const words = errors.map(({ name, detail }) => `${name}: ${detail}`).join(' ');
   const cancels = cancelled.map((kind) => ` Open orders of ${whose[kind]} are being cancelled.`).join('');
   return {
     code: 'order_blocked',
-    detail: `${words}.${cancels} ${notSent}`,
+    detail: `${words}${cancels} ${notSent}`,
     errors,
     blockedBy: failures.map(({ check, scope }) => `${check} of ${scope}`),
   };
@@ -48,16 +48,60 @@ export const ordersClosed: Refusal = { code: 'orders_closed' };
 /** It is not known what operators have set. */
 export const controlsAway: Refusal = { code: 'trading_limits_unavailable' };
 
-const comesTo = (came: string | undefined): string => {
-  if (came === undefined) return '';
-  return came === notKnown ? ', and what the order comes to is not known' : `, the order comes to ${came}`;
+/** What the caller can do about something that is not known, unless the operator lets it pass. */
+const learnable: Readonly<Record<UnknownName, string>> = {
+  order:
+    'Correct what is named, or send the request again in a few seconds if an order could not be looked up.',
+  category: 'Leave it out, or send the word that the order’s market and instrument_type make.',
+  price: 'Send it again in a few seconds; a purchase with a limit_price needs no quote.',
+  contract:
+    'Name instrument_type and symbol, and of each option its strike_price, option_expire_date and option_type.',
+  crypto: 'Otherwise ask the operator.',
+  event: 'Name the event_outcome.',
+  futures: 'Ask the operator.',
 };
 
-const faultOf = ({ check, scope, limit, came, at, isShare }: ScopeFailure): Fault => ({
-  in: 'body',
-  name: at,
-  check,
-  detail: `${check} of ${whose[scope]} is ${limit}${comesTo(came)}${isShare ? ', and this user’s share of it is used up' : ''}`,
-  allowed: limit,
-  ...(came !== undefined && { received: came }),
-});
+const smaller = 'Send a smaller order.';
+const listed = 'Orders with another one are not placed here.';
+
+const remedies: Readonly<Record<CheckName, string>> = {
+  restricted_symbols: 'This symbol is not traded here.',
+  allowed_symbols: listed,
+  allowed_sides: listed,
+  allowed_order_types: listed,
+  allowed_sessions: listed,
+  max_order_quantity: smaller,
+  price_collar: 'Send a price that is nearer to the last one.',
+  max_order_notional: smaller,
+  max_orders_per_minute: 'Send it again in a minute.',
+  max_duplicative_orders: 'Send it again later, if it is meant to be another order.',
+  max_open_notional: 'Send a smaller order, or wait until open orders have ended.',
+};
+
+/** The words of an order's own value, of a user's, or of why neither is known. */
+function comesTo({ check, came, unknown, isShare }: ScopeFailure): string {
+  if (unknown) return `, and what the order comes to is not known: ${unknown.why}`;
+  if (isShare) {
+    const own =
+      check === 'max_open_notional'
+        ? `with this order, the user’s open orders come to ${came}`
+        : `with this order, the user has sent ${came} within a minute`;
+    return `, and each user may use as much of it as is left free, which is half of it for a single user: ${own}`;
+  }
+  return came === undefined ? '' : `, the order comes to ${came}`;
+}
+
+function faultOf(failure: ScopeFailure): Fault {
+  const { check, scope, limit, came, at, unknown } = failure;
+  const remedy = unknown
+    ? `${learnable[unknown.name]} An operator lets it pass with "${unknown.name}" in allow_unknown.`
+    : remedies[check];
+  return {
+    in: 'body',
+    name: at,
+    check,
+    detail: `${check} of ${whose[scope]} is ${limit}${comesTo(failure)}. ${remedy}`,
+    allowed: limit,
+    ...(came !== undefined && { received: came }),
+  };
+}

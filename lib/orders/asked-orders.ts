@@ -4,9 +4,13 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import { shorten } from '../catalogue/faults.ts';
 import { decodings } from '../catalogue/free-parameters.ts';
+import { instrumentTypes } from '../catalogue/order-schemas.ts';
 import { readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
+import type { Unknown } from '../guard-rails/limits.ts';
+import { orderMembers } from '../guard-rails/order.ts';
 import { textMembers } from '../kernel/json-members.ts';
 import type { JournalEntry, OrderJournal } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
@@ -49,51 +53,62 @@ export async function askedOrders(
   const { journal } = change.operation.sideEffect ?? {};
   if (journal?.by === 'client_order_id') {
     const orders = ordersIn(change.body, journal.list);
-    const categories = categoriesOf(change);
+    const sayings = sayingsOf(change);
     return open.map((part) => {
       const index = all.indexOf(part);
-      const order = orders[index] ?? '{}';
-      const json = isOfEach(order, categories) ? order : undefined;
-      return { order: { json, at: `/${journal.list}/${index}` }, of: { kind: 'part', part } };
+      const json = orders[index] ?? '{}';
+      const contradiction = contradictionOf(json, sayings);
+      return { order: { json, at: `/${journal.list}/${index}`, contradiction }, of: { kind: 'part', part } };
     });
   }
   const [part] = all;
   return part ? replacedOrders(parts, change, part) : [];
 }
 
-/** As the vendor's client writes them behind the market, such as `US_STOCK`. */
-const instrumentsOf: Readonly<Record<string, string>> = {
-  STOCK: 'EQUITY',
-  ETF: 'EQUITY',
-  OPTION: 'OPTION',
-  CRYPTO: 'CRYPTO',
-  FUTURES: 'FUTURES',
-  EVENT: 'EVENT',
-};
+/** Instruments by each word that stands for them behind a market, as in `US_EQUITY`; STOCK and ETF are older words. */
+const instrumentsByWord: ReadonlyMap<string, string> = new Map([
+  ...instrumentTypes.map((type) => [type, type] as const),
+  ['STOCK', 'EQUITY'],
+  ['ETF', 'EQUITY'],
+]);
 
-/** What is said of all orders of the request beside its body: in the header, in parameters of that name, in the path. */
-function categoriesOf({ operation, path = operation.path, query, headers }: Change): readonly string[] {
+/** A place beside the body that says something of all orders of a request, in words for the client. */
+interface Saying {
+  readonly place: string;
+  readonly word: string;
+}
+
+function sayingsOf({ operation, path = operation.path, query, headers }: Change): readonly Saying[] {
   const { category } = headers;
   return [
-    ...(category === undefined ? [] : [category]),
-    ...query.flatMap(([name, value]) =>
-      decodings(name).some((one) => /category/i.test(one)) ? [value] : [],
+    ...(category === undefined ? [] : [{ place: 'the header category', word: category }]),
+    ...query.flatMap(([name, word]) =>
+      decodings(name).some((one) => /category/i.test(one)) ? [{ place: `the parameter ${name}`, word }] : [],
     ),
     ...path
       .toUpperCase()
       .split('/')
-      .filter((word) => Object.hasOwn(instrumentsOf, word)),
+      .flatMap((word) => (instrumentsByWord.has(word) ? [{ place: `the path ${path}`, word }] : [])),
   ];
 }
 
-/** Where one of them and the order say two things, it is not known as what the upstream takes the order. */
-function isOfEach(order: string, categories: readonly string[]): boolean {
-  if (categories.length === 0) return true;
-  const instrument = textMembers(order, ['instrument_type'])?.get('instrument_type');
-  return (
-    instrument !== undefined &&
-    categories.every((category) => instrumentsOf[category.replace(/^[A-Z]+_/, '')] === instrument)
-  );
+/** The first place that says something else of an order than its members do, or something that the catalogue does not have. */
+function contradictionOf(order: string, sayings: readonly Saying[]): Unknown | undefined {
+  if (sayings.length === 0) return undefined;
+  const members = orderMembers(order);
+  const [instrument, market] = [members.get('instrument_type'), members.get('market')];
+  for (const { place, word } of sayings) {
+    const says = `${place} says ${shorten(word)}`;
+    const [, ofMarket, type = ''] = /^(?:([A-Z]+)_)?([A-Z]+)$/.exec(word) ?? [];
+    const meant = instrumentsByWord.get(type);
+    if (meant === undefined)
+      return { name: 'category', why: `${says}, which is no <market>_<instrument type> such as US_EQUITY` };
+    if (meant !== instrument)
+      return { name: 'order', why: `${says}, and instrument_type is ${instrument ?? 'missing'}` };
+    if (ofMarket !== undefined && market !== undefined && ofMarket !== market)
+      return { name: 'order', why: `${says}, and market is ${market}` };
+  }
+  return undefined;
 }
 
 const modified = 'modify_orders';

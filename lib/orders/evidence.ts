@@ -1,5 +1,6 @@
 /** What a sight of an order at the upstream says of an entry of the journal. */
 
+import { orderMembers } from '../guard-rails/order.ts';
 import { clockSkewMs } from '../kernel/clock-skew.ts';
 import { textMembers } from '../kernel/json-members.ts';
 import { stemOf } from '../upstream/upstream-code.ts';
@@ -71,7 +72,7 @@ function placedBy(entry: JournalEntry, record: OrderRecord, { found, by }: Sight
     if (placedAt === undefined || placedAt < entry.at) return undefined;
   }
   // Symbols and sides of options and the like are not compared.
-  if (isEarlier && !isUsedUp(record) && membersAsked(record)?.get('instrument_type') !== 'EQUITY')
+  if (isEarlier && !isUsedUp(record) && membersAsked(record).get('instrument_type') !== 'EQUITY')
     return undefined;
   return { state: 'accepted', evidence: by, answer: answerOf(found.payload) };
 }
@@ -144,10 +145,10 @@ function isOtherOrder(record: OrderRecord, shown: string): boolean {
   const order = membersAsked(record);
   const members = textMembers(shown, ['symbol', 'side', 'combo_type']);
   // An order of its own is no part of a combination; how the upstream names the parts does not matter.
-  const [asksFor, has] = [order?.get('combo_type'), members?.get('combo_type')];
+  const [asksFor, has] = [order.get('combo_type'), members?.get('combo_type')];
   if (asksFor !== undefined && has !== undefined && (asksFor === 'NORMAL') !== (has === 'NORMAL'))
     return true;
-  if (order?.get('instrument_type') !== 'EQUITY') return false;
+  if (order.get('instrument_type') !== 'EQUITY') return false;
   const differs = (name: string, plain: (text: string) => string) => {
     const [wanted, got] = [order.get(name), members?.get(name)];
     return wanted !== undefined && got !== undefined && plain(wanted) !== plain(got);
@@ -173,8 +174,8 @@ const comparableSymbol = (symbol: string) => symbol.toUpperCase().replace(/[^A-Z
 
 const buysOrSells = (side: string) => (side === 'BUY' ? 'BUY' : 'SELL');
 
-const membersAsked = (record: OrderRecord): ReadonlyMap<string, string> | undefined =>
-  textMembers(askedOrder(record) ?? '{}', ['symbol', 'side', 'combo_type', 'instrument_type']);
+const membersAsked = (record: OrderRecord): ReadonlyMap<string, string> =>
+  orderMembers(askedOrder(record) ?? '{}');
 
 const answerMembers = ['client_order_id', 'order_id', 'client_combo_order_id', 'combo_order_id'] as const;
 

@@ -158,7 +158,7 @@ test('a failed check says which, whose limit, and what came', async (t) => {
       in: 'body',
       name: '/new_orders/0',
       check: 'max_order_quantity',
-      detail: 'max_order_quantity of this gateway is 10, the order comes to 10.5',
+      detail: 'max_order_quantity of this gateway is 10, the order comes to 10.5. Send a smaller order.',
       allowed: '10',
       received: '10.5',
     },

@@ -281,6 +281,86 @@ const ofCollar = [
   ),
 ];
 
+const nothingAtTop = { instrument_type: undefined, symbol: undefined, market: undefined };
+const call = { ...leg, side: 'BUY', symbol: 'AAPL290119C00240000' };
+
+/** Forms that clients send, each read as what it is and as nothing else. */
+const ofForms: readonly Case[] = [
+  ...around(
+    'max_order_notional',
+    { max_order_notional: '1000' },
+    {
+      last: '5',
+      passes: [
+        limited('5', '2', { ...nothingAtTop, legs: [call] }),
+        limited('0.9', '1000', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no' }),
+        { quantity: '1000', instrument_type: 'EVENT', event_outcome: 'yes' },
+      ],
+      fails: [
+        limited('5', '2.01', { ...nothingAtTop, legs: [call] }),
+        { ...nothingAtTop, quantity: '2', legs: [call] },
+        // A symbol at the top could be a stock.
+        limited('5', '2', { instrument_type: undefined, legs: [call] }),
+        limited('5', '2', { ...nothingAtTop, legs: [{ ...call, instrument_type: 'EQUITY' }] }),
+        limited('5', '2', nothingAtTop),
+        limited('0.9', '1000.01', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no' }),
+        limited('1.1', '1000', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no' }),
+        limited('0.9', '1', { side: 'SELL', instrument_type: 'EVENT' }),
+        limited('0.9', '1', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no', legs: [leg] }),
+        limited('0.9', '1', { side: 'SELL', instrument_type: 'FUTURES', event_outcome: 'no' }),
+        limited('0.9', '1', { side: 'SELL', instrument_type: 'CRYPTO', event_outcome: 'no' }),
+      ],
+    },
+  ),
+  ...around(
+    'allowed_sessions',
+    { allowed_sessions: ['CORE'] },
+    {
+      passes: [
+        { support_trading_session: 'N' },
+        { support_trading_session: 'CORE', extended_hours: false },
+        { extended_hours: null },
+      ],
+      fails: [
+        { support_trading_session: 'Y' },
+        { support_trading_session: 'ALL_DAY' },
+        { support_trading_session: 'CORE', extended_hours: true },
+      ],
+    },
+  ),
+  ...around(
+    'allowed_sessions',
+    { allowed_sessions: ['ALL', 'CORE'] },
+    {
+      passes: [{ support_trading_session: 'Y' }, { support_trading_session: 'N', extended_hours: true }],
+      fails: [{ support_trading_session: 'ALL_DAY' }],
+    },
+  ),
+  // 99 × 1.05 is below 10.395 × 10.
+  ...around(
+    'max_order_quantity',
+    { max_order_quantity: '10' },
+    {
+      last: '10.395',
+      passes: [{ quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '99' }],
+      fails: [
+        { quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '99.01' },
+        { entrust_type: 'AMOUNT', quantity: '1', total_cash_amount: '99.01' },
+        { quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '1', instrument_type: 'CRYPTO' },
+        { quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '1', legs: [leg] },
+      ],
+    },
+  ),
+  ...around(
+    'max_order_quantity',
+    { max_order_quantity: '10' },
+    {
+      passes: [],
+      fails: [{ quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '1' }],
+    },
+  ),
+];
+
 /** Of two checks one is to notify, and both fail. */
 const ofActions: readonly Case[] = [
   {
@@ -310,5 +390,6 @@ export const cases: readonly Case[] = [
   ...ofLists,
   ...ofSales,
   ...ofCollar,
+  ...ofForms,
   ...ofActions,
 ];

@@ -75,13 +75,27 @@ describe('a body that has more than one reading', () => {
   test('an operator lets a member pass by its name, as a plain value, and no reading of another one', async (t) => {
     const { place, sent } = await started(t, { members: ['settlement', 'limitPrice'] });
     assert.equal(outcomeOf(await place({ ...order, settlement: 'T1' })), 'sent');
-    for (const member of [{ settlement: {} }, { settlement: [order] }, { limitPrice: '9' }, { note: '' }])
+    const parties = [{ party_id: '7', party_role: 3 }, 'T2'];
+    assert.equal(
+      outcomeOf(await place({ ...order, client_order_id: `${id}-2`, settlement: parties })),
+      'sent',
+    );
+    for (const member of [
+      { settlement: {} },
+      { settlement: [order] },
+      { settlement: [{ party: [{ Quantity: '9' }] }] },
+      { settlement: [{ Quantity: '9' }] },
+      { settlement: [[order]] },
+      { settlement: [{ account: '9' }] },
+      { limitPrice: '9' },
+      { note: '' },
+    ])
       assert.equal(
         outcomeOf(await place({ ...order, ...member })),
         'invalid_parameter',
         JSON.stringify(member),
       );
-    assert.equal(sent(), 1);
+    assert.equal(sent(), 2);
   });
 });
 
@@ -246,7 +260,15 @@ describe('what is not known', () => {
   test('an order whose header says another category is no order that is known', async (t) => {
     const { gateway, sent } = await started(t, { limits: { max_order_quantity: '100' } });
     const outcomes = [];
-    for (const category of ['US_STOCK', 'US_ETF', 'US_OPTION', 'us_stock', 'OTHER']) {
+    for (const category of [
+      'US_STOCK',
+      'US_ETF',
+      'US_EQUITY',
+      'US_OPTION',
+      'HK_EQUITY',
+      'us_stock',
+      'OTHER',
+    ]) {
       const order = limited(`order-of-${category}`, '1', '10');
       const headers = { category };
       outcomes.push(
@@ -254,8 +276,8 @@ describe('what is not known', () => {
       );
     }
     const blocked = 'blocked: max_order_quantity /new_orders/0';
-    assert.deepEqual(outcomes, ['sent', 'sent', blocked, blocked, blocked]);
-    assert.equal(sent(), 2);
+    assert.deepEqual(outcomes, ['sent', 'sent', 'sent', blocked, blocked, blocked, blocked]);
+    assert.equal(sent(), 3);
   });
 
   const stockPath = '/openapi/trade/stock/order/place';
@@ -467,8 +489,13 @@ describe('live orders of one user', () => {
       assert.equal(status, 403);
       const [error] = (JSON.parse(text) as { errors: readonly object[] }).errors;
       const [allowed] = Object.values(limits).map(String);
-      const detail = `${check} of this gateway is ${allowed}, and this user’s share of it is used up`;
-      assert.deepEqual(error, { in: 'body', name: '/new_orders/0', check, detail, allowed });
+      const { detail, ...told } = error as { detail: string };
+      const received = check === 'max_open_notional' ? '500' : '6';
+      assert.deepEqual(told, { in: 'body', name: '/new_orders/0', check, allowed, received });
+      assert.match(
+        detail,
+        new RegExp(`^${check} of this gateway is ${allowed}, .* half of it .* ${received}`),
+      );
       assert.equal(outcomeOf(await order('a-user')), 'sent');
       assert.equal(outcomeOf(await order('another-user')), 'sent');
     });

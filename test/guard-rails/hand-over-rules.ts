@@ -206,9 +206,17 @@ async function allSaysOneThing(subject: ExposureSubject): Promise<void> {
     { headers: { category: 'US_OPTION' } },
     { query: [['category', 'US_OPTION']] },
     { path: '/openapi/trade/option/order/place' },
+    { headers: { category: 'HK_EQUITY' } },
+    { headers: { category: 'US_BOND' } },
   ];
   for (const [index, beside] of others.entries())
     assert.equal(codeOf(await place(`order-${index}`, priced('1'), 0, beside)), 'order_blocked');
+  const open = createFloor(subject, { max_order_quantity: '10', allow_unknown: ['category'] });
+  const admitted = { headers: { category: 'US_BOND' } };
+  assert.equal(codeOf(await open.place('order-of-a-word', priced('1'), 0, admitted)), 'sent');
+  const larger = { ...priced('1'), quantity: '11' };
+  assert.equal(codeOf(await open.place('larger-order', larger, 0, admitted)), 'order_blocked');
+  assert.equal(codeOf(await open.place('order-1', priced('1'), 0, others[0])), 'order_blocked');
 }
 
 async function aFewAreLookedUp(subject: ExposureSubject): Promise<void> {

@@ -593,22 +593,23 @@ async function openCounts(subject: GuardSubject): Promise<void> {
 
 /** A user adds while what the user has is less than what is left; what others have is not told. */
 async function usersHaveShares(subject: GuardSubject): Promise<void> {
-  const fails = (check: string) => [['gateway', check, true, undefined]];
+  // A share tells of its own user alone.
+  const fails = (check: string, came: string) => [['gateway', check, true, came]];
   const told = (verdict: Verdict) =>
     verdict.kind === 'blocked'
       ? verdict.failures.map(({ scope, check, isShare, came }) => [scope, check, isShare, came])
       : [];
   const rate = createDesk(subject, { limits: { stack: { max_orders_per_minute: 5 } } });
   const tooMany = await rate.ask(placed(), placed(), placed(), placed());
-  assert.deepEqual(told(tooMany), fails('max_orders_per_minute'));
+  assert.deepEqual(told(tooMany), fails('max_orders_per_minute', '4'));
   assert.deepEqual(told(await rate.ask(placed(), placed(), placed())), []);
   const further = await rate.ask(placed());
-  assert.deepEqual(told(further), fails('max_orders_per_minute'));
+  assert.deepEqual(told(further), fails('max_orders_per_minute', '4'));
   // Another instance may have counted fewer for either.
   assert.deepEqual(further.kind === 'blocked' && further.counters, ['counter stack', 'counter user u']);
   rate.world.user = 'v';
   assert.deepEqual(told(await rate.ask(placed())), []);
-  assert.deepEqual(told(await rate.ask(placed())), fails('max_orders_per_minute'));
+  assert.deepEqual(told(await rate.ask(placed())), fails('max_orders_per_minute', '2'));
   rate.world.now += 69_000;
   assert.deepEqual(told(await rate.ask(placed(), placed(), placed())), []);
 
@@ -619,16 +620,16 @@ async function usersHaveShares(subject: GuardSubject): Promise<void> {
   const both = (notional: string) => ({ 'counter stack': notional, 'counter user u': notional });
   assert.deepEqual(first.exposures[0]?.counted, both('40'));
   const larger = (limit_price: string) => open.ask(replaced(order.json, { limit_price }, first.exposures[0]));
-  assert.deepEqual(told(await larger('5.00000001')), fails('max_open_notional'));
+  assert.deepEqual(told(await larger('5.00000001')), fails('max_open_notional', '50.0000001'));
   const most = await larger('5');
   assert.ok(most.kind === 'allowed');
   assert.deepEqual(most.exposures[0]?.counted, both('50'));
-  assert.deepEqual(told(await open.ask(limited('0.1', '0.1'))), fails('max_open_notional'));
+  assert.deepEqual(told(await open.ask(limited('0.1', '0.1'))), fails('max_open_notional', '50.01'));
   assert.deepEqual(failedOf(await open.ask(replaced(order.json, { quantity: '1' }, most.exposures[0]))), []);
   open.world.user = 'v';
   assert.deepEqual(
     told(await open.ask(limited('1', '15'), limited('1', '10.1'))),
-    fails('max_open_notional'),
+    fails('max_open_notional', '25.1'),
   );
   assert.deepEqual(told(await open.ask(limited('1', '15'), limited('1', '10'))), []);
 }

@@ -38,6 +38,10 @@ interface Intent {
   readonly side: 'BUY' | 'SELL' | 'SHORT';
   readonly orderType: 'MARKET' | 'LIMIT' | 'STOP_LOSS' | 'STOP_LOSS_LIMIT';
   readonly legs: readonly string[];
+  /** Its side of an event, which orders of other instruments may name without meaning. */
+  readonly outcome: 'yes' | 'no' | undefined;
+  /** An option order that names instrument, market and symbol in its legs alone. */
+  readonly ofLegs: boolean;
   readonly terms: Terms;
   readonly changes: readonly (Partial<Terms> & { readonly orderType?: Intent['orderType'] })[];
 }
@@ -56,6 +60,8 @@ const intents: fc.Arbitrary<Intent> = fc
         minLength: 1,
         maxLength: instrument === 'OPTION' ? 3 : 1,
       }),
+      outcome: fc.constantFrom('yes', 'no', undefined),
+      ofLegs: fc.boolean(),
       terms: fc.record({ limit: cents, stop: cents, quantity }),
       changes: fc.array(fc.record({ limit: cents, stop: cents, quantity, orderType }, { requiredKeys: [] }), {
         maxLength: 3,
@@ -67,7 +73,7 @@ const isLimited = (type: Intent['orderType']) => type === 'LIMIT' || type === 'S
 
 /** In hundredths of a cent; undefined where no quote says it. */
 function worst(
-  { instrument, side, legs }: Intent,
+  { instrument, side, legs, outcome }: Intent,
   type: Intent['orderType'],
   terms: Terms,
 ): bigint | undefined {
@@ -75,6 +81,11 @@ function worst(
   const own = isLimited(type) ? (terms.limit ?? 0n) * 100n : 0n;
   if (instrument === 'FUTURES' || legs.some((symbol) => symbol.startsWith('AAPL1'))) return undefined;
   if (side === 'BUY' && isLimited(type) && legs.length === 1) return own * terms.quantity * size;
+  // A contract of an event pays one dollar at most.
+  if (instrument === 'EVENT' && outcome && legs.length === 1) {
+    const most = terms.quantity * 10_000n;
+    return own * terms.quantity > most ? own * terms.quantity : most;
+  }
   if (instrument === 'CRYPTO' || instrument === 'EVENT') return undefined;
   let each = 0n;
   for (const symbol of legs) {
@@ -119,12 +130,14 @@ const guardOf = (open: bigint) =>
     clock: () => 1_800_000_000_000,
   });
 
-const jsonOf = ({ instrument, side, legs, terms, orderType }: Intent) =>
+const jsonOf = ({ instrument, side, legs, terms, orderType, outcome, ofLegs }: Intent) =>
   JSON.stringify(
     newOrder({
-      instrument_type: instrument,
       side,
-      symbol: legs[0],
+      ...(instrument === 'OPTION' && ofLegs
+        ? { instrument_type: undefined, symbol: undefined, market: undefined }
+        : { instrument_type: instrument, symbol: legs[0] }),
+      ...(outcome && { event_outcome: outcome }),
       ...wire({ ...terms, orderType }),
       ...(instrument === 'OPTION' && {
         legs: legs.map((symbol, at) => ({

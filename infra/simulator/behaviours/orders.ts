@@ -8,7 +8,7 @@ import { costOf } from '../trading/order-asset.ts';
 import { follows } from '../trading/order-group.ts';
 import { LiveOrder } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
-import type { NewOrder } from '../trading/stored-order.ts';
+import { completed, type NewOrder } from '../trading/stored-order.ts';
 import type { Account, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
@@ -18,14 +18,16 @@ type Body = BodyOf<typeof placeOrder>;
 
 export const orders: Behaviours = {
   placeOrder: ofAccount((account, { body, now }, world) => {
-    const { new_orders: asked, client_combo_order_id: clientComboOrderId } = body as Body;
+    const { new_orders, client_combo_order_id: given } = body as Body;
+    const asked = new_orders.map(completed);
+    if (!areComplete(asked)) return parameterError('symbol');
     const combination = isCombination(asked);
-    if (combination && !clientComboOrderId) return parameterError('client_combo_order_id');
     const checked = checkAll(asked, account, world, now);
     if (isRefusal(checked)) return checked;
     if (!combination) return answer(add(checked, account, world, now)[0]);
     const comboOrderId = world.orders.nextIdentifier();
-    add(checked, account, world, now, { comboOrderId, clientComboOrderId: clientComboOrderId! });
+    const clientComboOrderId = given ?? world.orders.nextIdentifier();
+    add(checked, account, world, now, { comboOrderId, clientComboOrderId });
     return answer({ client_combo_order_id: clientComboOrderId, combo_order_id: comboOrderId });
   }),
 
@@ -33,7 +35,7 @@ export const orders: Behaviours = {
   batchPlaceOrders: ofAccount((account, { body, now }, world) => {
     const { batch_orders: asked } = body as BodyOf<typeof batchPlaceOrders>;
     const results = asked.map((order) => {
-      const checked = checkAll([order], account, world, now);
+      const checked = checkAll([{ ...order, combo_type: 'NORMAL' }], account, world, now);
       if (!isRefusal(checked)) return add(checked, account, world, now)[0]!;
       const { error_code, message } = checked;
       return { client_order_id: order.client_order_id, error_code, message };
@@ -47,11 +49,13 @@ export const orders: Behaviours = {
     const { new_orders: asked } = body as BodyOf<typeof previewOrder>;
     let [cost, fee] = [0n, 0n];
     for (const order of asked) {
-      const checked = checkTerms(order, world, now);
+      const whole = completed(order);
+      if (!whole) return parameterError('symbol');
+      const checked = checkTerms(whole, world, now);
       if (isRefusal(checked)) return checked;
       const { asset, total } = checked;
       const buys = order.side === 'BUY';
-      const price = previewPrice(order, asset, buys ? order.current_ask : order.current_bid, now);
+      const price = previewPrice(whole, asset, buys ? order.current_ask : order.current_bid, now);
       cost += costOf(asset, total, price);
       fee += feeOf(asset, total, Math.max(0, price), buys);
     }
@@ -62,6 +66,9 @@ export const orders: Behaviours = {
     });
   }),
 };
+
+const areComplete = (orders: readonly (NewOrder | undefined)[]): orders is readonly NewOrder[] =>
+  orders.every((order) => order !== undefined);
 
 const isCombination = (asked: readonly NewOrder[]) => asked.length > 1 || asked[0]!.combo_type !== 'NORMAL';
 

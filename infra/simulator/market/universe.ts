@@ -30,6 +30,7 @@ const familiarStocks: Readonly<Record<string, number>> = {
   WMT: 102,
   JNJ: 178,
   PFE: 25,
+  'BRK.B': 495,
 };
 
 const familiarEtfs: Readonly<Record<string, number>> = {

@@ -3,7 +3,23 @@
 import type { placeOrder } from '../../../lib/catalogue/index.ts';
 import type { BodyOf } from '../parameters.ts';
 
-export type NewOrder = BodyOf<typeof placeOrder>['new_orders'][number];
+type AskedOrder = BodyOf<typeof placeOrder>['new_orders'][number];
+type Subject = 'combo_type' | 'instrument_type' | 'symbol';
+
+/** An order with what it left to its legs, or to the upstream. */
+export type NewOrder = AskedOrder & { readonly [K in Subject]: NonNullable<AskedOrder[K]> };
+
+/** Undefined for an order that says neither itself nor by its legs what it trades. */
+export function completed(order: AskedOrder): NewOrder | undefined {
+  const option = order.legs?.find((leg) => leg.instrument_type === 'OPTION');
+  const {
+    combo_type = 'NORMAL',
+    instrument_type = option?.instrument_type,
+    symbol = option?.symbol,
+    market = option?.market,
+  } = order;
+  return instrument_type && symbol ? { ...order, combo_type, instrument_type, symbol, market } : undefined;
+}
 
 export interface StoredOrder {
   readonly accountId: string;
