@@ -21,4 +21,7 @@ export const seen = (text: string): Note => ({ text, source: 'observed' });
 export const onPage = (text: string): Note => ({ text, source: 'vendor-docs' });
 
 /* @__NO_SIDE_EFFECTS__ */
+export const inSdk = (text: string): Note => ({ text, source: 'vendor-sdk' });
+
+/* @__NO_SIDE_EFFECTS__ */
 export const inferred = (text: string): Note => ({ text, source: 'inferred' });

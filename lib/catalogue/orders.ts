@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { ofBody } from './common.ts';
 import { notInText } from './decided.ts';
-import { onPage, seen } from './notes.ts';
+import { inferred, inSdk, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
 import {
   clientOrderId,
@@ -199,6 +199,21 @@ export const placeOrder = describe({
     onPage('OTO, OCO and OTOCO are for EQUITY only; option strategies of several legs take NORMAL only.'),
     onPage('Stock and option orders take DAY and GTC; algorithmic ones take DAY in regular hours only.'),
     onPage('MARKET_ON_OPEN, MARKET_ON_CLOSE and LIMIT_ON_OPEN are for institutional stock orders.'),
+    inSdk(
+      'The header category is the market, _ and the instrument_type of the first order, or of its leg that is an option: US_EQUITY, US_OPTION, US_CRYPTO. The stock path of the previous version sends US_STOCK.',
+    ),
+    inSdk(
+      'Samples of option orders name instrument_type, market and symbol in the legs alone. The pages want them at the top, too, which is the newer form.',
+    ),
+    inSdk(
+      'Samples send the session N, which is an old word for CORE, as Y is for ALL; the newer words are on the pages.',
+    ),
+    onPage('ALL_DAY, from 8 pm to 8 pm Eastern Time, stands on pages of other regions.'),
+    inSdk('The vendor’s assistant server sends extended_hours; no page has it.'),
+    inSdk('Orders for event contracts name event_outcome, yes or no: LIMIT, DAY, by quantity.'),
+    inferred(
+      'An event contract pays at most one dollar, so that an order costs or brings in at most its quantity in dollars.',
+    ),
   ],
 });
 
@@ -350,6 +365,7 @@ export const replaceOrder = describe({
   },
   notes: [
     onPage('An order is addressed by its client_order_id, never by its order_id.'),
+    inSdk('A leg whose quantity stays is named by its id alone.'),
     onPage(
       'Concerns what is not filled yet; a filled or cancelled order is refused. Crypto orders cannot be replaced.',
     ),

@@ -358,10 +358,13 @@ describe('a body against its schema', () => {
   }
 
   test('has each wrong place named by its JSON Pointer, with what is allowed and what came', async (t) => {
-    const order = { ...newOrder({ side: 'HOLD', quantity: true, limit_price: '1,5' }), symbol: undefined };
+    const order = {
+      ...newOrder({ side: 'HOLD', quantity: true, limit_price: '1,5' }),
+      entrust_type: undefined,
+    };
     assert.deepEqual(await errorsOf(t, JSON.stringify({ new_orders: [newOrder(), order] })), [
       { in: 'body', name: '/account_id', detail: 'required' },
-      { in: 'body', name: '/new_orders/1/symbol', detail: 'required' },
+      { in: 'body', name: '/new_orders/1/entrust_type', detail: 'required' },
       {
         in: 'body',
         name: '/new_orders/1/side',

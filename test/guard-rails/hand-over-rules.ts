@@ -211,6 +211,8 @@ async function allSaysOneThing(subject: ExposureSubject): Promise<void> {
   ];
   for (const [index, beside] of others.entries())
     assert.equal(codeOf(await place(`order-${index}`, priced('1'), 0, beside)), 'order_blocked');
+  const ofSides = createFloor(subject, { allowed_sides: ['BUY', 'SELL', 'SHORT'] });
+  assert.equal(codeOf(await ofSides.place('order-of-a-side', priced('1'), 0, others[0])), 'order_blocked');
   const open = createFloor(subject, { max_order_quantity: '10', allow_unknown: ['category'] });
   const admitted = { headers: { category: 'US_BOND' } };
   assert.equal(codeOf(await open.place('order-of-a-word', priced('1'), 0, admitted)), 'sent');

@@ -235,8 +235,8 @@ export const mutants: readonly Mutant[] = [
   notional('no margin', "addDecimals('1', hundredth(margin))", "'1'"),
   notional(
     'an amount hides a quantity',
-    'if (quantity === undefined) return',
-    'if (amount !== undefined) return',
+    'if (quantity === undefined)\n    return',
+    'if (amount !== undefined)\n    return',
   ),
   order(
     'an amount beside a quantity does not count',

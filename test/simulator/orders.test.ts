@@ -21,6 +21,26 @@ const limitOrder = {
   support_trading_session: 'CORE',
 };
 
+const optionOrder = {
+  ...limitOrder,
+  instrument_type: 'OPTION',
+  limit_price: '0.05',
+  quantity: '1',
+  option_strategy: 'SINGLE',
+  legs: [
+    {
+      side: 'BUY',
+      market: 'US',
+      instrument_type: 'OPTION',
+      symbol: 'AAPL',
+      quantity: '1',
+      strike_price: '240',
+      option_expire_date: '2029-01-19',
+      option_type: 'CALL',
+    },
+  ],
+};
+
 function place(simulator: Simulator, orders: readonly object[], more: object = {}) {
   const body = { account_id: simulator.accounts[0]?.account_id, new_orders: orders, ...more };
   return send(simulator, { method: 'POST', target: '/trade/place_order', body: JSON.stringify(body) });
@@ -97,12 +117,31 @@ test('a combination is stored as a whole or not at all', async () => {
     const more = { client_combo_order_id: 'combo-1' };
     assert.equal((await place(simulator, [master, { ...stop, symbol: 'NOPE9' }], more)).status, 417);
     assert.equal((await place(simulator, [master, master], more)).status, 417);
-    assert.equal((await place(simulator, [master, stop])).status, 417);
     assert.equal(simulator.orders.length, 0);
     const reply = await place(simulator, [master, stop], more);
     const { client_combo_order_id, combo_order_id } = v.parse(placeOrder.response, reply.json);
     assert.equal(client_combo_order_id, 'combo-1');
     assert.deepEqual(each(simulator.orders, 'comboOrderId'), [combo_order_id, combo_order_id]);
+  });
+});
+
+test('the id of a combination that names none is made by the upstream', async () => {
+  await withSimulator({}, async (simulator) => {
+    const stop = { ...limitOrder, combo_type: 'STOP_PROFIT', side: 'SELL', client_order_id: 'order-0002' };
+    const reply = await place(simulator, [{ ...limitOrder, combo_type: 'MASTER' }, stop]);
+    const { client_combo_order_id, combo_order_id } = v.parse(placeOrder.response, reply.json);
+    assert.ok(client_combo_order_id && combo_order_id);
+  });
+});
+
+test('an option order is what its legs say, where it names neither instrument nor symbol', async () => {
+  await withSimulator({}, async (simulator) => {
+    const { legs } = optionOrder;
+    const { instrument_type: _, symbol: __, market: ___, combo_type: ____, ...unnamed } = optionOrder;
+    assert.equal((await place(simulator, [unnamed])).status, 200);
+    assert.deepEqual(each(each(simulator.orders, 'order'), 'symbol'), [legs[0]?.symbol]);
+    const nothing = { ...unnamed, legs: undefined, client_order_id: 'order-0002' };
+    assert.equal((await place(simulator, [nothing])).status, 417);
   });
 });
 
