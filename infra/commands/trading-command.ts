@@ -76,8 +76,8 @@ function changesIn(given: readonly (readonly [string, string | null])[]): LimitC
 const limitsHelp = `Limits: max_order_quantity, max_order_notional, max_open_notional=50000.00, max_orders_per_minute=30,
 max_duplicative_orders=3/60 (orders/seconds), price_collar=5 (percent), allowed_symbols=AAPL,MSFT,
 restricted_symbols, allowed_sides, allowed_order_types, allowed_sessions, market_order_margin=5
-(percent), max_quote_age=15 (seconds), allow_unknown=price,futures, actions.<limit>=notify, block or
-block_and_cancel. docs/orders.md, "Guard rails", says what each of them bounds.`;
+(percent), max_quote_age=15 (seconds), allow_unknown=price,futures, user_shares=none (for one user),
+actions.<limit>=notify, block or block_and_cancel. A list replaces the one before. docs/orders.md, "Guard rails", says what each of them bounds.`;
 
 /** What each verb takes besides those whom it is about, and an example of it. */
 const verbs = {

@@ -54,6 +54,19 @@ function limitsWords(limits: LimitChanges, deployed: TradingLimits): readonly st
   });
 }
 
+/** Names that a change added to a list, and names that it removed: a list that is set replaces the one before. */
+export function listWords(before: TradingLimits, now: TradingLimits): readonly string[] {
+  return Object.entries({ ...before, ...now }).flatMap(([name]) => {
+    const [was = [], is = []] = [before, now].map((limits) => limits[name as keyof TradingLimits]);
+    if (!Array.isArray(was) || !Array.isArray(is)) return [];
+    const lacking = (from: readonly string[], other: readonly string[]) =>
+      from.filter((one) => !other.includes(one)).join(', ');
+    const [added, removed] = [lacking(is, was), lacking(was, is)];
+    const parts = [...(added ? [`added ${added}`] : []), ...(removed ? [`removed ${removed}`] : [])];
+    return parts.length > 0 ? [`${name}: ${parts.join('; ')}`] : [];
+  });
+}
+
 /** What is deployed, where an operator has set nothing. */
 export const deployedWords = (deployed: TradingLimits): readonly string[] => {
   const all = limitsWords({}, deployed);

@@ -13,14 +13,16 @@ import {
   areLimits,
   type LimitChanges,
   readLimits,
+  sharesInWords,
   type TradingLimits,
+  withChanges,
 } from '../../lib/guard-rails/limits.ts';
 import { StartError } from '../environment.ts';
 import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
 import type { Target } from './readers.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
-import { controlWords, deployedWords, historyWords, scopeWords } from './trading-words.ts';
+import { controlWords, deployedWords, historyWords, listWords, scopeWords } from './trading-words.ts';
 import { isCalled } from './users-words.ts';
 
 export type TradingVerb = 'limits' | 'stop' | 'resume' | 'history';
@@ -144,7 +146,7 @@ async function history(given: TradingArguments, subject: ControlSubject, ports: 
 
 async function apply(given: TradingArguments, change: ControlChange, ports: TradingPorts, hint?: string) {
   const { admin, say, stackName, deployed } = ports;
-  const { isChanged, control } = await admin.apply(change);
+  const { isChanged, control, limitsBefore } = await admin.apply(change);
   if (given.json)
     return say(JSON.stringify({ stack: stackName, changed: isChanged, control: control ?? null }));
   say(
@@ -153,6 +155,12 @@ async function apply(given: TradingArguments, change: ControlChange, ports: Trad
       : `Nothing to change in ${stackName}.`,
   );
   if (control) for (const line of controlWords(control, deployed)) say(line);
+  if (change.action === 'limits' && control) {
+    const ofScope = change.subject.kind === 'gateway' ? deployed : {};
+    const [before, now] = [limitsBefore, control.limits].map((limits) => withChanges(ofScope, limits));
+    const isOfAll = change.subject.kind === 'gateway';
+    for (const line of [...listWords(before!, now!), ...(isOfAll ? sharesInWords(now!) : [])]) say(line);
+  }
   if (hint !== undefined) say(hint);
   for (const one of hintsFor(given, change)) say(one);
 }

@@ -3,13 +3,13 @@
  * orders, and no setting does without it: the kill switch is for every stage.
  */
 
-import type { RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, type RemovalPolicy } from 'aws-cdk-lib';
 import { StreamViewType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
-import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
+import { sharesInWords, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { FunctionAccess } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
@@ -35,6 +35,7 @@ export class TradingControls extends Construct {
     super(scope, id);
     this.limits = limits;
     this.#orderMembers = orderMembers;
+    for (const said of sharesInWords(limits)) Annotations.of(this).addInfo(said);
     this.table = createTable(this, 'Table', {
       isSorted: true,
       // What an operator set, and why, is nowhere else.

@@ -52,9 +52,28 @@ const synonyms: Readonly<Record<string, string>> = {
   stock_order: 'new_orders',
 };
 
-const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, '');
+const plainName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^a-z\d]/g, '');
 
-const plainSynonyms = new Map(Object.entries(synonyms).map(([name, meant]) => [plainName(name), meant]));
+/** Members of an order that another operation may not have at all. */
+const ofOrders = [
+  ...Object.values(synonyms),
+  'entrust_type',
+  'combo_type',
+  'option_type',
+  'extended_hours',
+  'event_outcome',
+];
+
+const plainSynonyms = new Map(
+  [...Object.entries(synonyms), ...ofOrders.map((name) => [name, name] as const)].map(([name, meant]) => [
+    plainName(name),
+    meant,
+  ]),
+);
 
 /** Lists of orders among them: an order that names one would be read as several. */
 const lists = ['new_orders', 'batch_orders', 'modify_orders', 'legs'];

@@ -400,6 +400,7 @@ export const batchPlaceOrders = describe({
           time_in_force: v.picklist(['DAY']),
           quantity: decimalText,
           limit_price: omittable(v.pipe(decimalText, v.description('Needed for LIMIT.'))),
+          extended_hours: omittable(terms.extended_hours),
         }),
       ),
       v.minLength(1),

@@ -46,6 +46,8 @@ export interface AppliedControl {
   readonly isChanged: boolean;
   /** As it is now; undefined when nothing was ever set. */
   readonly control: ListedControl | undefined;
+  /** Limits that were set before it. */
+  readonly limitsBefore: LimitChanges;
 }
 
 /** What is set of a scope, for an operator. */
@@ -129,7 +131,11 @@ export function createControlAdmin({
         const changed = changedControl(state, change, now);
         const massCancel = massCancelOf(change, key, now);
         if (changed === state && !massCancel)
-          return { isChanged: false, control: before && (await listed(before)) };
+          return {
+            isChanged: false,
+            control: before && (await listed(before)),
+            limitsBefore: state.limits,
+          };
         const expected = before?.version ?? 0;
         const version = expected + 1;
         const sealed = await sealJson(sealer, await aboutOf(change, changed, before), key);
@@ -142,7 +148,7 @@ export function createControlAdmin({
         });
         const keepsLimits = change.action === 'stop';
         if (await store.write({ expected, next, keepsLimits, history, ...(massCancel && { massCancel }) }))
-          return { isChanged: true, control: await listed(next) };
+          return { isChanged: true, control: await listed(next), limitsBefore: state.limits };
       }
       throw new ControlChangeError('changed_by_others', 'others changed the same scope each time');
     },

@@ -1,8 +1,9 @@
 /** The checks of one order by itself: what they compare, and what they say of an order that fails. */
 
+import { shorten } from '../catalogue/faults.ts';
 import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import { namesOf, plainSymbol } from './contracts.ts';
-import type { CheckName, TradingLimits, Unknown } from './limits.ts';
+import { type CheckName, checkNames, type TradingLimits, type Unknown } from './limits.ts';
 import {
   hundredth,
   notionalOf,
@@ -12,10 +13,11 @@ import {
   priceKey,
   quotesFor,
   stray,
+  unknownByAmount,
   unnamed,
   unquoted,
 } from './notional.ts';
-import { absolute, hasLimitPrice, hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
+import { absolute, hasLimitPrice, hasStrayLegs, type OrderToCheck } from './order.ts';
 
 /** A check that an order fails. */
 export interface Failure {
@@ -38,6 +40,12 @@ type Check = (
   prices: Prices,
 ) => Omit<Failure, 'check' | 'at'> | undefined;
 
+const aRestricted = 'a restricted symbol';
+const collar = (limit: string) => `${limit} % from the last price`;
+
+type Repetitions = NonNullable<TradingLimits['max_duplicative_orders']>;
+export const repetitionsInWords = ({ orders, seconds }: Repetitions) => `${orders} within ${seconds} s`;
+
 /** In place of what an order comes to. */
 export const notKnown = 'not known';
 
@@ -53,17 +61,17 @@ const single: Partial<Record<CheckName, Check>> = {
     const { symbols } = order;
     const restricted = new Set(limit.map(plainSymbol));
     const all = symbols.map((one) => ({ ...one, ...namesOf(one.symbol, one.instrument) }));
-    const found = all.find(({ names, contract = '' }) =>
-      [...names, contract].some((name) => restricted.has(name)),
+    const found = all.find(({ names, contract }) =>
+      [...names, ...(contract ? [contract] : [])].some((name) => restricted.has(name)),
     );
-    const told = 'a restricted symbol';
+    const told = aRestricted;
     if (found) return { limit: told, came: found.symbol };
     const other = all.find(({ isKnown, isContradictory }) => !isKnown || isContradictory);
     if (other)
       return {
         limit: told,
         came: other.symbol,
-        unknown: { name: 'contract', why: `the underlying of ${other.symbol} is ${notKnown}` },
+        unknown: { name: 'contract', why: `the underlying of ${shorten(other.symbol)} is ${notKnown}` },
       };
     return all.length > 0 ? undefined : { limit: told, ...unsaid(order, 'symbol') };
   },
@@ -73,11 +81,11 @@ const single: Partial<Record<CheckName, Check>> = {
     const told = limit.join(', ') || 'none';
     if (symbols.length === 0) return { limit: told, ...unsaid(order, 'symbol') };
     const [exactly, plainly] = [new Set(upper(limit)), new Set(limit.map(plainSymbol))];
-    const other = symbols.find(({ symbol, instrument, contract = '', isContradictory }) => {
+    const other = symbols.find(({ symbol, instrument, contract, isContradictory }) => {
       const { names, isClass } = namesOf(symbol, instrument);
       const isAllowed =
         exactly.has(symbol.toUpperCase()) ||
-        (isClass && [...names, contract].some((name) => plainly.has(name)));
+        (isClass && [...names, ...(contract ? [contract] : [])].some((name) => plainly.has(name)));
       return isContradictory || !isAllowed;
     });
     return other && { limit: told, came: other.symbol };
@@ -109,7 +117,7 @@ const single: Partial<Record<CheckName, Check>> = {
   price_collar: (order, { price_collar: limit }, allPrices) => {
     const { instrument, doubt } = order;
     if (limit === undefined || (instrument !== undefined && instrument !== 'EQUITY')) return undefined;
-    const told = `${limit} % from the last price`;
+    const told = collar(limit);
     const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
     const last = lastPriceOf(order, allPrices);
     const far = last === undefined ? undefined : prices.find((price) => isFar(price, last, limit));
@@ -138,12 +146,15 @@ function boughtAbove(
   prices: Prices,
 ): Failed {
   const last = lastPriceOf(order, prices);
-  const isKnown = order.instrument === 'EQUITY' && last !== undefined;
-  if (!isKnown) return { limit, came: notKnown, unknown: unquoted(order.parts[0]) };
+  const unknown = unknownByAmount(order) ?? (last === undefined ? unquoted(order.parts[0]) : undefined);
+  if (unknown) return { limit, came: notKnown, unknown };
   const factor = addDecimals('1', hundredth(marginOf(limits)));
-  return compareDecimals(multiplyDecimals(amount, factor), multiplyDecimals(limit, last)) <= 0
-    ? undefined
-    : { limit, came: `what ${amount} buys at ${last}` };
+  const bought = multiplyDecimals(amount, factor);
+  // The order's own prices may be lower: then it buys more.
+  const price = [last, order.limitPrice, order.stopPrice].find(
+    (one) => one !== undefined && compareDecimals(bought, multiplyDecimals(limit, absolute(one))) > 0,
+  );
+  return price === undefined ? undefined : { limit, came: `what ${amount} buys at ${price}` };
 }
 
 function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefined {
@@ -153,13 +164,30 @@ function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefine
 
 /** The checks that an order fails by itself, not for other orders. */
 export function failuresOf(order: OrderToCheck, limits: TradingLimits, prices: Prices): readonly Failure[] {
-  const { at, contradiction } = order;
-  // The upstream may take it for another order: no check passes for what this one says.
-  const unsaid = contradiction && orderToCheck(undefined, at, undefined, contradiction);
-  return Object.entries(single).flatMap(([name, check]) => {
-    const failed = check(order, limits, prices) ?? (unsaid && check(unsaid, limits, prices));
-    return failed ? [{ check: name as CheckName, at, ...failed }] : [];
+  const failed = Object.entries(single).flatMap(([name, check]) => {
+    const failure = check(order, limits, prices);
+    return failure ? [{ check: name as CheckName, at: order.at, ...failure }] : [];
   });
+  return [...failed, ...contradicted(order, limits)];
+}
+
+/** The upstream may take it for another order: no check passes for what this one says. */
+const contradicted = (
+  { at, contradiction: unknown }: OrderToCheck,
+  limits: TradingLimits,
+): readonly Failure[] =>
+  checkNames.flatMap((check) =>
+    unknown && limits[check] !== undefined && check !== 'max_orders_per_minute'
+      ? [{ check, at, limit: inWords(check, limits), came: notKnown, unknown }]
+      : [],
+  );
+
+/** A limit as refusals tell it. */
+function inWords(check: CheckName, { [check]: limit }: TradingLimits): string {
+  if (check === 'restricted_symbols') return aRestricted;
+  if (check === 'price_collar') return collar(`${limit}`);
+  if (Array.isArray(limit)) return limit.join(', ') || 'none';
+  return typeof limit === 'object' ? repetitionsInWords(limit as Repetitions) : `${limit}`;
 }
 
 export const marginOf = ({ market_order_margin: margin = '5' }: TradingLimits): string => margin;
@@ -171,12 +199,13 @@ export function quotesTaken(order: OrderToCheck, limits: TradingLimits): readonl
   const { max_order_notional, max_open_notional, max_order_quantity, price_collar } = limits;
   const isValued = max_order_notional !== undefined || max_open_notional !== undefined;
   const hasPrice = order.limitPrice !== undefined || order.stopPrice !== undefined;
-  const ofCollar = price_collar !== undefined && hasPrice && order.instrument === 'EQUITY';
+  const isPriced =
+    (price_collar !== undefined && hasPrice) ||
+    (max_order_quantity !== undefined && order.amount !== undefined);
+  const ofStock = isPriced && order.instrument === 'EQUITY';
   return [
     ...(isValued ? quotesFor(order) : []),
-    ...(ofCollar || (max_order_quantity !== undefined && order.amount !== undefined)
-      ? order.parts.flatMap((part) => pricedSymbol(part) ?? [])
-      : []),
+    ...(ofStock ? order.parts.flatMap((part) => pricedSymbol(part) ?? []) : []),
   ];
 }
 

@@ -59,7 +59,8 @@ export function namesOf(symbol: string, instrument: string | undefined): Named {
   };
 }
 
-const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];
+/** Without the empty name, which symbols of punctuation or of a month alone would have in common. */
+const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)].filter(Boolean);
 
 /**
  * The contract of an option order or leg, as quotes name it.

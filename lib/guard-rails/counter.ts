@@ -5,7 +5,7 @@
  */
 
 import { addDecimals, compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
-import type { Failure } from './checks.ts';
+import { type Failure, repetitionsInWords } from './checks.ts';
 import { maxControlAgeMs } from './controls.ts';
 import type { CheckName, TradingLimits, Unknown } from './limits.ts';
 import { storeTimeSpreadMs } from './store-time.ts';
@@ -145,12 +145,7 @@ export function count(
       ownInMinute++;
     }
     if (repetitions && order.same !== undefined && order.same >= repetitions.orders)
-      fails(
-        'max_duplicative_orders',
-        order,
-        `${repetitions.orders} within ${repetitions.seconds} s`,
-        `${order.same + 1}`,
-      );
+      fails('max_duplicative_orders', order, repetitionsInWords(repetitions), `${order.same + 1}`);
     if (!kept.open) continue;
     sum = addDecimals(sum, order.added);
     ownSum = addDecimals(ownSum, order.added);

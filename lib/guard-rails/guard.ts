@@ -6,7 +6,15 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { type Ages, createAges, type Moment } from '../kernel/age.ts';
 import { compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
-import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, notKnown, quotesTaken } from './checks.ts';
+import {
+  type Failure,
+  failuresOf,
+  marginOf,
+  maxQuoteAgeMs,
+  notKnown,
+  quotesTaken,
+  repetitionsInWords,
+} from './checks.ts';
 import { plainSymbol } from './contracts.ts';
 import {
   accountScope,
@@ -129,13 +137,15 @@ export type Verdict =
       readonly cancelled: readonly CancelledScope[];
     };
 
-/** Where orders were counted for all who share a scope: what is refused is taken out there, and not from its user. */
+/** Keys of the counters in which orders were counted: those that have no effect are taken out again. */
 export interface CountedAt {
   readonly at: number;
-  /** Keys of counters. */
+  /** Of those who share a scope. */
   readonly shared: readonly string[];
-  /** Those of repetitions, with the orders of the request that each counts. */
-  readonly same: readonly (readonly [key: string, orders: number])[];
+  /** Of the user, for whom orders count that the upstream refuses for what they are: nothing else bounds them. */
+  readonly own: readonly string[];
+  /** Of the repetitions of each order, in the order of the question. */
+  readonly same: readonly (readonly string[])[];
 }
 
 export interface Guard {
@@ -234,6 +244,7 @@ class OrderGuard implements Guard {
       return { kind: 'blocked', failures: blocking.map(asTold), counters: [...new Set(counters)], cancelled };
     }
     const isUserBounded = rules.some(({ kind, kept }) => kind === 'user' && kept.rate);
+    const rated = counted.flatMap(({ rule }) => (rule.kept.rate ? [rule] : []));
     return {
       kind: 'allowed',
       counters: counted.flatMap(({ changes }) => changes),
@@ -248,10 +259,11 @@ class OrderGuard implements Guard {
       counted: {
         at: now,
         // Where nothing counts them for the user, refused orders count for all: nothing else bounds them.
-        shared: counted.flatMap(({ rule: { kind, counter, limits } }) =>
-          kind === 'user' || limits.max_orders_per_minute === undefined || !isUserBounded ? [] : [counter],
-        ),
-        same: counted.flatMap(({ rule, same }) => (rule.kind === 'user' ? [] : [...same])),
+        shared: isUserBounded
+          ? rated.filter(({ kind }) => kind !== 'user').map(({ counter }) => counter)
+          : [],
+        own: rated.filter(({ kind }) => kind === 'user' || !isUserBounded).map(({ counter }) => counter),
+        same: known.map((_, index) => counted.flatMap(({ same }) => same[index] ?? [])),
       },
     };
   }
@@ -293,7 +305,8 @@ class OrderGuard implements Guard {
           rate: kept.some(({ max_orders_per_minute }) => max_orders_per_minute !== undefined),
         },
         margin: marginOf(own.max_open_notional === undefined ? ofAll : own),
-        share: kind === 'gateway' && ofUser ? counterKey(ofUser.key) : undefined,
+        share:
+          kind === 'gateway' && ofUser && own.user_shares !== 'none' ? counterKey(ofUser.key) : undefined,
         control,
         cancelled: scope.kind === 'gateway' ? forGateway : scope,
       };
@@ -383,7 +396,7 @@ class OrderGuard implements Guard {
     return {
       rule,
       changes: [own, ...repetitions.changes],
-      same: repetitions.orders,
+      same: repetitions.keys,
       failures: [...failures, ...uncountable(rule.limits, known, repetitions.changes)],
       totals: totals.map(({ total }) => total),
     };
@@ -394,16 +407,16 @@ class OrderGuard implements Guard {
     const { max_duplicative_orders: limit } = limits;
     const counters = new Map<string, { readonly stored: StoredCounter; state: CounterState }>();
     const expiries = new Map<string, number>();
-    const orders = new Map<string, number>();
+    const keys: (string | undefined)[] = [];
     const same = known.map(({ what }) => {
-      if (!limit || what === '') return undefined;
-      const key = `same ${scope} ${what}`;
+      const key = limit && what !== '' ? `same ${scope} ${what}` : undefined;
+      keys.push(key);
+      if (!limit || key === undefined) return undefined;
       const stored = this.#counters.get(key) ?? emptyCounter(key, anyRevision());
       const counter = counters.get(key) ?? { stored, state: readCounter(stored) };
       const counted = countSame(counter.state, limit, now);
       counters.set(key, { stored, state: counted.after });
       expiries.set(key, counted.expiresAt);
-      orders.set(key, (orders.get(key) ?? 0) + 1);
       return counted.same;
     });
     const changes = [...counters].map(
@@ -414,7 +427,7 @@ class OrderGuard implements Guard {
         expiresAt: expiries.get(key)!,
       }),
     );
-    return { same, changes, orders };
+    return { same, changes, keys };
   }
 }
 
@@ -437,7 +450,7 @@ function uncountable(
 ): readonly Failure[] {
   if (!limit) return [];
   const check = 'max_duplicative_orders';
-  const told = `${limit.orders} within ${limit.seconds} s`;
+  const told = repetitionsInWords(limit);
   for (const { order } of known) {
     if (order.isReplacement) continue;
     const unknown = order.doubt ?? (hasStrayLegs(order) ? stray : undefined);
@@ -449,8 +462,14 @@ function uncountable(
 }
 
 /** What two orders have in common of which one may be the repetition of the other. */
-const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount }: OrderToCheck): string =>
-  JSON.stringify([thingsOf(symbols, parts), sidesOf(sides), isByAmount, isByAmount ? amount : quantity]);
+const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount, ...one }: OrderToCheck): string =>
+  JSON.stringify([
+    thingsOf(symbols, parts),
+    sidesOf(sides),
+    isByAmount,
+    isByAmount ? amount : quantity,
+    one.instrument === 'EVENT' ? one.eventOutcome : null,
+  ]);
 
 /** The order's own side, and those of its legs, in whatever order the caller writes the legs. */
 const sidesOf = ([own, ...ofLegs]: readonly string[]) => [own, ...ofLegs.sort()];
@@ -496,7 +515,8 @@ function actionOf(
 ): CheckAction {
   const action = actions?.[check] ?? 'block';
   if (unknown === undefined) return action;
-  if (allowed?.includes(unknown.name)) return 'notify';
+  const { name } = unknown;
+  if (allowed?.some((one) => one === name || (one === 'order' && name === 'category'))) return 'notify';
   return action === 'block_and_cancel' ? 'block' : action;
 }
 

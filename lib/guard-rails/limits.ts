@@ -1,7 +1,8 @@
 /** The pre-trade limits that an operator sets: their names, their values, and how a text of them is read. */
 
 import * as v from 'valibot';
-import { plainDecimal } from '../kernel/decimals.ts';
+import { orderType } from '../catalogue/order-schemas.ts';
+import { addDecimals, compareDecimals, plainDecimal } from '../kernel/decimals.ts';
 
 const decimalFault = "takes a decimal above 0 as text, such as '10000'";
 /** Above zero; of a hundred digits at most, which no price or quantity has. */
@@ -15,10 +16,18 @@ const whole = (min: number, max: number) => {
   const fault = `takes a whole number from ${min} to ${max}`;
   return v.pipe(v.number(fault), v.integer(fault), v.minValue(min, fault), v.maxValue(max, fault));
 };
-const namesFault = 'takes a list of at most 1000 names, of 1 to 64 characters each';
-const names = v.pipe(
-  v.array(v.pipe(v.string(namesFault), v.minLength(1, namesFault), v.maxLength(64, namesFault)), namesFault),
-  v.maxLength(1000, namesFault),
+const symbolsFault =
+  'takes a list of at most 1000 symbols, such as AAPL or BRK.B: letters and digits, with single dots, dashes or slashes between';
+const symbols = v.pipe(
+  v.array(
+    v.pipe(
+      v.string(symbolsFault),
+      v.maxLength(64, symbolsFault),
+      v.regex(/^[\p{L}\p{N}]+([./-][\p{L}\p{N}]+)*$/u, symbolsFault),
+    ),
+    symbolsFault,
+  ),
+  v.maxLength(1000, symbolsFault),
 );
 /** One message for the list and for what is in it. */
 function amongst<const V extends readonly string[]>(...known: V) {
@@ -40,6 +49,8 @@ export interface Unknown {
   readonly name: UnknownName;
   /** The reason, a clause for the client, such as `the order names no side`. */
   readonly why: string;
+  /** What the client can do about it, where that is not what its name says. */
+  readonly remedy?: string;
 }
 
 const repetitionsFault = 'takes orders, 1 to 100000, and seconds, 1 to 3600';
@@ -64,10 +75,10 @@ const values = {
     v.object({ orders: whole(1, 100_000), seconds: whole(1, 3600) }, repetitionsFault),
     v.description('Orders of the same symbol, side and quantity within so many seconds.'),
   ),
-  allowed_symbols: v.pipe(names, v.description('No other symbol is traded.')),
-  restricted_symbols: v.pipe(names, v.description('These symbols are not traded.')),
+  allowed_symbols: v.pipe(symbols, v.description('No other symbol is traded.')),
+  restricted_symbols: v.pipe(symbols, v.description('These symbols are not traded.')),
   allowed_sides: amongst('BUY', 'SELL', 'SHORT'),
-  allowed_order_types: names,
+  allowed_order_types: amongst(...orderType.options),
   price_collar: v.pipe(
     share,
     v.description('How far a limit or stop price may be from the last price of a stock, either way.'),
@@ -115,6 +126,12 @@ const assumptions = {
     amongst(...unknownNames),
     v.description(
       'What an order may leave unknown: it passes the check, and log and audit say that it failed it.',
+    ),
+  ),
+  user_shares: v.pipe(
+    v.picklist(['equal', 'none'], 'takes equal or none'),
+    v.description(
+      'none: one user may use up the gateway’s limits, where it has one user alone. Default equal: each leaves as much as it has.',
     ),
   ),
   max_quote_age: v.pipe(
@@ -168,6 +185,26 @@ export function readLimits(given: unknown): TradingLimits | readonly LimitFault[
 export function readLimitChanges(given: unknown): LimitChanges | readonly LimitFault[] {
   const read = v.safeParse(changes, given);
   return read.success ? read.output : faultsOf(read.issues);
+}
+
+/** What the gateway's limits leave to one user, a sentence each, for the operator who sets them. */
+export function sharesInWords({
+  user_shares: shares,
+  max_open_notional: open,
+  max_orders_per_minute: rate,
+  max_order_notional: order,
+}: TradingLimits): readonly string[] {
+  if (shares === 'none') return [];
+  const set = 'Set it twice as large, or user_shares=none if the gateway has one user.';
+  return [
+    ...(open === undefined ? [] : [`One user alone may use half of max_open_notional ${open}. ${set}`]),
+    ...(open !== undefined && order !== undefined && compareDecimals(addDecimals(order, order), open) > 0
+      ? [
+          `No user can place an order of max_order_notional ${order}: it is more than half of max_open_notional.`,
+        ]
+      : []),
+    ...(rate === undefined ? [] : [`One user alone may send half of max_orders_per_minute ${rate}. ${set}`]),
+  ];
 }
 
 /** What is wrong with a name. */

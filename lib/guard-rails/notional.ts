@@ -40,7 +40,7 @@ const unpriced: ReadonlyMap<string | undefined, Unknown> = new Map([
 ]);
 
 export const stray = of('contract', 'only option orders have legs');
-export const unnamed = of('contract', 'the order does not say what it trades: instrument_type is missing');
+export const unnamed = of('order', 'the order does not say what it trades: instrument_type is missing');
 
 const isOfOptions = ({ instrument, parts }: OrderToCheck): boolean =>
   instrument === 'OPTION' || parts.some((part) => part.instrument === 'OPTION');
@@ -49,14 +49,18 @@ const isCombination = ({ parts }: OrderToCheck): boolean => parts.length > 1;
 
 const sizeOf = (order: OrderToCheck): string => (isOfOptions(order) ? optionSize : '1');
 
-/** The gateway reads quotes of stocks and of options. */
-export function unquoted(part: TradedPart | undefined): Unknown {
-  const { instrument, symbol, written = 'it' } = part ?? {};
-  if (instrument === 'CRYPTO' || instrument === 'EVENT' || instrument === 'FUTURES') {
-    const name = instrument.toLowerCase() as 'crypto' | 'event' | 'futures';
-    return of(name, `the gateway has no quote of ${written}`);
-  }
-  return of('price', `no fresh quote of ${symbol ?? written} could be read`);
+export const unquoted = ({ symbol = '', written }: Partial<TradedPart> = {}): Unknown =>
+  of('price', `no fresh quote of ${isContract(symbol) ? symbol : (written ?? 'it')} could be read`);
+
+const quantityInstead = 'Name a quantity instead.';
+
+/** Why it is not known how much an amount buys; undefined for stocks and funds, which have a quote for it. */
+export function unknownByAmount({ instrument }: OrderToCheck): Unknown | undefined {
+  if (instrument === undefined) return unnamed;
+  if (instrument === 'EQUITY') return undefined;
+  const why = 'the gateway does not know how much the amount buys';
+  if (instrument === 'OPTION') return { ...of('price', why), remedy: quantityInstead };
+  return { ...of(instrument.toLowerCase() as Unknown['name'], why), remedy: quantityInstead };
 }
 
 /** Whether quotes say what a quantity comes to: its own limit price bounds what a purchase of one thing costs. */
@@ -65,7 +69,7 @@ const needsQuotes = (order: OrderToCheck): boolean =>
 
 /** The quotes that the notional takes; none where it takes none, or cannot be known in any case. */
 export function quotesFor(order: OrderToCheck): readonly PricedSymbol[] {
-  if (order.doubt?.name === 'order' || !needsQuotes(order)) return [];
+  if (order.doubt || !needsQuotes(order)) return [];
   return order.parts.flatMap((part) => pricedSymbol(part) ?? []);
 }
 
@@ -88,19 +92,21 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   const own = ownNotional(order);
   const unknown = unknownOf(order);
   if (unknown !== undefined) return { value: own, unknown };
-  if (quantity === undefined)
-    return {
-      value: own,
-      ...(amount === undefined && { unknown: of('order', 'the order names no quantity') }),
-    };
+  const isEvent = instrument === 'EVENT';
+  if (quantity === undefined) {
+    // An amount says how many contracts of an event are sold only by a price that is not known.
+    const isBound = amount !== undefined && !(isEvent && maySell(order));
+    return { value: own, ...(!isBound && { unknown: of('order', 'the order names no quantity') }) };
+  }
   if (isLimited(order) && order.limitPrice === undefined)
     return { value: own, unknown: of('order', `an order of type ${order.orderType} needs a limit_price`) };
+  // A contract of an event pays one dollar at most. The price of a `no` may be quoted as that of the `yes`.
+  const isBoundByPay = isEvent && order.eventOutcome !== undefined && !hasStrayLegs(order);
+  if (isBoundByPay && (order.eventOutcome !== 'yes' || needsQuotes(order)))
+    return { value: largest([own, quantity]) ?? own };
   if (!needsQuotes(order)) return { value: own };
   const without = unpriced.get(instrument);
   if (without !== undefined && hasStrayLegs(order)) return { value: own, unknown: stray };
-  // Whichever side of an event is traded, a contract pays one dollar at most.
-  if (instrument === 'EVENT' && order.eventOutcome !== undefined)
-    return { value: largest([own, quantity]) ?? own };
   if (without !== undefined) return { value: own, unknown: without };
   const factor = addDecimals('1', hundredth(margin));
   const units = multiplyDecimals(quantity, sizeOf(order));

@@ -1,5 +1,6 @@
 /** What pre-trade checks know of an order: read from the JSON that is sent. Numbers stay texts. */
 
+import { shorten } from '../catalogue/faults.ts';
 import { sessionsOf } from '../catalogue/order-schemas.ts';
 import { compareDecimals, multiplyDecimals, plainDecimal } from '../kernel/decimals.ts';
 import { textMembers, textOf } from '../kernel/json-members.ts';
@@ -34,7 +35,7 @@ export interface OrderToCheck {
   readonly eventOutcome: string | undefined;
   /**
    * Why it is not known what the order comes to: the order that is replaced could not be looked up, a number is longer than a
-   * price or a quantity, a replacement scales legs by a ratio that is not known, or there is a contradiction.
+   * price or a quantity, or a replacement scales legs by a ratio that is not known.
    */
   readonly doubt: Unknown | undefined;
   /** Two places say two things of the order: the upstream may take it for another one than it says. */
@@ -115,7 +116,8 @@ export function orderToCheck(
   contradiction?: Unknown,
 ): OrderToCheck {
   const legs = json === undefined ? [] : legsIn(json);
-  const before = json === undefined ? nothing : withSubject(membersIn(json), legs);
+  const own = json === undefined ? nothing : membersIn(json);
+  const before = withSubject(own, legs);
   const changes = replaced === undefined ? nothing : membersIn(replaced);
   const changedLegs = replaced === undefined ? [] : legsIn(replaced);
   const now = (name: Member) => changes.get(name) ?? before.get(name);
@@ -130,7 +132,7 @@ export function orderToCheck(
   return {
     at,
     // What no replacement changes by the catalogue, the upstream may change or not: both are checked.
-    symbols: [before, changes, ...legs].flatMap((one) => {
+    symbols: [own, changes, ...legs].flatMap((one) => {
       const symbol = one.get('symbol');
       if (symbol === undefined) return [];
       const of = one.get('instrument_type') ?? instrument;
@@ -165,7 +167,6 @@ export function orderToCheck(
     eventOutcome: before.get('event_outcome'),
     contradiction,
     doubt:
-      contradiction ??
       (json === undefined ? notSeen : unreadableIn([before, changes, ...legs, ...changedLegs])) ??
       (isRatioSpread(before, legs) && [changes, ...changedLegs].some((one) => one.has('quantity'))
         ? inRatio
@@ -218,7 +219,7 @@ function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPa
   const instrument = members.get('instrument_type') ?? ofOrder;
   const symbol =
     instrument === 'OPTION' ? contractNamed(members).contract : members.get('symbol')?.toUpperCase();
-  return { instrument, symbol, written: members.get('symbol') };
+  return { instrument, symbol, written: shorten(members.get('symbol') ?? '') || undefined };
 }
 
 /** Their limit price bounds what they can cost. */
@@ -272,7 +273,9 @@ function decimalOf(text: string | undefined): string | undefined {
 
 const nothing: ReadonlyMembers = new Map();
 
-const membersIn = (json: string | Uint8Array): ReadonlyMembers => textMembers(json, members) ?? nothing;
+/** The upstream shows a number that it does not report as an empty text. */
+const membersIn = (json: string | Uint8Array): ReadonlyMembers =>
+  new Map([...(textMembers(json, members) ?? nothing)].filter(([, value]) => value !== ''));
 
 function legsIn(json: string): readonly ReadonlyMembers[] {
   const legs = membersOf(new TextEncoder().encode(json), ['legs'])?.get('legs');

@@ -1,5 +1,6 @@
 /** What the guard rails say to a client whose order they hold back: nothing of it was sent. */
 
+import { shorten } from '../catalogue/faults.ts';
 import { type Fault, notSent, type Refusal } from '../problem.ts';
 import type { CancelledScope, ScopeFailure, ScopeKind } from './guard.ts';
 import type { CheckName, UnknownName } from './limits.ts';
@@ -56,7 +57,7 @@ const learnable: Readonly<Record<UnknownName, string>> = {
   price: 'Send it again in a few seconds; a purchase with a limit_price needs no quote.',
   contract:
     'Name instrument_type and symbol, and of each option its strike_price, option_expire_date and option_type.',
-  crypto: 'Otherwise ask the operator.',
+  crypto: 'Ask the operator.',
   event: 'Name the event_outcome.',
   futures: 'Ask the operator.',
 };
@@ -79,7 +80,7 @@ const remedies: Readonly<Record<CheckName, string>> = {
 };
 
 /** The words of an order's own value, of a user's, or of why neither is known. */
-function comesTo({ check, came, unknown, isShare }: ScopeFailure): string {
+function comesTo({ check, unknown, isShare }: ScopeFailure, came: string | undefined): string {
   if (unknown) return `, and what the order comes to is not known: ${unknown.why}`;
   if (isShare) {
     const own =
@@ -93,15 +94,16 @@ function comesTo({ check, came, unknown, isShare }: ScopeFailure): string {
 
 function faultOf(failure: ScopeFailure): Fault {
   const { check, scope, limit, came, at, unknown } = failure;
+  const received = came === undefined ? undefined : shorten(came);
   const remedy = unknown
-    ? `${learnable[unknown.name]} An operator lets it pass with "${unknown.name}" in allow_unknown.`
+    ? `${unknown.remedy ?? learnable[unknown.name]} An operator lets it pass with "${unknown.name}" in allow_unknown.`
     : remedies[check];
   return {
     in: 'body',
     name: at,
     check,
-    detail: `${check} of ${whose[scope]} is ${limit}${comesTo(failure)}. ${remedy}`,
+    detail: `${check} of ${whose[scope]} is ${limit}${comesTo(failure, received)}. ${remedy}`,
     allowed: limit,
-    ...(came !== undefined && { received: came }),
+    ...(received !== undefined && { received }),
   };
 }

@@ -72,6 +72,8 @@ const instrumentsByWord: ReadonlyMap<string, string> = new Map([
   ['ETF', 'EQUITY'],
 ]);
 
+const singular = (word: string) => word.replace(/S$/, '');
+
 /** A place beside the body that says something of all orders of a request, in words for the client. */
 interface Saying {
   readonly place: string;
@@ -92,23 +94,28 @@ function sayingsOf({ operation, path = operation.path, query, headers }: Change)
   ];
 }
 
-/** The first place that says something else of an order than its members do, or something that the catalogue does not have. */
+/** What a place says against the order's members comes before a word that the catalogue does not have. */
 function contradictionOf(order: string, sayings: readonly Saying[]): Unknown | undefined {
-  if (sayings.length === 0) return undefined;
-  const members = orderMembers(order);
-  const [instrument, market] = [members.get('instrument_type'), members.get('market')];
-  for (const { place, word } of sayings) {
-    const says = `${place} says ${shorten(word)}`;
-    const [, ofMarket, type = ''] = /^(?:([A-Z]+)_)?([A-Z]+)$/.exec(word) ?? [];
-    const meant = instrumentsByWord.get(type);
-    if (meant === undefined)
-      return { name: 'category', why: `${says}, which is no <market>_<instrument type> such as US_EQUITY` };
-    if (meant !== instrument)
-      return { name: 'order', why: `${says}, and instrument_type is ${instrument ?? 'missing'}` };
-    if (ofMarket !== undefined && market !== undefined && ofMarket !== market)
-      return { name: 'order', why: `${says}, and market is ${market}` };
-  }
-  return undefined;
+  const members = sayings.length > 0 ? orderMembers(order) : undefined;
+  const all = members ? sayings.flatMap((saying) => contradictionBy(saying, members) ?? []) : [];
+  return all.find(({ name }) => name === 'order') ?? all[0];
+}
+
+function contradictionBy({ place, word }: Saying, members: ReadonlyMap<string, string>): Unknown | undefined {
+  const says = `${place} says ${shorten(word)}`;
+  const instrument = members.get('instrument_type');
+  const market = members.get('market') ?? 'US';
+  // The upstream may take another spelling of a word for the word.
+  const words = word.toUpperCase().split(/[^A-Z]+/);
+  const meant = [...instrumentsByWord].filter(([one]) =>
+    words.some((other) => singular(other) === singular(one)),
+  );
+  if (meant.some(([, one]) => one !== instrument))
+    return { name: 'order', why: `${says}, and instrument_type is ${instrument ?? 'missing'}` };
+  const [, ofMarket = market, type = ''] = /^(?:([A-Z]+)_)?([A-Z]+)$/.exec(word) ?? [];
+  if (!instrumentsByWord.has(type))
+    return { name: 'category', why: `${says}, which is no <market>_<instrument type> such as US_EQUITY` };
+  return ofMarket === market ? undefined : { name: 'order', why: `${says}, and market is ${market}` };
 }
 
 const modified = 'modify_orders';

@@ -7,7 +7,7 @@ import { stemOf } from '../upstream/upstream-code.ts';
 import { absenceCountsAfterMs, type EntryOutcome, isOver, type JournalEntry } from './journal.ts';
 import { momentsIn, type ReadOrder } from './order-reads.ts';
 import { isFinal, showsEach, termsDiffer, termsOf } from './order-state.ts';
-import { askedOrder } from './parts.ts';
+import { askedOrder, ordersIn } from './parts.ts';
 import { type AbsenceProof, type Evidence, type OrderRecord, readRecord, withOutcome } from './record.ts';
 
 /** An order that was seen, and how. */
@@ -145,10 +145,15 @@ function isOtherOrder(record: OrderRecord, shown: string): boolean {
   const order = membersAsked(record);
   const members = textMembers(shown, ['symbol', 'side', 'combo_type']);
   // An order of its own is no part of a combination; how the upstream names the parts does not matter.
-  const [asksFor, has] = [order.get('combo_type'), members?.get('combo_type')];
+  const isAlone = record.list === undefined || ordersIn(record.asked, record.list).length === 1;
+  const [asksFor = isAlone ? 'NORMAL' : undefined, has] = [
+    order.get('combo_type'),
+    members?.get('combo_type'),
+  ];
   if (asksFor !== undefined && has !== undefined && (asksFor === 'NORMAL') !== (has === 'NORMAL'))
     return true;
-  if (order.get('instrument_type') !== 'EQUITY') return false;
+  const instrument = order.get('instrument_type') ?? 'EQUITY';
+  if (instrument !== 'EQUITY') return false;
   const differs = (name: string, plain: (text: string) => string) => {
     const [wanted, got] = [order.get(name), members?.get(name)];
     return wanted !== undefined && got !== undefined && plain(wanted) !== plain(got);

@@ -372,8 +372,14 @@ class OneHandOver {
       }),
     );
     const refusedParts = known.filter(({ part, state }) => (settled.get(part)?.state ?? state) === 'refused');
-    if (counted && refusedParts.length > 0)
-      await this.#uncount(counted, refusedParts.length, refusedParts.length === open.length);
+    if (counted && refusedParts.length > 0) {
+      const isOfOrder = outcome.kind !== 'refused' || outcome.refusal.code === 'upstream_rejected';
+      await this.#uncount(
+        counted,
+        refusedParts.map(({ part }) => open.indexOf(part)),
+        isOfOrder,
+      );
+    }
     if (lost.some((part) => !settled.has(part)))
       return outcome.kind === 'refused' ? outcome : refused(this.#unknown(partlyUnknown));
     if (outcome.kind === 'refused' && lost.length === 0) return this.#notPlaced(outcome.refusal, before);
@@ -455,13 +461,22 @@ class OneHandOver {
     await this.#counting((parts) => releaseExposure({ key, attempt, state, exposure }, parts));
   }
 
-  /** Of a replacement its orders, of a placement those that were refused. */
-  async #uncount({ at, shared, same }: CountedAt, parts: number, isWhole: boolean): Promise<void> {
+  /**
+   * @param parts places of those that were refused, of a replacement its request
+   * @param isOfOrder they were refused for what they are: they count for their user, who could send more of them
+   */
+  async #uncount(
+    { at, shared, own, same }: CountedAt,
+    parts: readonly number[],
+    isOfOrder: boolean,
+  ): Promise<void> {
     const { body, operation } = this.#change;
     const replaces = operation.sideEffect?.journal?.by === 'idempotency-key';
-    const orders = replaces ? ordersIn(body, 'modify_orders').length : parts;
-    // Of a batch that was taken in part it stays open which contents were.
-    const refusedBy = new Map([...shared.map((key) => [key, orders] as const), ...(isWhole ? same : [])]);
+    const orders = replaces ? ordersIn(body, 'modify_orders').length : parts.length;
+    const rated = isOfOrder ? shared : [...shared, ...own];
+    const refusedBy = new Map(rated.map((key) => [key, orders]));
+    for (const key of parts.flatMap((part) => same[part] ?? []))
+      refusedBy.set(key, (refusedBy.get(key) ?? 0) + 1);
     await this.#counting((parts) => uncount(at, refusedBy, parts));
   }
 

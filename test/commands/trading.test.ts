@@ -64,7 +64,8 @@ test('limits are set, narrowed, taken away, and shown as they are written', asyn
     '  actions.max_duplicative_orders: notify',
     '  version 1',
   ];
-  assert.deepEqual([said[0], [...said.slice(1)].sort()], [effective, [...shown].sort()]);
+  const named = 'allowed_sides: added BUY, SELL';
+  assert.deepEqual([said[0], [...said.slice(1)].sort()], [effective, [...shown, named].sort()]);
   assert.deepEqual((await run('limits --stage dev')).sort(), [...shown].sort());
   assert.deepEqual((await controls.read(['stack'])).get('stack'), {
     version: 1,
@@ -81,6 +82,46 @@ test('limits are set, narrowed, taken away, and shown as they are written', asyn
     'Nothing to change in Countersign-dev.',
   );
 });
+
+test('a list that is set says which names it added, and which it removed', async () => {
+  const { run } = world({ deployed: { restricted_symbols: ['GME', 'AMC'] } });
+  const names = async (line: string) =>
+    (await run(`limits ${line}`)).filter((one) => /added|removed/.test(one));
+  assert.deepEqual(await names('--set restricted_symbols=GME,BRK.B'), [
+    'restricted_symbols: added BRK.B; removed AMC',
+  ]);
+  assert.deepEqual(await names('--set restricted_symbols=BRK.B'), ['restricted_symbols: removed GME']);
+  assert.deepEqual(await names('--set restricted_symbols=BRK.B'), []);
+  assert.deepEqual(await names('--set max_order_quantity=5'), []);
+  assert.deepEqual(await names('--unset restricted_symbols'), ['restricted_symbols: removed BRK.B']);
+  assert.deepEqual(await names('--account 1 --set allowed_sides=BUY'), ['allowed_sides: added BUY']);
+});
+
+const setAnother = 'Set it twice as large, or user_shares=none if the gateway has one user.';
+const noneOf = (order: string) =>
+  `No user can place an order of max_order_notional ${order}: it is more than half of max_open_notional.`;
+const half = (name: string, limit: number, verb = 'use') =>
+  `One user alone may ${verb} half of ${name} ${limit}. ${setAnother}`;
+for (const [set, said] of [
+  ['max_open_notional=1000', [half('max_open_notional', 1000)]],
+  ['max_open_notional=1000 --set max_order_notional=500', [half('max_open_notional', 1000)]],
+  [
+    'max_open_notional=1000 --set max_order_notional=500.01',
+    [half('max_open_notional', 1000), noneOf('500.01')],
+  ],
+  ['max_order_notional=5', []],
+  ['max_orders_per_minute=30', [half('max_orders_per_minute', 30, 'send')]],
+  ['max_open_notional=1000 --set user_shares=none', []],
+  ['max_open_notional=1000 --account 1', []],
+  ['max_open_notional=1000 --user ada', []],
+] as const)
+  test(`what --set ${set} leaves to one user is said when it is set`, async () => {
+    const lines = await world().run(`limits --set ${set}`);
+    assert.deepEqual(
+      lines.filter((line) => /^(One|No) user/.test(line)),
+      said,
+    );
+  });
 
 test('a stop says when it is effective, what it leaves, and how to resume', async () => {
   const { run } = world();
@@ -298,6 +339,18 @@ test('what says nothing clear is refused in one sentence, before anything is ask
       'limits --set max_duplicative_orders=3/9999',
       'max_duplicative_orders takes a whole number from 1 to 3600.',
     ],
+    ...['GME;AMC', 'GME AMC', 'NASDAQ:GME', 'GME,-', 'AAPL,BRK..B', `A,${'B'.repeat(65)}`].map(
+      (names) =>
+        [
+          `limits --set restricted_symbols="${names}"`,
+          'restricted_symbols takes a list of at most 1000 symbols, such as AAPL or BRK.B: letters and digits, with single dots, dashes or slashes between.',
+        ] as const,
+    ),
+    [
+      'limits --set allowed_order_types=LIMIT,MARKT',
+      'allowed_order_types takes a list of MARKET, LIMIT, STOP_LOSS, STOP_LOSS_LIMIT, TRAILING_STOP_LOSS, MARKET_ON_OPEN, MARKET_ON_CLOSE, LIMIT_ON_OPEN.',
+    ],
+    ['limits --set allowed_sessions=CORE,N', 'allowed_sessions takes a list of ALL, CORE, NIGHT.'],
     ['limits --set allowed_sides=BUY,UP', 'allowed_sides takes a list of BUY, SELL, SHORT.'],
     [
       'limits --set allowed_symbols=',

@@ -125,7 +125,7 @@ test('a stop leaves the limits, and a change of limits leaves the stop with its 
 test('what is so already is no change, and leaves no record', async () => {
   const { admin, state } = world();
   const resume = { action: 'resume', subject: user, reason: 'why' } as const;
-  assert.deepEqual(await admin.apply(resume), { isChanged: false, control: undefined });
+  assert.deepEqual(await admin.apply(resume), { isChanged: false, control: undefined, limitsBefore: {} });
   await admin.apply(limits({ max_order_notional: '5', max_orders_per_minute: 3 }));
   await admin.apply({ action: 'stop', subject: gateway, reason: 'first' });
   state.now += 1000;

@@ -282,6 +282,11 @@ const ofCollar = [
 ];
 
 const nothingAtTop = { instrument_type: undefined, symbol: undefined, market: undefined };
+const byAmount = (total_cash_amount: string) => ({
+  quantity: undefined,
+  entrust_type: 'AMOUNT',
+  total_cash_amount,
+});
 const call = { ...leg, side: 'BUY', symbol: 'AAPL290119C00240000' };
 
 /** Forms that clients send, each read as what it is and as nothing else. */
@@ -294,6 +299,8 @@ const ofForms: readonly Case[] = [
       passes: [
         limited('5', '2', { ...nothingAtTop, legs: [call] }),
         limited('0.9', '1000', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no' }),
+        limited('0.1', '1000', { instrument_type: 'EVENT', event_outcome: 'no' }),
+        limited('0.1', '10000', { instrument_type: 'EVENT', event_outcome: 'yes' }),
         { quantity: '1000', instrument_type: 'EVENT', event_outcome: 'yes' },
       ],
       fails: [
@@ -303,6 +310,8 @@ const ofForms: readonly Case[] = [
         limited('5', '2', { instrument_type: undefined, legs: [call] }),
         limited('5', '2', { ...nothingAtTop, legs: [{ ...call, instrument_type: 'EQUITY' }] }),
         limited('5', '2', nothingAtTop),
+        limited('0.1', '1000.01', { instrument_type: 'EVENT', event_outcome: 'no' }),
+        { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'yes', ...byAmount('1') },
         limited('0.9', '1000.01', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no' }),
         limited('1.1', '1000', { side: 'SELL', instrument_type: 'EVENT', event_outcome: 'no' }),
         limited('0.9', '1', { side: 'SELL', instrument_type: 'EVENT' }),
@@ -311,6 +320,16 @@ const ofForms: readonly Case[] = [
         limited('0.9', '1', { side: 'SELL', instrument_type: 'CRYPTO', event_outcome: 'no' }),
       ],
     },
+  ),
+  ...around(
+    'allowed_symbols',
+    { allowed_symbols: ['AAPL290119C00240000'] },
+    { passes: [limited('1', '1', { ...nothingAtTop, legs: [call] })], fails: [{}] },
+  ),
+  ...around(
+    'max_order_notional',
+    { max_order_notional: '1', allow_unknown: ['contract', 'price'] },
+    { last: '10', passes: [], fails: [{ instrument_type: undefined }] },
   ),
   ...around(
     'allowed_sessions',
@@ -342,12 +361,16 @@ const ofForms: readonly Case[] = [
     { max_order_quantity: '10' },
     {
       last: '10.395',
-      passes: [{ quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '99' }],
+      passes: [byAmount('99'), limited('10.395', '1', byAmount('99'))],
       fails: [
-        { quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '99.01' },
-        { entrust_type: 'AMOUNT', quantity: '1', total_cash_amount: '99.01' },
-        { quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '1', instrument_type: 'CRYPTO' },
-        { quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '1', legs: [leg] },
+        byAmount('99.01'),
+        { ...byAmount('99.01'), quantity: '1' },
+        limited('10.39', '1', byAmount('99')),
+        { ...byAmount('99'), order_type: 'STOP_LOSS', side: 'SELL', stop_price: '1' },
+        { ...byAmount('1'), instrument_type: 'CRYPTO' },
+        { ...byAmount('1'), instrument_type: 'OPTION', legs: [call] },
+        { ...byAmount('1'), instrument_type: undefined },
+        { ...byAmount('1'), legs: [leg] },
       ],
     },
   ),
@@ -356,7 +379,7 @@ const ofForms: readonly Case[] = [
     { max_order_quantity: '10' },
     {
       passes: [],
-      fails: [{ quantity: undefined, entrust_type: 'AMOUNT', total_cash_amount: '1' }],
+      fails: [byAmount('1')],
     },
   ),
 ];

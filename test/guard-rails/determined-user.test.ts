@@ -87,6 +87,7 @@ describe('a body that has more than one reading', () => {
       { settlement: [{ Quantity: '9' }] },
       { settlement: [[order]] },
       { settlement: [{ account: '9' }] },
+      { settlement: [{ ſymbol: 'GME' }] },
       { limitPrice: '9' },
       { note: '' },
     ])
@@ -97,6 +98,24 @@ describe('a body that has more than one reading', () => {
       );
     assert.equal(sent(), 2);
   });
+});
+
+test('a refusal is short, however long a symbol is', async (t) => {
+  const symbol = 'ΐ'.repeat(20_000);
+  const limits = {
+    max_order_notional: '1',
+    max_open_notional: '1',
+    allowed_symbols: ['AAPL'],
+    restricted_symbols: ['F'],
+  };
+  const { place } = await started(t, { limits, last: {} });
+  for (const instrument_type of ['EQUITY', 'OPTION', 'CRYPTO']) {
+    const { text, status } = await place(
+      limited('a-long-symbol', '1', '9', { side: 'SELL', instrument_type, symbol }),
+    );
+    assert.equal(status, 403);
+    assert.ok(text.length < 10_000, `${text.length}`);
+  }
 });
 
 describe('what is not known', () => {
@@ -427,6 +446,15 @@ describe('a symbol', () => {
       assert.equal(sent() + allowed.sent(), 0);
     });
 
+  test('an empty name equals no symbol and no class', async (t) => {
+    const order = limited('symbol-of-a-stock', '1', '1');
+    const future = (id: string) => limited(id, '1', '1', { symbol: 'Z6', instrument_type: 'FUTURES' });
+    const names = { restricted_symbols: ['-'], allowed_symbols: ['-', 'AAPL'] };
+    const desk = await started(t, { limits: names });
+    assert.equal(outcomeOf(await desk.place(order)), 'sent');
+    assert.equal(outcomeOf(await desk.place(future('symbol-of-a-future'))), blocked('allowed_symbols'));
+  });
+
   test('of a contract counts however it is written', async (t) => {
     const desk = await started(t, { limits: { restricted_symbols: ['AAPL290119C00250000'] } });
     const inTerms = option('contract-in-terms', '1', '1', { legs: [leg({ strike_price: '250' })] });
@@ -477,6 +505,25 @@ describe('live orders of one user', () => {
     assert.match(outcomeOf(await order('hostile')), /max_orders_per_minute/);
     assert.deepEqual((await counter()).recent, []);
     assert.equal(outcomeOf(await order('a-user')), 'sent');
+  });
+
+  test('that a batch did not take are no repetitions, and those that it took are', async (t) => {
+    const limits = { max_duplicative_orders: { orders: 1, seconds: 60 } };
+    const { batch } = await started(t, { limits });
+    const ofBatch = (id: string, symbol: string) =>
+      newOrder({ client_order_id: id, symbol, order_type: 'LIMIT', limit_price: '1', time_in_force: 'DAY' });
+    const first = await batch(ofBatch('order-of-batch-1', 'AAPL'), ofBatch('order-of-batch-2', 'NOSUCH'));
+    assert.equal(first.status, 200, first.text);
+    assert.match(first.text, /INVALID_SYMBOL/);
+    assert.equal(outcomeOf(await batch(ofBatch('order-of-batch-2', 'NOSUCH'))), 'sent');
+    assert.match(outcomeOf(await batch(ofBatch('order-of-batch-3', 'AAPL'))), /^blocked: max_duplicative/);
+  });
+
+  test('one user has the whole limit where the operator says that there is one', async (t) => {
+    for (const limits of bounds) {
+      const { sentOf } = await startUsers(t, { ...limits, user_shares: 'none' });
+      assert.equal(await sentOf('a-user'), 10);
+    }
   });
 
   for (const limits of bounds) {

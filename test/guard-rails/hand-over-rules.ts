@@ -200,6 +200,22 @@ async function asksBeforeItRefuses(subject: ExposureSubject): Promise<void> {
   assert.equal(codeOf(await place('one-more-order', priced('1'), 1)), 'order_blocked');
 }
 
+/** An order that had no effect, sent again unchanged as its refusal says, is the first of its kind. */
+async function repetitionIsItself(subject: ExposureSubject): Promise<void> {
+  for (const scope of ['stack', 'account account|a', 'user u']) {
+    const { place, state, controls } = createFloor(subject, {});
+    controls.set(scope, { limits: { max_duplicative_orders: { orders: 1, seconds: 60 } } });
+    state.user = 'u';
+    for (const code of ['upstream_rate_limited', 'upstream_rejected', 'upstream_unreachable'] as const) {
+      state.outcome = refused({ code });
+      assert.equal(codeOf(await place('order-again', priced('1'))), code, scope);
+    }
+    state.outcome = taken;
+    assert.equal(codeOf(await place('order-again', priced('1'))), 'sent', scope);
+    assert.equal(codeOf(await place('another-order', priced('1'))), 'order_blocked', scope);
+  }
+}
+
 async function allSaysOneThing(subject: ExposureSubject): Promise<void> {
   const { place } = createFloor(subject, { max_order_quantity: '10' });
   const others = [
@@ -207,18 +223,30 @@ async function allSaysOneThing(subject: ExposureSubject): Promise<void> {
     { query: [['category', 'US_OPTION']] },
     { path: '/openapi/trade/option/order/place' },
     { headers: { category: 'HK_EQUITY' } },
+    { headers: { category: 'us_options' } },
+    { headers: { category: 'US_BOND' }, query: [['category', 'US_OPTION']] },
     { headers: { category: 'US_BOND' } },
   ];
   for (const [index, beside] of others.entries())
     assert.equal(codeOf(await place(`order-${index}`, priced('1'), 0, beside)), 'order_blocked');
   const ofSides = createFloor(subject, { allowed_sides: ['BUY', 'SELL', 'SHORT'] });
   assert.equal(codeOf(await ofSides.place('order-of-a-side', priced('1'), 0, others[0])), 'order_blocked');
+  for (const beside of others.slice(0, -1)) {
+    const word = createFloor(subject, { max_order_quantity: '10', allow_unknown: ['category', 'contract'] });
+    assert.equal(codeOf(await word.place('order-of-two', priced('1'), 0, beside)), 'order_blocked');
+  }
+  const noMarket = { ...priced('1'), market: undefined };
+  assert.equal(codeOf(await ofSides.place('order-of-market', noMarket, 0, others[3])), 'order_blocked');
   const open = createFloor(subject, { max_order_quantity: '10', allow_unknown: ['category'] });
   const admitted = { headers: { category: 'US_BOND' } };
   assert.equal(codeOf(await open.place('order-of-a-word', priced('1'), 0, admitted)), 'sent');
   const larger = { ...priced('1'), quantity: '11' };
   assert.equal(codeOf(await open.place('larger-order', larger, 0, admitted)), 'order_blocked');
-  assert.equal(codeOf(await open.place('order-1', priced('1'), 0, others[0])), 'order_blocked');
+  const unseen = { ...priced('1'), quantity: `9${'0'.repeat(120)}` };
+  assert.equal(codeOf(await open.place('unreadable-order', unseen, 0, admitted)), 'order_blocked');
+  const counted = createFloor(subject, { max_open_notional: '10', allow_unknown: ['order'] });
+  assert.equal(codeOf(await counted.place('order-in-money', priced('9'), 0, admitted)), 'sent');
+  assert.equal(codeOf(await counted.place('order-above', priced('2'), 0, admitted)), 'order_blocked');
 }
 
 async function aFewAreLookedUp(subject: ExposureSubject): Promise<void> {
@@ -256,6 +284,11 @@ async function refusedAreNotCounted(subject: ExposureSubject): Promise<void> {
   await place('order-refused', { quantity: '1' });
   state.outcome = refused({ code: 'outcome_unknown' });
   await place('order-unknown', { quantity: '1' });
+  // The user is not to blame for these.
+  for (const code of ['upstream_rate_limited', 'upstream_unreachable', 'budget_used_up'] as const) {
+    state.outcome = refused({ code });
+    await place(`order-${code}`, { quantity: '1' });
+  }
   const counted = await journal.counters(['counter stack', 'counter user u']);
   const counts = counted.map(({ state }) =>
     (JSON.parse(state).recent as readonly number[][]).reduce((sum, [, , orders = 0]) => sum + orders, 0),
@@ -359,6 +392,7 @@ export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void
   aFewAreLookedUp,
   foreignAreCounted,
   refusedAreNotCounted,
+  repetitionIsItself,
   elsewhereDoesNotMix,
   refusedIsNotReplaced,
   replacedIsReleased,

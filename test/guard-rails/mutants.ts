@@ -23,6 +23,7 @@ const controls = inFile('guard-rails/controls');
 const begin = inFile('orders/checked-begin');
 const asked = inFile('orders/asked-orders');
 const released = inFile('orders/release-ended');
+const handOver = inFile('orders/hand-over');
 const cancels = inFile('guard-rails/cancel-requests');
 
 export const mutants: readonly Mutant[] = [
@@ -100,6 +101,10 @@ export const mutants: readonly Mutant[] = [
     'exposure === undefined || isShown ?',
     'exposure === undefined ?',
   ),
+  handOver('what was not sent counts for its user', '[...shared, ...own]', 'shared'),
+  handOver('what had no effect is repeated', 'parts.flatMap((part) => same[part] ?? [])', '[]'),
+  contracts('an empty name is a name', '.filter(Boolean)', ''),
+  guard('one user has a share where there is one', "own.user_shares !== 'none'", 'true'),
   guard('a stray leg makes another order', '(hasStrayLegs(order) ? stray : undefined)', 'undefined'),
   checks(
     'one of several values is enough',
@@ -219,15 +224,23 @@ export const mutants: readonly Mutant[] = [
   order('a symbol without an instrument is that of its legs', "|| own.has('symbol')", ''),
   order('an order of legs alone has no instrument', "one.get('instrument_type') === 'OPTION'", 'false'),
   order('extended hours widen no session', "one.get('extended_hours') === 'true'", 'false'),
-  checks('what contradicts itself is what it says', 'unsaid && check(unsaid, limits, prices)', 'undefined'),
+  checks('what contradicts itself is what it says', '...contradicted(order, limits)', ''),
   checks(
     'an amount buys less than it does',
-    'multiplyDecimals(limit, last)) <= 0',
-    'multiplyDecimals(limit, last)) <= 1',
+    'multiplyDecimals(limit, absolute(one))) > 0',
+    'multiplyDecimals(limit, absolute(one))) > 1',
   ),
   notional('an event of either side costs nothing', 'largest([own, quantity]) ?? own', 'own'),
-  asked('a market says nothing', 'ofMarket !== market', 'false'),
-  asked('an unknown category says nothing', 'if (meant === undefined)', 'if (false)'),
+  asked('a market says nothing', 'ofMarket === market ? undefined :', 'true ? undefined :'),
+  asked('the first place decides', "all.find(({ name }) => name === 'order') ?? all[0]", 'all[0]'),
+  asked('a spelling of a word is no word', 'singular(other) === singular(one)', 'other === one'),
+  checks(
+    'an order’s own price buys no more',
+    '[last, order.limitPrice, order.stopPrice].find(',
+    '[last].find(',
+  ),
+  notional('a no is quoted as a no', "order.eventOutcome !== 'yes' ||", ''),
+  asked('an unknown category says nothing', 'if (!instrumentsByWord.has(type))', 'if (false)'),
   notional('a limit above the quote does not count', 'largest([sum, own]) ?? sum', 'sum'),
   order('a stop limit has no limit price', "'STOP_LOSS_LIMIT', ", ''),
   order('a market order has a limit price', "new Set(['LIMIT',", "new Set(['MARKET', 'LIMIT',"),

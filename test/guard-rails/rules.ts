@@ -224,6 +224,10 @@ async function classesHaveUnderlyings(subject: GuardSubject): Promise<void> {
     assert.deepEqual(await failsFor({ restricted_symbols: ['SPX'] }, symbol), ['restricted_symbols'], symbol);
   assert.deepEqual(await failsFor({ restricted_symbols: ['MSFT'] }, 'AAPL1'), ['restricted_symbols']);
   assert.deepEqual(await failsFor({ restricted_symbols: ['MSFT'] }, near), []);
+  // A list of before names were checked may have an empty one.
+  const future = placed({ instrument_type: 'FUTURES', symbol: 'Z6' });
+  const desk = createDesk(subject, { limits: { stack: { allowed_symbols: ['-'] } } });
+  assert.deepEqual(failedOf(await desk.ask(future)), ['allowed_symbols']);
   assert.deepEqual(await failsFor({ allowed_symbols: ['AAPL'] }, near), []);
   assert.deepEqual(await failsFor({ allowed_symbols: ['AAPL'] }, 'AAPL1'), ['allowed_symbols']);
 }
@@ -347,6 +351,10 @@ async function repetitionsCount(subject: GuardSubject): Promise<void> {
     assert.deepEqual(failedOf(await ask(byAmount('5.0'))), ['max_duplicative_orders']);
     const change = replaced(placed().json, { limit_price: '1' });
     assert.deepEqual(failedOf(await ask(change, change, change)), []);
+    const event = (event_outcome: string) =>
+      placed({ instrument_type: 'EVENT', symbol: 'KX', event_outcome });
+    assert.deepEqual(failedOf(await ask(event('yes'), event('yes'), event('no'), event('no'))), []);
+    assert.deepEqual(failedOf(await ask(event('no'))), ['max_duplicative_orders']);
     world.now += 98_999;
     assert.deepEqual(failedOf(await ask(placed())), ['max_duplicative_orders']);
     world.now += 1;
@@ -592,6 +600,20 @@ async function openCounts(subject: GuardSubject): Promise<void> {
 }
 
 /** A user adds while what the user has is less than what is left; what others have is not told. */
+/** The upstream shows an empty text for a number that it does not report. */
+async function emptyIsAbsent(subject: GuardSubject): Promise<void> {
+  const { ask } = createDesk(subject, { limits: { stack: { max_order_notional: '100' } }, last: '10' });
+  const shown = placed({
+    order_type: 'LIMIT',
+    limit_price: '1',
+    quantity: '5',
+    stop_price: '',
+    total_cash_amount: '',
+  });
+  assert.deepEqual(failedOf(await ask(replaced(shown.json, { quantity: '6' }))), []);
+  assert.deepEqual(failedOf(await ask(replaced(shown.json, { quantity: '101' }))), ['max_order_notional']);
+}
+
 async function usersHaveShares(subject: GuardSubject): Promise<void> {
   // A share tells of its own user alone.
   const fails = (check: string, came: string) => [['gateway', check, true, came]];
@@ -612,6 +634,9 @@ async function usersHaveShares(subject: GuardSubject): Promise<void> {
   assert.deepEqual(told(await rate.ask(placed())), fails('max_orders_per_minute', '2'));
   rate.world.now += 69_000;
   assert.deepEqual(told(await rate.ask(placed(), placed(), placed())), []);
+
+  const alone = createDesk(subject, { limits: { stack: { max_open_notional: '100', user_shares: 'none' } } });
+  assert.deepEqual(told(await alone.ask(limited('1', '100'))), []);
 
   const open = createDesk(subject, { limits: { stack: { max_open_notional: '100' } } });
   const order = limited('4', '10');
@@ -726,6 +751,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   replacementIsChecked,
   openCounts,
   usersHaveShares,
+  emptyIsAbsent,
   olderCountersAreNotLearnt,
   stopsHold,
   ageIsFromAsking,

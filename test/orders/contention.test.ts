@@ -76,7 +76,7 @@ function countingGuard(): Guard {
         counters: [{ key: seen.key, revision: seen.revision, next }],
         exposures: orders.map(() => undefined),
         noted: [],
-        counted: { at: 0, shared: [], same: [] },
+        counted: { at: 0, shared: [], own: [], same: [] },
         leaveBy: Number.POSITIVE_INFINITY,
       };
     },

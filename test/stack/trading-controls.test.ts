@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { test } from 'vitest';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { guardRailsPage } from '../../infra/stack/open-trading.ts';
@@ -34,6 +36,11 @@ test('there is none while no open operation places or replaces orders', () => {
   }
   const replacing = synthesise({ operations: [replaceOrder], groups: { orders: 'iam' } });
   assert.ok(replacing.table('TradingControls'));
+});
+
+test('synth says what the limits leave to one user', () => {
+  const said = Annotations.fromStack(opened.app.node.findChild('Countersign-test') as Stack);
+  said.hasInfo('*', Match.stringLikeRegexp('^One user alone may send half of max_orders_per_minute 30'));
 });
 
 test('the table: on demand, restorable, and protected unless it goes with the stack', () => {
