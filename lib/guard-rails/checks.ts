@@ -55,6 +55,9 @@ const unsaid = ({ doubt }: Pick<OrderToCheck, 'doubt'>, member: string) => ({
   unknown: doubt ?? { name: 'order' as const, why: `the order names no ${member}` },
 });
 
+const namedBy = (names: readonly string[], contract: string | undefined): readonly string[] =>
+  contract === undefined ? names : [...names, contract];
+
 const single: Partial<Record<CheckName, Check>> = {
   restricted_symbols: (order, { restricted_symbols: limit }) => {
     if (!limit) return undefined;
@@ -62,7 +65,7 @@ const single: Partial<Record<CheckName, Check>> = {
     const restricted = new Set(limit.map(plainSymbol));
     const all = symbols.map((one) => ({ ...one, ...namesOf(one.symbol, one.instrument) }));
     const found = all.find(({ names, contract }) =>
-      [...names, ...(contract ? [contract] : [])].some((name) => restricted.has(name)),
+      namedBy(names, contract).some((name) => restricted.has(name)),
     );
     const told = aRestricted;
     if (found) return { limit: told, came: found.symbol };
@@ -85,7 +88,7 @@ const single: Partial<Record<CheckName, Check>> = {
       const { names, isClass } = namesOf(symbol, instrument);
       const isAllowed =
         exactly.has(symbol.toUpperCase()) ||
-        (isClass && [...names, ...(contract ? [contract] : [])].some((name) => plainly.has(name)));
+        (isClass && namedBy(names, contract).some((name) => plainly.has(name)));
       return isContradictory || !isAllowed;
     });
     return other && { limit: told, came: other.symbol };

@@ -27,7 +27,7 @@ const handOver = inFile('orders/hand-over');
 const cancels = inFile('guard-rails/cancel-requests');
 
 export const mutants: readonly Mutant[] = [
-  checks('restricted symbols pass', '[...names, contract].some((name) => restricted.has(name))', 'false'),
+  checks('restricted symbols pass', 'some((name) => restricted.has(name))', 'some(() => false)'),
   checks('restricted symbols are compared as written', 'new Set(limit.map(plainSymbol));', 'new Set(limit);'),
   checks(
     'an unseen order has no restricted symbol',
@@ -46,11 +46,11 @@ export const mutants: readonly Mutant[] = [
   ),
   checks('allowed symbols are compared as written', 'new Set(upper(limit))', 'new Set(limit)'),
   checks('an unseen order has an allowed symbol', 'if (symbols.length === 0)', 'if (false)'),
-  checks('a stock is allowed however it is written', 'isClass && [...names', '[...names'),
+  checks('a stock is allowed however it is written', 'isClass && namedBy(', 'namedBy('),
   checks(
     'a contract is not allowed with its underlying',
-    '[...names, contract].some((name) => plainly.has(name))',
-    'false',
+    'some((name) => plainly.has(name))',
+    'some(() => false)',
   ),
   checks('any side is allowed', 'notAmong(order.sides, limit,', 'notAmong(order.sides, undefined,'),
   checks(
@@ -166,7 +166,7 @@ export const mutants: readonly Mutant[] = [
   counter('a refused order counts', 'Math.min(left, counted)', '0'),
   counter('all orders of its time go with a refused one', 'Math.min(left, counted)', 'counted'),
   counter('one repetition more', 'order.same >= repetitions.orders', 'order.same > repetitions.orders'),
-  guard('any order is a repetition', 'what}`;', 'scope}`;'),
+  guard('any order is a repetition', 'what}` : undefined', 'scope}` : undefined'),
   guard(
     'repetitions within a request do not count',
     'const counter = counters.get(key) ??',
@@ -215,11 +215,7 @@ export const mutants: readonly Mutant[] = [
   notional('a sale counts by its limit price', 'maySell(order) ||', ''),
   notional('a combination counts by its net price', 'isCombination(order) || maySell', 'maySell'),
   notional('what has no quote is nothing', 'missing ??= unquoted(part);', ''),
-  order(
-    'an order that was not seen is one',
-    'json === undefined ? notSeen',
-    'json === undefined ? undefined',
-  ),
+  notional('an order that was not seen, or not as a whole, is valued', 'if (doubt) return doubt;', ''),
   order('a price that cannot be read is none', 'return name && {', 'return undefined && {'),
   order('a symbol without an instrument is that of its legs', "|| own.has('symbol')", ''),
   order('an order of legs alone has no instrument', "one.get('instrument_type') === 'OPTION'", 'false'),
@@ -246,11 +242,7 @@ export const mutants: readonly Mutant[] = [
   order('a market order has a limit price', "new Set(['LIMIT',", "new Set(['MARKET', 'LIMIT',"),
   notional('a stop price is not looked at', '(largest([quote, order.stopPrice]) ?? quote)', 'quote'),
   notional('no margin', "addDecimals('1', hundredth(margin))", "'1'"),
-  notional(
-    'an amount hides a quantity',
-    'if (quantity === undefined)\n    return',
-    'if (amount !== undefined)\n    return',
-  ),
+  notional('an amount hides a quantity', 'if (quantity === undefined) {', 'if (amount !== undefined) {'),
   order(
     'an amount beside a quantity does not count',
     "largestOf([before.get('total_cash_amount')",
@@ -268,8 +260,8 @@ export const mutants: readonly Mutant[] = [
   ),
   order(
     'legs have no symbols',
-    'symbols: [before, changes, ...legs].flatMap',
-    'symbols: [before, changes].flatMap',
+    'symbols: [own, changes, ...legs].flatMap',
+    'symbols: [own, changes].flatMap',
   ),
   order('legs have no quantity', '...[...legs.map(contractsOf), ', '...['),
   order('no session is any', "['support_trading_session', 'CORE']", "['support_trading_session', 'ALL']"),
@@ -318,7 +310,7 @@ export const mutants: readonly Mutant[] = [
     'rules.slice(0, 1).find(({ control }) => control?.stopped)',
   ),
   guard('what is not known cancels', "action === 'block_and_cancel' ? 'block' : action", 'action'),
-  guard('whatever is not known may be so', 'if (allowed?.includes(unknown.name))', 'if (allowed)'),
+  guard('whatever is not known may be so', 'one === name || ', 'true || '),
   guard(
     'what is not known counts nothing',
     'JSON.stringify(after)',
@@ -351,8 +343,8 @@ export const mutants: readonly Mutant[] = [
     "(kind === 'account' ? {} : control?.limits ?? {})",
   ),
   guard('a replacement repeats an order', '&& !order.isReplacement', ''),
-  guard('symbols of any case are no repetition', 'thingsOf(symbols, parts), sides', '"", sides'),
-  guard('sides are no part of a repetition', 'sidesOf(sides), ', ''),
+  guard('symbols of any case are no repetition', 'thingsOf(symbols, parts),', '"",'),
+  guard('sides are no part of a repetition', 'sidesOf(sides),', ''),
   guard('legs in another order are another order', 'plainSymbol(symbol)))].sort()', 'plainSymbol(symbol)))]'),
   guard('sides of legs in another order are others', 'ofLegs.sort()', 'ofLegs'),
 
