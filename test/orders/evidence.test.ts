@@ -64,6 +64,64 @@ describe('a replacement whose answer was lost', () => {
   });
 });
 
+describe('a placement that leaves out what it may leave out', () => {
+  const asked = {
+    client_order_id: id,
+    symbol: 'AAPL',
+    side: 'BUY',
+    order_type: 'LIMIT',
+    limit_price: '1',
+    quantity: '1',
+  };
+  const placement = (order: object, ...others: readonly object[]): JournalEntry => ({
+    ...replacement({}),
+    listedAs: 'placements',
+    record: JSON.stringify({
+      operation: 'placeOrder',
+      kind: 'placement',
+      account_id: account,
+      client_order_id: id,
+      asked: JSON.stringify({ new_orders: [order, ...others] }),
+      list: 'new_orders',
+      request_id: 'request',
+      begun_at: '2026-01-01T00:00:00.000Z',
+    }),
+  });
+  const same = {
+    status: 'SUBMITTED',
+    symbol: 'AAPL',
+    side: 'BUY',
+    instrument_type: 'EQUITY',
+    combo_type: 'NORMAL',
+    order_type: 'LIMIT',
+    limit_price: '1',
+    total_quantity: '1',
+  };
+
+  test('is the order that is shown with what it left out', () => {
+    assert.equal(look(placement(asked), same), 'accepted');
+    const { combo_type: _, ...unsaid } = same;
+    assert.equal(look(placement(asked), unsaid), 'accepted');
+    assert.equal(
+      look(placement(asked, { ...asked, client_order_id: 'other' }), { ...same, combo_type: 'MASTER' }),
+      'accepted',
+    );
+  });
+
+  test('is no part of a combination where it is alone, and not of another side or symbol', () => {
+    assert.equal(look(placement(asked), { ...same, combo_type: 'MASTER' }), 'refused');
+    assert.equal(look(placement(asked), { ...same, side: 'SELL' }), 'refused');
+    assert.equal(look(placement(asked), { ...same, symbol: 'TSLA' }), 'refused');
+  });
+
+  test('of options in its legs alone is compared as one of options', () => {
+    const { symbol: _, ...unnamed } = asked;
+    const legs = [{ instrument_type: 'OPTION', symbol: 'SPXW', side: 'BUY' }];
+    const ofOptions = { ...same, symbol: 'SPX', instrument_type: 'OPTION' };
+    assert.equal(look(placement({ ...unnamed, legs }), ofOptions), 'accepted');
+  });
+});
+
 describe('that there is no such order', () => {
   test('is what the upstream says so of, or shows as an empty list', () => {
     const refusal: Refusal = {
