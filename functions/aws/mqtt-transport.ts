@@ -1,7 +1,7 @@
 /** The upstream's broker of quotes over MQTT 3.1.1, with a library that keeps the protocol; pings are this file's. */
 
 import { createRequire } from 'node:module';
-import type { IClientOptions, MqttClient } from 'mqtt';
+import type { IClientOptions, MqttClient, MqttProtocol } from 'mqtt';
 import {
   type ConnectionCall,
   type Incoming,
@@ -28,9 +28,6 @@ async function library(): Promise<typeof import('mqtt').default> {
   return (await import('mqtt')).default;
 }
 
-/** As the vendor's own clients say; pings come more often, so that a dead connection is noticed sooner. */
-const keepaliveSeconds = 60;
-
 /**
  * @throws TypeError for a URL that is neither encrypted nor on a loopback address
  *
@@ -38,18 +35,14 @@ const keepaliveSeconds = 60;
  * const transport = createMqttTransport({ url: 'mqtts://quotes.broker.example:1883' });
  * for await (const incoming of transport.open({ sessionId, appKey, pingMs: 2000, signal })) receive(incoming);
  */
-export function createMqttTransport({
-  url,
-  connectTimeoutMs = 10_000,
-  ca,
-}: MqttTransportOptions): MarketStreamTransport {
-  const fault = marketStreamUrlFault(url);
+export function createMqttTransport(options: MqttTransportOptions): MarketStreamTransport {
+  const fault = marketStreamUrlFault(options.url);
   if (fault) throw new TypeError(`the market stream's URL ${fault}`);
   return {
     async *open(call) {
       if (call.signal.aborted) return;
       const { connect } = await library();
-      const client = connect(url, optionsOf(call, connectTimeoutMs, ca));
+      const client = connect(optionsOf(call, options));
       const incoming = new Inflow(client, call);
       try {
         yield* incoming.items();
@@ -61,25 +54,32 @@ export function createMqttTransport({
   };
 }
 
-const optionsOf = (
+function optionsOf(
   { sessionId, appKey }: ConnectionCall,
-  connectTimeout: number,
-  ca: string | undefined,
-): IClientOptions => ({
-  protocolVersion: 4,
-  clientId: sessionId,
-  username: appKey,
-  // The upstream takes any: a session proves who it is by the signed subscription.
-  password: crypto.randomUUID(),
-  clean: true,
-  keepalive: keepaliveSeconds,
-  connectTimeout,
-  // The session opens the next connection itself.
-  reconnectPeriod: 0,
-  resubscribe: false,
-  rejectUnauthorized: true,
-  ...(ca !== undefined && { ca }),
-});
+  { url, connectTimeoutMs: connectTimeout = 10_000, ca }: MqttTransportOptions,
+): IClientOptions {
+  const { protocol, hostname, port, pathname: path } = new URL(url);
+  return {
+    // In parts: the library reads a URL with `url.parse`, and Node warns of that once the library is in a bundle.
+    protocol: protocol.slice(0, -1) as MqttProtocol,
+    host: hostname.replace(/^\[|\]$/g, ''),
+    ...(port && { port: Number(port) }),
+    path,
+    protocolVersion: 4,
+    clientId: sessionId,
+    username: appKey,
+    // The upstream takes any: a session proves who it is by the signed subscription.
+    password: crypto.randomUUID(),
+    clean: true,
+    // Seconds, as the vendor's own clients say; pings come more often, so that a dead connection is noticed sooner.
+    keepalive: 60,
+    connectTimeout,
+    // The session opens the next connection itself.
+    reconnectPeriod: 0,
+    rejectUnauthorized: true,
+    ...(ca !== undefined && { ca }),
+  };
+}
 
 /** What the library calls back with, as items that wait until they are taken. */
 class Inflow {
