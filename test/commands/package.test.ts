@@ -12,7 +12,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { root } from '../support/bundle.ts';
 import { launcherIn, packCommand } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { sourceLauncher } from '../support/process.ts';
+import { judged, sourceLauncher } from '../support/process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-package-'));
 const installed = launcherIn(folder);
@@ -28,7 +28,7 @@ function run(words: readonly string[], options: readonly string[] = []) {
     cwd: folder,
     encoding: 'utf8',
     env: {
-      PATH: process.env.PATH,
+      ...judged,
       HOME: folder,
       AWS_EC2_METADATA_DISABLED: 'true',
       AWS_REGION: 'eu-central-1',

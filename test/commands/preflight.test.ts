@@ -8,7 +8,7 @@ import { verdictOf, type Wish } from '../../infra/commands/preflight.ts';
 import { noneIsTold } from '../../infra/stack/alarm-table.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
-import { launcher } from '../support/process.ts';
+import { judged, launcher } from '../support/process.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 
 const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' } as const;
@@ -336,7 +336,7 @@ for (const [what, stub, expected] of certificates)
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [launcher, 'preflight', ...args], {
-    env: { PATH: process.env.PATH, HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true', ...env },
+    env: { ...judged, HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true', ...env },
   });
   let [out, err] = ['', ''];
   child.stdout.on('data', (data) => (out += data));

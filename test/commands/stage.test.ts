@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { launcher, sourceLauncher } from '../support/process.ts';
+import { judged, launcher, sourceLauncher } from '../support/process.ts';
 import { given, refused } from './given.ts';
 
 for (const [args, line] of [
@@ -19,6 +19,7 @@ for (const [args, line] of [
   test(`${args.join(' ')} is refused in one line`, () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, ...args], {
       encoding: 'utf8',
+      env: judged,
     });
     assert.equal(status, 1);
     assert.equal(stdout, '');
@@ -35,7 +36,7 @@ test('the CDK runs in the folder of the clone alone: elsewhere its app would rea
     cwd: folder,
     encoding: 'utf8',
     env: {
-      PATH: process.env.PATH,
+      ...judged,
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'test',

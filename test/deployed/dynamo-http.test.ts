@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { crc32 } from 'node:zlib';
+import zlib from 'node:zlib';
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
@@ -202,13 +202,14 @@ test('what DynamoDB refuses or fails has its name, its words and whose fault it 
 
 describe('what does not arrive whole may pass, and its error repeats nothing of it', () => {
   const whole = '{"Item":{"pk":{"S":"canary"}}}';
-  const right = { 'x-amz-crc32': crc32(whole) };
+  // Without a `crc32`, as before Node 20.15, the client compares no checksum.
+  const right = zlib.crc32 && { 'x-amz-crc32': zlib.crc32(whole) };
   const faults: Readonly<Record<string, Answering>> = {
     'a cut body': (response) =>
       response
         .writeHead(200, { ...head, 'content-length': 99 })
         .write(whole, () => response.socket?.destroy()),
-    'a body with another checksum': says(whole.replace('canary', 'Canary'), 200, right),
+    ...(right && { 'a body with another checksum': says(whole.replace('canary', 'Canary'), 200, right) }),
     'no JSON': says('canary canary'),
     'JSON of no object': says('null'),
     'no JSON in a refusal': says('<html>canary', 403),

@@ -137,4 +137,4 @@ const run = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   input?: string,
-) => runCountersign([command, ...args], { HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env }, input);
+) => runCountersign([command, ...args], { HOME: process.env.HOME, ...env }, input);

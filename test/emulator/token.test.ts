@@ -7,7 +7,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { newOrder } from '../support/orders.ts';
-import { launcher } from '../support/process.ts';
+import { judged, launcher } from '../support/process.ts';
 import { answerOf, ask, deployedStage } from './deployed-stage.ts';
 import { clientConfig, commandEnvironment } from './deployment.ts';
 import { canary, snapshots, stageName } from './stage.ts';
@@ -99,8 +99,7 @@ describe('the access token’s life', needsEmulator(), () => {
   async function token(meanwhile: () => Promise<void>): Promise<string> {
     const child = spawn(process.execPath, [launcher, 'token', '--stack', `Countersign-${stageName}`], {
       env: {
-        PATH: process.env.PATH,
-        NODE_NO_WARNINGS: '1',
+        ...judged,
         ...commandEnvironment(stage.emulator),
       },
     });

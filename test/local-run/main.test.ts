@@ -9,15 +9,11 @@ import { closedPort } from '../support/closed-port.ts';
 import { accountsPath, orderBody, orderPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { launcher, sourceLauncher } from '../support/process.ts';
+import { judged, launcher, sourceLauncher } from '../support/process.ts';
 
 function runMain(t: TestContext, env: Readonly<Record<string, string>>, from = launcher) {
   const child = spawn(process.execPath, [from, 'start'], {
-    env: {
-      PATH: process.env.PATH,
-      ...freePorts,
-      ...env,
-    },
+    env: { ...judged, ...freePorts, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.onTestFinished(() => void child.kill('SIGKILL'));
@@ -142,7 +138,8 @@ describe('npm start', { concurrent: true }, () => {
 
       child.kill(signal);
       assert.equal(await ended, 0);
-      assert.equal(output.err, '');
+      // On a busy machine, the stream can be silent for the four seconds after which the run says so.
+      assert.equal(output.err.replaceAll('market stream mute.\n', ''), '');
       // A follower does not hold up the end, and learns of it.
       assert.match(await follower.text(), /^event: change\ndata: .*"client_order_id":"try-1795370000"/m);
     });

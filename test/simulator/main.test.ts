@@ -6,13 +6,13 @@ import { createServer } from 'node:net';
 import { describe, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { launcher } from '../support/process.ts';
+import { judged, launcher } from '../support/process.ts';
 import { twice } from '../support/twice.ts';
 import { codeOf, credentials, send, snapshotTarget } from './support.ts';
 
 function run(env: Record<string, string>) {
   const child = spawn(process.execPath, [launcher, 'simulate'], {
-    env: { PATH: process.env.PATH, ...freePorts, ...env },
+    env: { ...judged, ...freePorts, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { out: '', err: '' };

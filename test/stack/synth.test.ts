@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, test } from 'vitest';
 import { orSkip } from '../support/missing.ts';
+import { judged } from '../support/process.ts';
 import { synthesise } from './synthesise.ts';
 
 const run = promisify(execFile);
@@ -39,7 +40,7 @@ const canaries = Object.fromEntries(
 const nowhere = 'http://127.0.0.1:9';
 
 const environment = {
-  PATH: process.env.PATH ?? '',
+  ...judged,
   // The CLI keeps notes at home, and reads profiles there.
   HOME: work,
   HTTP_PROXY: nowhere,

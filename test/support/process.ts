@@ -20,13 +20,16 @@ export const sourceLauncher = join(root, 'infra/commands/countersign.js');
 /** Where it begins in the package, as `npx` starts it; in a clone where the run has no bundle. */
 export const launcher = process.env[bundledLauncher] ?? sourceLauncher;
 
+/** Environment of a process whose output is judged: Node adds no warnings to it. */
+export const judged = { PATH: process.env.PATH, NODE_NO_WARNINGS: '1' } as const;
+
 /** Runs `countersign` as a process of its own. */
 export function runCountersign(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   input = '',
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [launcher, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [launcher, ...args], { env: { ...judged, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
   // It may end before it reads.
@@ -37,7 +40,7 @@ export function runCountersign(
 /** What a process writes as JSON when it is done; it has no other environment, and its errors go to ours. */
 export async function resultOf<T>(path: string, env: NodeJS.ProcessEnv): Promise<T> {
   const child = spawn(process.execPath, ['--import', 'tsx', join(root, path)], {
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...env },
+    env: { ...judged, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
