@@ -37,6 +37,8 @@ async function countersign(words: readonly string[]): Promise<void> {
 
 /** What follows `--` of a script, as the script itself reads it. */
 const argumentsOf: Readonly<Record<string, (args: readonly string[]) => void>> = {
+  'test:node': ([name]) =>
+    assert.match(textOf('test/runtimes/package.json'), new RegExp(`"${name}": "npm:node@`)),
   study: ([name]) => assert.ok(name === undefined || studies.includes(name), `no study ${name}`),
   bench: (parts) => {
     for (const part of parts)
@@ -106,13 +108,13 @@ async function checkNpm(verb: string, rest: readonly string[], plain: string): P
   const [, own] = /countersign\.js ?(.*)$/.exec(scripts[script]) ?? [];
   if (own !== undefined)
     await countersign([...own.split(' ').filter(Boolean), ...wordsOf(plain.replace(/^.*?( -- |$)/, ''))]);
+  else if (argumentsOf[script]) argumentsOf[script](args);
   else if (script.startsWith('test'))
     for (const filter of args.filter((arg) => !arg.startsWith('-')))
       assert.ok(
         testFiles.some((name) => name.includes(filter)),
         `no test file has ${filter} in its path`,
       );
-  else if (argumentsOf[script]) argumentsOf[script](args);
   else assert.deepEqual(args, [], `nothing checks what follows npm run ${script}`);
 }
 

@@ -26,8 +26,15 @@ export const runtimes: readonly Runtime[] = [
     version: /^v\d+\./,
     args: [script],
   },
+  { name: 'Node 20', binary: join(modules, `oldest/bin/node${exe}`), version: /^v20\./, args: [script] },
   { name: 'Node 22', binary: join(modules, `node22/bin/node${exe}`), version: /^v22\./, args: [script] },
   { name: 'Node 24', binary: join(modules, `node24/bin/node${exe}`), version: /^v24\./, args: [script] },
+  {
+    name: 'the newest Node',
+    binary: join(modules, `newest/bin/node${exe}`),
+    version: /^v\d\d\./,
+    args: [script],
+  },
   {
     name: 'workerd',
     binary: join(modules, `workerd/bin/workerd${exe}`),
