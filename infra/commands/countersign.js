@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const [major] = process.versions.node.split('.');
+const [major, minor] = process.versions.node.split('.').map(Number);
 
 async function load() {
   if (!existsSync(fileURLToPath(new URL('./main.ts', import.meta.url))))
@@ -16,9 +16,10 @@ async function load() {
   return import('./main.ts');
 }
 
-if (Number(major) < 20) {
+// Node has `import.meta.dirname` from 20.11 on.
+if (major < 20 || (major === 20 && minor < 11)) {
   console.error(
-    `Countersign needs Node 20 or later, and this is ${process.versions.node}: install a newer one.`,
+    `Countersign needs Node 20.11 or later, and this is ${process.versions.node}: install a newer one.`,
   );
   process.exitCode = 1;
 } else {

@@ -83,13 +83,18 @@ test('the local run starts, and its page names the package that shows it', async
 });
 
 test('a Node that is too old is told so in one line, and can read the file that says it', () => {
-  const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.4'}})";
-  const said = run(['users', 'list'], ['--import', `data:text/javascript,${encodeURIComponent(old)}`]);
-  assert.deepEqual(said, {
-    status: 1,
-    stdout: '',
-    stderr: 'Countersign needs Node 20 or later, and this is 18.20.4: install a newer one.\n',
-  });
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const on = (node: string) => {
+    const old = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${node}'}})`;
+    return run(['--version'], ['--import', `data:text/javascript,${encodeURIComponent(old)}`]);
+  };
+  for (const node of ['18.20.4', '20.10.0'])
+    assert.deepEqual(on(node), {
+      status: 1,
+      stdout: '',
+      stderr: `Countersign needs Node ${engines.node.slice(2)} or later, and this is ${node}: install a newer one.\n`,
+    });
+  for (const node of ['20.11.0', '21.0.0', '100.0.0']) assert.equal(on(node).status, 0, node);
   const text = readFileSync(sourceLauncher, 'utf8');
   parseScript(text.replace(/^#!.*/, ''), { ecmaVersion: 2020, sourceType: 'module' });
   assert.doesNotMatch(text, /^import(?!.* from 'node:(fs|url)';$)/m);
