@@ -20,15 +20,15 @@ ask() {
   bash -c "$(grep -m 1 "^  curl -H 'x-api-key: " "$told") --fail --silent --show-error --output /dev/null" &>>"$told"
 }
 
-# What npm writes is not judged, nor the status with which a signal ends it.
+# What npm writes is not judged, nor its status, unless it had to be killed.
 starts_and_stops() {
-  PORT=0 UPSTREAM_PORT=0 EVENTS_PORT=0 MARKET_STREAM_PORT=0 timeout 300 npm start &>"$told" &
+  PORT=0 UPSTREAM_PORT=0 EVENTS_PORT=0 MARKET_STREAM_PORT=0 timeout --kill-after 10 300 npm start &>"$told" &
   until grep -q '^Ctrl-C ends it' "$told" || ! kill -0 $!; do sleep 0.1; done
   ask
   local answered=$?
   kill -INT $!
   wait $!
-  ((answered == 0)) && ! ask
+  (($? != 137 && answered == 0)) && ! ask
 } 2>/dev/null
 
 version=$("$bin/node" --version) || {
