@@ -28,6 +28,8 @@ export interface Failure {
   readonly came?: string;
   /** Where the order stands in the request, as a JSON Pointer. */
   readonly at: string;
+  /** By how much the order alone adds to what came. */
+  readonly added?: string;
   /** The check needs something that is not known: the order may be within the limit. */
   readonly unknown?: Unknown;
   /** The gateway's limit has room, of which the user has a share already. */

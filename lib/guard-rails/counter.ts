@@ -5,7 +5,7 @@
  */
 
 import { addDecimals, compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
-import { type Failure, repetitionsInWords } from './checks.ts';
+import { type Failure, notKnown, repetitionsInWords } from './checks.ts';
 import { maxControlAgeMs } from './controls.ts';
 import type { CheckName, TradingLimits, Unknown } from './limits.ts';
 import { storeTimeSpreadMs } from './store-time.ts';
@@ -130,8 +130,13 @@ export function count(
   let { recent, open: sum } = before;
   let [ownSum, ownInMinute] = [own?.open ?? '0', countSince(own?.recent ?? [], now - minuteMs)];
   const failures: Failure[] = [];
-  const fails = (check: CheckName, order: CountedOrder, limit: string, came: string, unknown?: Unknown) =>
-    failures.push({ check, at: order.at, limit, came, ...(unknown && { unknown }) });
+  const fails = (
+    check: CheckName,
+    order: CountedOrder,
+    limit: string,
+    came: string,
+    more: Partial<Failure> = {},
+  ) => failures.push({ check, at: order.at, limit, came, ...more });
   const failsShare = (check: CheckName, { at }: CountedOrder, limit: string, came: string) =>
     failures.push({ check, at, limit, came, isShare: true });
   for (const order of orders) {
@@ -151,10 +156,11 @@ export function count(
     ownSum = addDecimals(ownSum, order.added);
     if (open === undefined) continue;
     // What adds nothing makes nothing worse, also after the limit was lowered.
-    if (order.added !== '0' && compareDecimals(sum, open) > 0) fails('max_open_notional', order, open, sum);
+    if (order.added !== '0' && compareDecimals(sum, open) > 0)
+      fails('max_open_notional', order, open, sum, { added: order.added });
     else if (own && order.added !== '0' && compareDecimals(addDecimals(sum, ownSum), open) > 0)
       failsShare('max_open_notional', order, open, ownSum);
-    else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);
+    else if (order.unknown) fails('max_open_notional', order, open, notKnown, { unknown: order.unknown });
   }
   return { after: { open: sum, recent }, failures };
 }

@@ -85,8 +85,8 @@ export interface AskedOrder {
   readonly exposure?: Exposure | undefined;
   /** The JSON is of a look-up for this request: another program may have replaced the order since it was counted. */
   readonly isShown?: true;
-  /** Places beside the order say something else of it than its members do. */
-  readonly contradiction?: Unknown | undefined;
+  /** Why the upstream may take it for another order than its members say, or why there is no JSON. */
+  readonly doubt?: Unknown | undefined;
 }
 
 export interface GuardQuestion {
@@ -315,7 +315,7 @@ class OrderGuard implements Guard {
   }
 
   async #know(given: AskedOrder, rules: readonly Rule[], question: GuardQuestion): Promise<Known> {
-    const read = orderToCheck(given.json, given.at, given.replaced, given.contradiction);
+    const read = orderToCheck(given.json, given.at, given.replaced, given.doubt);
     const standing = standingOf(given);
     const { exposure } = given;
     const asked = standing ? { ...given, exposure: exposureAfter(standing, { exposure }, {}) } : given;

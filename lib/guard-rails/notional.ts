@@ -47,12 +47,16 @@ const isOfOptions = ({ instrument, parts }: OrderToCheck): boolean =>
 
 const isCombination = ({ parts }: OrderToCheck): boolean => parts.length > 1;
 
+const isPurchase = (order: OrderToCheck): boolean => !isCombination(order) && !maySell(order);
+
 const sizeOf = (order: OrderToCheck): string => (isOfOptions(order) ? optionSize : '1');
 
 export const unquoted = ({ symbol = '', written }: Partial<TradedPart> = {}): Unknown =>
   of('price', `no fresh quote of ${isContract(symbol) ? symbol : (written ?? 'it')} could be read`);
 
 const quantityInstead = 'Name a quantity instead.';
+const limitInstead =
+  'Check the symbol, or send the order again in a few seconds. A purchase with a limit_price needs no quote.';
 
 /** Why it is not known how much an amount buys; undefined for stocks and funds, which have a quote for it. */
 export function unknownByAmount({ instrument }: OrderToCheck): Unknown | undefined {
@@ -116,7 +120,7 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
     const priced = pricedSymbol(part);
     const quote = priced && prices.get(priceKey(priced));
     if (quote === undefined) {
-      missing ??= unquoted(part);
+      missing ??= { ...unquoted(part), ...(isPurchase(order) && { remedy: limitInstead }) };
       continue;
     }
     // A stop price is the order's, of which a combination has none of its own for each leg.

@@ -60,6 +60,7 @@ export interface TradedPart {
 }
 
 const members = [
+  'id',
   'symbol',
   'side',
   'combo_type',
@@ -101,19 +102,24 @@ export const orderMembers = (json: string): ReadonlyMembers => withSubject(membe
 const inRatio: Unknown = {
   name: 'order',
   why: 'its legs have other quantities than the order, and a new quantity changes them in a ratio',
+  remedy: 'Change the price alone, or cancel the order and place it anew.',
 };
-const notSeen: Unknown = { name: 'order', why: 'the order that it replaces could not be looked up' };
+const notSeen: Unknown = {
+  name: 'order',
+  why: 'the order that it replaces could not be looked up',
+  remedy: 'Send it again in a few seconds.',
+};
 
 /**
  * @param json an order as the interface places it, or shows it; undefined where it could not be looked up
  * @param replaced what a replacement changes of it
- * @param contradiction why it is not known as what the upstream takes the order
+ * @param doubt why the upstream may take the order for another one, or why there is none
  */
 export function orderToCheck(
   json: string | undefined,
   at: string,
   replaced?: string,
-  contradiction?: Unknown,
+  doubt: Unknown = notSeen,
 ): OrderToCheck {
   const legs = json === undefined ? [] : legsIn(json);
   const own = json === undefined ? nothing : membersIn(json);
@@ -124,8 +130,9 @@ export function orderToCheck(
   const instrument = before.get('instrument_type');
   const quantity = largestOf([
     now('quantity') ?? before.get('total_quantity'),
-    // Of a changed leg it is not known which one it is.
-    ...[...legs.map(contractsOf), ...changedLegs.map((leg) => leg.get('quantity'))],
+    ...legs.map(contractsOf),
+    // A changed leg whose id is not known may be any of them.
+    ...changedLegs.map((leg) => contractsOf(new Map([...legOf(leg, legs), ...leg]))),
   ]);
   const [limitPrice, stopPrice] = [decimalOf(now('limit_price')), decimalOf(now('stop_price'))];
   const isByAmount = now('entrust_type') === 'AMOUNT' || quantity === undefined;
@@ -165,10 +172,10 @@ export function orderToCheck(
     ),
     isReplacement: replaced !== undefined,
     eventOutcome: before.get('event_outcome'),
-    contradiction,
+    contradiction: json === undefined || doubt === notSeen ? undefined : doubt,
     doubt:
-      (json === undefined ? notSeen : unreadableIn([before, changes, ...legs, ...changedLegs])) ??
-      (isRatioSpread(before, legs) && [changes, ...changedLegs].some((one) => one.has('quantity'))
+      (json === undefined ? doubt : unreadableIn([before, changes, ...legs, ...changedLegs])) ??
+      (isRatioSpread(before, legs) && hasNewQuantity([changes, ...changedLegs], [before, ...legs])
         ? inRatio
         : undefined),
   };
@@ -207,11 +214,32 @@ function isRatioSpread(order: ReadonlyMembers, legs: readonly ReadonlyMembers[])
   });
 }
 
-/** Of shares beside options, so many as go with that number of contracts. */
+/** Only the upstream gives legs their ids: without them it is not known whether a changed leg is of shares or of contracts. */
+export const needsLegIds = (placed: string, replaced: string): boolean => {
+  const legs = legsIn(placed);
+  return (
+    legs.some(areShares) &&
+    legsIn(replaced).some((leg) => leg.has('quantity') && legOf(leg, legs) === nothing)
+  );
+};
+
+const legOf = (changed: ReadonlyMembers, legs: readonly ReadonlyMembers[]): ReadonlyMembers =>
+  legs.find((leg) => leg.has('id') && leg.get('id') === changed.get('id')) ?? nothing;
+
+/** A quantity that is none of those before it. */
+function hasNewQuantity(changes: readonly ReadonlyMembers[], before: readonly ReadonlyMembers[]): boolean {
+  const known = before.map((one) => decimalOf(one.get('quantity') ?? one.get('total_quantity')));
+  const changed = changes.flatMap((one) => (one.has('quantity') ? [decimalOf(one.get('quantity'))] : []));
+  return changed.some((one) => !known.includes(one));
+}
+
+const areShares = (leg: ReadonlyMembers): boolean =>
+  leg.get('instrument_type') === 'EQUITY' && !isContract(leg.get('symbol'));
+
+/** Contracts that go with a leg's quantity: one for each hundred shares. */
 function contractsOf(leg: ReadonlyMembers): string | undefined {
   const quantity = leg.get('quantity');
-  const areShares = leg.get('instrument_type') === 'EQUITY' && !isContract(leg.get('symbol'));
-  const plain = areShares ? decimalOf(quantity) : undefined;
+  const plain = areShares(leg) ? decimalOf(quantity) : undefined;
   return plain === undefined ? quantity : multiplyDecimals(plain, '0.01');
 }
 

@@ -51,10 +51,9 @@ export const controlsAway: Refusal = { code: 'trading_limits_unavailable' };
 
 /** What the caller can do about something that is not known, unless the operator lets it pass. */
 const learnable: Readonly<Record<UnknownName, string>> = {
-  order:
-    'Correct what is named, or send the request again in a few seconds if an order could not be looked up.',
+  order: 'Correct what is named.',
   category: 'Leave it out, or send the word that the order’s market and instrument_type make.',
-  price: 'Send it again in a few seconds; a purchase with a limit_price needs no quote.',
+  price: 'Check the symbol, or send the order again in a few seconds.',
   contract:
     'Name instrument_type and symbol, and of each option its strike_price, option_expire_date and option_type.',
   crypto: 'Ask the operator.',
@@ -63,7 +62,10 @@ const learnable: Readonly<Record<UnknownName, string>> = {
 };
 
 const smaller = 'Send a smaller order.';
-const listed = 'Orders with another one are not placed here.';
+const listed = 'Send one that is in that list.';
+
+const margin =
+  'Sales, combinations and orders without a limit_price count at their quotes, and market_order_margin is added.';
 
 const remedies: Readonly<Record<CheckName, string>> = {
   restricted_symbols: 'This symbol is not traded here.',
@@ -73,14 +75,14 @@ const remedies: Readonly<Record<CheckName, string>> = {
   allowed_sessions: listed,
   max_order_quantity: smaller,
   price_collar: 'Send a price that is nearer to the last one.',
-  max_order_notional: smaller,
-  max_orders_per_minute: 'Send it again in a minute.',
+  max_order_notional: `${smaller} ${margin}`,
+  max_orders_per_minute: 'Send it again in 70 seconds.',
   max_duplicative_orders: 'Send it again later, if it is meant to be another order.',
-  max_open_notional: 'Send a smaller order, or wait until open orders have ended.',
+  max_open_notional: `Send a smaller order, or wait until open orders have ended. ${margin}`,
 };
 
 /** The words of an order's own value, of a user's, or of why neither is known. */
-function comesTo({ check, unknown, isShare }: ScopeFailure, came: string | undefined): string {
+function comesTo({ check, unknown, isShare, added }: ScopeFailure, came: string | undefined): string {
   if (unknown) return `, and what the order comes to is not known: ${unknown.why}`;
   if (isShare) {
     const own =
@@ -89,7 +91,8 @@ function comesTo({ check, unknown, isShare }: ScopeFailure, came: string | undef
         : `with this order, the user has sent ${came} within a minute`;
     return `, and each user may use as much of it as is left free, which is half of it for a single user: ${own}`;
   }
-  return came === undefined ? '' : `, the order comes to ${came}`;
+  if (came !== undefined) return `, the order ${check.startsWith('max_') ? 'comes to' : 'has'} ${came}`;
+  return added === undefined ? '' : `, and this order alone comes to ${added}`;
 }
 
 function faultOf(failure: ScopeFailure): Fault {

@@ -10,7 +10,7 @@ import { instrumentTypes } from '../catalogue/order-schemas.ts';
 import { readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
 import type { Unknown } from '../guard-rails/limits.ts';
-import { orderMembers } from '../guard-rails/order.ts';
+import { needsLegIds, orderMembers } from '../guard-rails/order.ts';
 import { textMembers } from '../kernel/json-members.ts';
 import type { JournalEntry, OrderJournal } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
@@ -57,8 +57,8 @@ export async function askedOrders(
     return open.map((part) => {
       const index = all.indexOf(part);
       const json = orders[index] ?? '{}';
-      const contradiction = contradictionOf(json, sayings);
-      return { order: { json, at: `/${journal.list}/${index}`, contradiction }, of: { kind: 'part', part } };
+      const doubt = contradictionOf(json, sayings);
+      return { order: { json, at: `/${journal.list}/${index}`, doubt }, of: { kind: 'part', part } };
     });
   }
   const [part] = all;
@@ -118,6 +118,12 @@ function contradictionBy({ place, word }: Saying, members: ReadonlyMap<string, s
   return ofMarket === market ? undefined : { name: 'order', why: `${says}, and market is ${market}` };
 }
 
+const unknownId: Unknown = {
+  name: 'order',
+  why: 'the upstream has no order with this client_order_id',
+  remedy: 'Check the client_order_id.',
+};
+
 const modified = 'modify_orders';
 
 /** As many as a combination has: each takes a request of those that all clients share. */
@@ -148,18 +154,20 @@ async function replacedOrders(
       const of = known && ({ kind: 'entry', entry: known } as const);
       const exposure = known?.exposure === undefined ? undefined : readExposure(known.exposure);
       const placed = record && !record.placed_elsewhere ? askedOrder(record) : undefined;
-      if (of && placed !== undefined) return { order: { json: placed, at, replaced, exposure }, of };
+      if (of && placed !== undefined && !needsLegIds(placed, replaced))
+        return { order: { json: placed, at, replaced, exposure }, of };
       const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
       const looked = mayLookUp ? await lookUp(account, id) : undefined;
       const found = looked === 'not_found' ? undefined : looked;
+      const json = found?.payload ?? placed;
+      const doubt = looked === 'not_found' && json === undefined ? unknownId : undefined;
       // The other program may have replaced it since: the entry has the most that the gateway knew of, not what it is now.
-      if (of && record?.placed_elsewhere)
-        return { order: { json: found?.payload, at, replaced, exposure, isShown: true }, of };
+      if (of && (placed !== undefined || record?.placed_elsewhere))
+        return { order: { json, at, replaced, exposure, isShown: true, doubt }, of };
       // An entry that is there stays, or the request would never begin; an order that has ended leaves its id free.
       if (!found || !isFree(entry) || isFinal(found.state))
-        return { order: { json: found?.payload, at, replaced }, of: { kind: 'part', part } };
-      const { payload: json } = found;
-      const seen = { change, key, account, clientOrderId: id, json, at: clock() };
+        return { order: { json, at, replaced, doubt }, of: { kind: 'part', part } };
+      const seen = { change, key, account, clientOrderId: id, json: found.payload, at: clock() };
       return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(seen) } };
     }),
   );

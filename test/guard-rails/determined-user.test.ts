@@ -195,6 +195,12 @@ describe('what is not known', () => {
     await place(butterfly);
     const reply = await replace({ client_order_id: 'butterfly-of-calls', quantity: '5' });
     assert.equal(outcomeOf(reply), 'blocked: max_open_notional /modify_orders/0');
+    assert.match(reply.text, /Change the price alone, or cancel the order and place it anew/);
+    for (const quantity of [undefined, '1'])
+      assert.equal(
+        outcomeOf(await replace({ client_order_id: 'butterfly-of-calls', quantity, limit_price: '0.02' })),
+        'sent',
+      );
   });
 
   test('an amount has no quantity that is known, whatever stands beside it', async (t) => {

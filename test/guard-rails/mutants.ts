@@ -193,7 +193,7 @@ export const mutants: readonly Mutant[] = [
   guard('a share is judged by what an instance knows', '(share === undefined ? [] : [share])', '[]'),
   counter(
     'an unknown notional is nothing',
-    "else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);",
+    "else if (order.unknown) fails('max_open_notional', order, open, notKnown, { unknown: order.unknown });",
     '',
   ),
   counter(
@@ -214,7 +214,7 @@ export const mutants: readonly Mutant[] = [
   notional('an option is one share', "optionSize = '100'", "optionSize = '1'"),
   notional('a sale counts by its limit price', 'maySell(order) ||', ''),
   notional('a combination counts by its net price', 'isCombination(order) || maySell', 'maySell'),
-  notional('what has no quote is nothing', 'missing ??= unquoted(part);', ''),
+  notional('what has no quote is nothing', 'missing ??= {', 'void {'),
   notional('an order that was not seen, or not as a whole, is valued', 'if (doubt) return doubt;', ''),
   order('a price that cannot be read is none', 'return name && {', 'return undefined && {'),
   order('a symbol without an instrument is that of its legs', "|| own.has('symbol')", ''),
@@ -263,7 +263,7 @@ export const mutants: readonly Mutant[] = [
     'symbols: [own, changes, ...legs].flatMap',
     'symbols: [own, changes].flatMap',
   ),
-  order('legs have no quantity', '...[...legs.map(contractsOf), ', '...['),
+  order('legs have no quantity', '...legs.map(contractsOf),', ''),
   order('no session is any', "['support_trading_session', 'CORE']", "['support_trading_session', 'ALL']"),
   order('a sign makes it smaller', 'absolute(plainDecimal(value))', 'plainDecimal(value)'),
   order('decimals of any length', 'plain.length > maxDigits ? undefined : plain', 'plain'),

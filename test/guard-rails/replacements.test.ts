@@ -12,6 +12,7 @@ import { accountId, ask, secretText } from '../support/core.ts';
 import {
   bodyOf,
   cancelPath,
+  leg,
   limited,
   option,
   outcomeOf,
@@ -23,6 +24,12 @@ import {
 const clock = () => Date.UTC(2026, 10, 20, 15);
 const last = { AAPL: '200' };
 const placedId = 'placed-order-1';
+
+const noContract = { strike_price: undefined, option_expire_date: undefined, option_type: undefined };
+
+interface ShownOrder {
+  readonly orders: readonly { readonly legs: readonly { readonly id: string }[] }[];
+}
 
 /** With one order that rests: far from the market. */
 async function startWithOrder(
@@ -92,6 +99,32 @@ describe('of an order in the journal', () => {
       'blocked: max_order_notional /modify_orders/0',
     );
     assert.equal(outcomeOf(await desk.replace({ client_order_id: placedId, limit_price: '1' })), 'sent');
+  });
+
+  test('of a covered stock, the ids of the upstream tell shares from contracts', async (t) => {
+    const limits = { max_order_quantity: '2' };
+    const { place, replace, gateway, sent } = await startGuarded(t, { clock, last, limits });
+    const shares = leg({ instrument_type: 'EQUITY', quantity: '100', ...noContract });
+    const legs = [shares, leg({ side: 'SELL' })];
+    const covered = option(placedId, '1', '1', { option_strategy: 'COVERED_STOCK', legs });
+    const named = { ...covered, legs: [{ ...shares, id: 'of-the-caller' }, legs[1]!] };
+    assert.equal(outcomeOf(await place(named)), 'invalid_parameter');
+    assert.equal(outcomeOf(await place(covered)), 'sent');
+    const query = new URLSearchParams({ account_id: accountId, client_order_id: placedId });
+    const shown = JSON.parse((await ask(gateway, `/trading/orders/get?${query}`)).text) as ShownOrder;
+    const [stock, call] = shown.orders[0]!.legs.map(({ id }) => id);
+    const change = async (...quantities: readonly (readonly [string | undefined, string])[]) => {
+      const changed = quantities.map(([id, quantity]) => ({ id, quantity }));
+      return outcomeOf(await replace({ client_order_id: placedId, limit_price: '1', legs: changed }));
+    };
+    const before = sent();
+    const blocked = 'blocked: max_order_quantity /modify_orders/0';
+    assert.equal(await change([stock, '100'], [call, '100']), blocked);
+    assert.equal(await change([stock, '201']), blocked);
+    assert.equal(await change(['unknown-leg', '100']), blocked);
+    assert.equal(sent(), before);
+    assert.doesNotMatch(await change([stock, '100'], [call, '1']), /^blocked/);
+    assert.equal(sent(), before + 1);
   });
 
   test('a limit price that a replacement may have taken away bounds nothing any more', async (t) => {
@@ -369,11 +402,13 @@ describe('of an order that another program placed', () => {
     };
     const { replace, sent } = await startBesideOthers(t, limits, []);
     const before = sent();
-    const outcome = outcomeOf(
-      await replace({ client_order_id: 'no-such-order', quantity: '1', limit_price: '1' }),
+    const reply = await replace({ client_order_id: 'no-such-order', quantity: '1', limit_price: '1' });
+    assert.match(
+      reply.text,
+      /the upstream has no order with this client_order_id. Check the client_order_id./,
     );
     assert.equal(
-      outcome,
+      outcomeOf(reply),
       'blocked: ' +
         ['restricted_symbols', 'allowed_symbols', 'allowed_sides', 'max_order_notional']
           .map((check) => `${check} /modify_orders/0`)
