@@ -1,7 +1,7 @@
 /** The pre-trade limits that an operator sets: their names, their values, and how a text of them is read. */
 
 import * as v from 'valibot';
-import { orderType } from '../catalogue/order-schemas.ts';
+import type { orderType } from '../catalogue/order-schemas.ts';
 import { addDecimals, compareDecimals, plainDecimal } from '../kernel/decimals.ts';
 
 const decimalFault = "takes a decimal above 0 as text, such as '10000'";
@@ -53,6 +53,18 @@ export interface Unknown {
   readonly remedy?: string;
 }
 
+/** Only its type comes from the catalogue: the function that stops trading has no operation in its bundle. */
+const orderTypes = Object.keys({
+  MARKET: true,
+  LIMIT: true,
+  STOP_LOSS: true,
+  STOP_LOSS_LIMIT: true,
+  TRAILING_STOP_LOSS: true,
+  MARKET_ON_OPEN: true,
+  MARKET_ON_CLOSE: true,
+  LIMIT_ON_OPEN: true,
+} satisfies Record<v.InferOutput<typeof orderType>, true>) as v.InferOutput<typeof orderType>[];
+
 const repetitionsFault = 'takes orders, 1 to 100000, and seconds, 1 to 3600';
 
 const values = {
@@ -78,7 +90,7 @@ const values = {
   allowed_symbols: v.pipe(symbols, v.description('No other symbol is traded.')),
   restricted_symbols: v.pipe(symbols, v.description('These symbols are not traded.')),
   allowed_sides: amongst('BUY', 'SELL', 'SHORT'),
-  allowed_order_types: amongst(...orderType.options),
+  allowed_order_types: amongst(...orderTypes),
   price_collar: v.pipe(
     share,
     v.description('How far a limit or stop price may be from the last price of a stock, either way.'),
