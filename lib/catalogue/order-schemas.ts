@@ -41,13 +41,20 @@ export const tradingSession = v.picklist(Object.keys(sessionsOf) as (keyof typeo
 /** A whole number as text, or as a number, as some clients write it. */
 const wholeNumber = v.union([v.string(), v.pipe(v.number(), v.integer('a whole number'))]);
 
+export const targetVolume = v.pipe(wholeNumber, v.description('POV only: 1 to 20, as text.'));
+export const maxTarget = v.pipe(wholeNumber, v.description('TWAP and VWAP: 1 to 20, as text.'));
+export const extendedHours = v.pipe(
+  v.boolean(),
+  v.description('True: executed outside the regular session, too.'),
+);
+
 /** What a new order and a listed order may have in common, besides their prices. */
 export const terms = {
   expire_date: requestedDay,
   trailing_type: trailingType,
   algo_type: v.picklist(['TWAP', 'VWAP', 'POV']),
-  target_vol_percent: v.pipe(wholeNumber, v.description('POV only: 1 to 20, as text.')),
-  max_target_percent: v.pipe(wholeNumber, v.description('TWAP and VWAP: 1 to 20, as text.')),
+  target_vol_percent: targetVolume,
+  max_target_percent: maxTarget,
   algo_start_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
   algo_end_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
   position_intent: v.picklist(['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE']),
@@ -69,7 +76,7 @@ export const terms = {
     v.picklist(['yes', 'no']),
     v.description('Event contracts only: the side that is traded. It pays at most one dollar.'),
   ),
-  extended_hours: v.pipe(v.boolean(), v.description('True: executed outside the regular session, too.')),
+  extended_hours: extendedHours,
   account_tax_type: v.pipe(
     v.picklist(['GENERAL', 'SPECIFIC']),
     v.description('Tax class, in regions that have one; it names no account.'),
