@@ -50,7 +50,7 @@ import {
 } from './limits.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
 import { notionalOf, type PricedSymbol, type Prices, priceKey, stray } from './notional.ts';
-import { hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
+import { bracketEntry, hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
 
 /** Pre-trade checks and the kill switch. */
 export interface GuardOptions {
@@ -87,6 +87,10 @@ export interface AskedOrder {
   readonly isShown?: true;
   /** Why the upstream may take it for another order than its members say, or why there is no JSON. */
   readonly doubt?: Unknown | undefined;
+  /** Where it stands in a combination, that: the orders of a request which are placed together or not at all. */
+  readonly isCombined?: boolean;
+  /** Of the exit of a bracket that is replaced, what is counted for the whole bracket. */
+  readonly covered?: Exposure['counted'] | undefined;
 }
 
 export interface GuardQuestion {
@@ -368,17 +372,19 @@ class OrderGuard implements Guard {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
     const repetitions = this.#countSame(rule, known, now);
     const { kept, margin, share } = rule;
-    const totals = known.map(({ asked, largest, standing, prices }) => {
+    const each = known.map(({ asked, largest, standing, prices }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
+      const covered = asked.covered?.[rule.counter] ?? '0';
       const worth = (one: OrderToCheck) =>
         kept.open ? notionalOf(one, prices, margin) : { value: before, unknown: undefined };
       const [most, stands] = [worth(largest), standing && worth(standing)];
       return {
         before,
-        total: larger(most.value, larger(stands?.value ?? '0', before)),
+        total: larger(subtractDecimals(larger(most.value, stands?.value ?? '0'), covered), before),
         unknown: most.unknown ?? stands?.unknown,
       };
     });
+    const totals = asBracket(known, each);
     const orders = known.map(({ order }, index): CountedOrder => {
       const { before, total, unknown } = totals[index]!;
       const same = repetitions.same[index];
@@ -429,6 +435,21 @@ class OrderGuard implements Guard {
     );
     return { same, changes, keys };
   }
+}
+
+interface Total {
+  readonly before: string;
+  readonly total: string;
+  readonly unknown: Unknown | undefined;
+}
+
+/** The entry of a bracket counts the largest of its orders for all of them, until the last of them has ended. */
+function asBracket(known: readonly Known[], totals: readonly Total[]): readonly Total[] {
+  const isCombined = known.every(({ asked }) => asked.isCombined);
+  const entry = isCombined ? bracketEntry(known.map(({ order }) => order)) : undefined;
+  if (!entry) return totals;
+  const most = totals.map(({ total }) => total).reduce(larger);
+  return totals.map((one, index) => ({ ...one, total: known[index]!.order === entry ? most : one.before }));
 }
 
 function standingOf({ json, at, replaced, exposure, isShown }: AskedOrder): OrderToCheck | undefined {

@@ -14,6 +14,7 @@ export interface OrderToCheck {
   /** As written, those of legs among them, each with the instrument that it is of; none where the order is not known. */
   readonly symbols: readonly OrderSymbol[];
   readonly sides: readonly string[];
+  readonly comboType: string | undefined;
   readonly orderType: string | undefined;
   readonly sessions: readonly string[];
   /** Undefined where the order is not known, or does not say it. */
@@ -154,6 +155,7 @@ export function orderToCheck(
       ];
     }),
     sides: distinct([before, changes, ...legs].map((one) => one.get('side'))),
+    comboType: before.get('combo_type'),
     orderType: json === undefined ? undefined : now('order_type'),
     sessions: distinct(
       [
@@ -248,6 +250,41 @@ function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPa
   const symbol =
     instrument === 'OPTION' ? contractNamed(members).contract : members.get('symbol')?.toUpperCase();
   return { instrument, symbol, written: shorten(members.get('symbol') ?? '') || undefined };
+}
+
+/**
+ * The entry of a bracket: an order of stock, and exits that close no more of it than it has opened. So far as the entry is
+ * executed, one of the exits takes its place: entry and exits are never open together for more than the largest of them.
+ *
+ * @param orders all of one combination
+ * @returns undefined where they are no bracket
+ */
+export function bracketEntry(orders: readonly OrderToCheck[]): OrderToCheck | undefined {
+  const entry = orders.find(({ comboType }) => comboType === 'MASTER');
+  const exits = orders.filter((one) => one !== entry);
+  const isOnePerType = new Set(exits.map(({ comboType }) => comboType)).size === exits.length;
+  const isBracket = entry && exits.length > 0 && isOnePerType;
+  return isBracket && exits.every((exit) => isExitOf(exit, entry)) ? entry : undefined;
+}
+
+const exitTypes: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP_LOSS']);
+
+function isExitOf(exit: OrderToCheck, entry: OrderToCheck): boolean {
+  const isWhole = (order: OrderToCheck) =>
+    order.instrument === 'EQUITY' &&
+    !hasStrayLegs(order) &&
+    order.quantity !== undefined &&
+    order.amount === undefined &&
+    !order.isByAmount &&
+    !order.doubt;
+  return (
+    exitTypes.has(exit.comboType) &&
+    isWhole(exit) &&
+    isWhole(entry) &&
+    exit.parts[0]?.symbol === entry.parts[0]?.symbol &&
+    (exit.sides[0] === 'BUY') !== (entry.sides[0] === 'BUY') &&
+    compareDecimals(exit.quantity!, entry.quantity!) <= 0
+  );
 }
 
 /** Their limit price bounds what they can cost. */

@@ -7,7 +7,7 @@ import type { KeyedNames } from '../access/directory.ts';
 import { shorten } from '../catalogue/faults.ts';
 import { decodings } from '../catalogue/free-parameters.ts';
 import { instrumentTypes } from '../catalogue/order-schemas.ts';
-import { readExposure } from '../guard-rails/exposure.ts';
+import { type Exposure, readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
 import type { Unknown } from '../guard-rails/limits.ts';
 import { needsLegIds, orderMembers } from '../guard-rails/order.ts';
@@ -15,7 +15,7 @@ import { textMembers } from '../kernel/json-members.ts';
 import type { JournalEntry, OrderJournal } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
-import { askedOrder, type Change, orderKey, ordersIn, type Part } from './parts.ts';
+import { askedOrder, bracketIn, type Change, orderKey, ordersIn, type Part } from './parts.ts';
 import { type OrderRecord, readRecord, withOutcome } from './record.ts';
 
 export interface AskedOrdersParts {
@@ -58,7 +58,13 @@ export async function askedOrders(
       const index = all.indexOf(part);
       const json = orders[index] ?? '{}';
       const doubt = contradictionOf(json, sayings);
-      return { order: { json, at: `/${journal.list}/${index}`, doubt }, of: { kind: 'part', part } };
+      const order = {
+        json,
+        at: `/${journal.list}/${index}`,
+        doubt,
+        isCombined: journal.answered === 'together',
+      };
+      return { order, of: { kind: 'part', part } };
     });
   }
   const [part] = all;
@@ -154,8 +160,10 @@ async function replacedOrders(
       const of = known && ({ kind: 'entry', entry: known } as const);
       const exposure = known?.exposure === undefined ? undefined : readExposure(known.exposure);
       const placed = record && !record.placed_elsewhere ? askedOrder(record) : undefined;
-      if (of && placed !== undefined && !needsLegIds(placed, replaced))
-        return { order: { json: placed, at, replaced, exposure }, of };
+      if (of && placed !== undefined && !needsLegIds(placed, replaced)) {
+        const covered = await coveredIn(journal, names, of.entry, account);
+        return { order: { json: placed, at, replaced, exposure, covered }, of };
+      }
       const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
       const looked = mayLookUp ? await lookUp(account, id) : undefined;
       const found = looked === 'not_found' ? undefined : looked;
@@ -171,6 +179,22 @@ async function replacedOrders(
       return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(seen) } };
     }),
   );
+}
+
+/** What counts for the whole bracket in which the order is an exit. Its parts have one hash. */
+async function coveredIn(
+  journal: AskedOrdersParts['journal'],
+  names: KeyedNames,
+  { record, key, hash }: JournalEntry,
+  account: string,
+): Promise<Exposure['counted'] | undefined> {
+  const bracket = bracketIn(readRecord(record));
+  const ofEntry = bracket && (await orderKey(names, { account, clientOrderId: bracket.entry }));
+  const entry =
+    ofEntry === undefined || ofEntry === key ? undefined : (await journal.read([ofEntry])).get(ofEntry);
+  return entry?.exposure !== undefined && entry.hash === hash
+    ? readExposure(entry.exposure).counted
+    : undefined;
 }
 
 /** As the journal takes an entry over. */

@@ -5,6 +5,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { Journaled, Operation } from '../catalogue/operation.ts';
+import { bracketEntry, orderToCheck } from '../guard-rails/order.ts';
 import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import type { OrderRecord } from './record.ts';
@@ -65,7 +66,7 @@ async function placedOrders(
   const others = [account, JSON.stringify(query), JSON.stringify(headers)];
   return Promise.all(
     ordersIn(body, list).map(async (order) => {
-      const clientOrderId = textMembers(order, ['client_order_id'])?.get('client_order_id') ?? '';
+      const clientOrderId = idOf(order);
       // Parts of a combination are placed together or not at all: another part makes it another combination.
       const text = answered === 'each' ? order : body;
       return {
@@ -108,10 +109,27 @@ export function ordersIn(body: string, list: string): readonly string[] {
   return orders ? [...elementsOf(orders)].map(textOf) : [];
 }
 
+/** The combination that the request places, where it is a bracket, and the id of the order that counts for it. */
+export function bracketIn({ asked, list }: OrderRecord): BracketIds | undefined {
+  const orders =
+    list === undefined ? [] : ordersIn(asked, list).map((json) => orderToCheck(json, idOf(json)));
+  const entry = bracketEntry(orders);
+  return entry && { entry: entry.at, ids: orders.map(({ at }) => at) };
+}
+
+export interface BracketIds {
+  readonly entry: string;
+  readonly ids: readonly string[];
+}
+
+/** Empty for none. */
+export const idOf = (order: string): string =>
+  textMembers(order, ['client_order_id'])?.get('client_order_id') ?? '';
+
 /** Out of what a placement asked for, the order of its id: it is read as it was when it was sent. */
 export function askedOrder({ asked, list, client_order_id: id }: OrderRecord): string | undefined {
   const orders = list === undefined ? [asked] : ordersIn(asked, list);
-  return orders.find((order) => textMembers(order, ['client_order_id'])?.get('client_order_id') === id);
+  return orders.find((order) => idOf(order) === id);
 }
 
 /**

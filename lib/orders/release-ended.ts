@@ -16,7 +16,7 @@ import {
 } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
-import { ordersIn } from './parts.ts';
+import { bracketIn, idOf, ordersIn } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
 export interface ReleaseOptions {
@@ -44,7 +44,7 @@ interface Counted {
   readonly entry: JournalEntry;
   readonly record: OrderRecord;
   readonly account: string;
-  /** Several of a replacement of several orders that other programs placed. */
+  /** Several of a bracket, whose entry counts for all, and of a replacement of several orders that other programs placed. */
   readonly ids: readonly string[];
 }
 
@@ -127,19 +127,22 @@ async function hasAllEnded({ entry, record, account, ids }: Counted, reads: Read
   if (!open || ids.some((id) => open.has(id))) return false;
   for (const id of ids) {
     const found = await reads.order(account, id);
-    const isDropped = found === 'not_found' && (await endedWithMaster(record, account, reads));
+    const isDropped = found === 'not_found' && (await endedWithMaster(record, id, account, reads));
     if (!isDropped && !hasEnded(entry, found)) return false;
   }
   return true;
 }
 
 /**
- * Of an order that an event shows. A `FAILED` may be that of an earlier request, whose refusal freed the id.
+ * Of an order that an event shows. A `FAILED` may be that of an earlier request, whose refusal freed the id. The entry of
+ * a bracket counts for its exits, too, which this event does not show: `releaseEnded` looks at all of them.
  *
  * @throws JournalUnavailable
  */
 export async function releaseSeen(entry: JournalEntry, { state }: ReadOrder, options: ReleaseOptions) {
-  return isFinal(state) && state.status !== 'FAILED' && (await tryRelease(entry, options));
+  if (!isFinal(state) || state.status === 'FAILED') return false;
+  const record = readRecord(entry.record);
+  return idsOf(record, record.client_order_id).length <= 1 && (await tryRelease(entry, options));
 }
 
 async function tryRelease(entry: JournalEntry, { journal, sleep, reportFailure }: ReleaseOptions) {
@@ -169,7 +172,8 @@ const dependent: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP
  * (seen live)
  */
 async function endedWithMaster(
-  { asked, list, client_order_id: id }: OrderRecord,
+  { asked, list }: OrderRecord,
+  id: string,
   account: string,
   reads: Reads,
 ): Promise<boolean> {
@@ -192,8 +196,8 @@ function byUser(entries: readonly JournalEntry[]): Counted[][] {
     // Sealed with another identity key: its order cannot be named.
     if (entry.record === '') continue;
     const record = readRecord(entry.record);
-    const { account_id: account, client_order_id: id, asked, user } = record;
-    const ids = id === undefined ? replacedIds(asked) : [id];
+    const { account_id: account, client_order_id: id, user } = record;
+    const ids = idsOf(record, id);
     if (account === undefined || ids.length === 0) continue;
     const name = user ?? `account ${account}`;
     const queue = users.get(name) ?? [];
@@ -203,10 +207,11 @@ function byUser(entries: readonly JournalEntry[]): Counted[][] {
   return [...users.values()];
 }
 
-const replacedIds = (asked: string): readonly string[] =>
-  ordersIn(asked, 'modify_orders').flatMap(
-    (order) => textMembers(order, ['client_order_id'])?.get('client_order_id') ?? [],
-  );
+function idsOf(record: OrderRecord, id: string | undefined): readonly string[] {
+  if (id === undefined) return ordersIn(record.asked, 'modify_orders').flatMap((order) => idOf(order) || []);
+  const bracket = bracketIn(record);
+  return bracket?.entry === id ? bracket.ids : [id];
+}
 
 /** Other orders of the same scopes change the counters meanwhile. */
 const maxTries = 8;

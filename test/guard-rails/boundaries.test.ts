@@ -78,7 +78,7 @@ describe('a request of several orders', () => {
           client_combo_order_id: 'combination-1',
           new_orders: [
             limited('combination-part-1', '10', '10', { combo_type: 'MASTER' }),
-            limited('combination-part-2', price, '10', { combo_type: 'STOP_PROFIT', side: 'SELL' }),
+            limited('combination-part-2', price, '10', { combo_type: 'OTO', side: 'SELL' }),
           ],
         }),
       );
@@ -91,6 +91,50 @@ describe('a request of several orders', () => {
     assert.equal(outcomeOf(await combination('5')), 'sent');
     const { open, recent } = await counter();
     assert.deepEqual([open, recent.length], ['150', 2]);
+  });
+
+  test('a bracket counts the largest of its orders, once', async (t) => {
+    const desk = await startGuarded(t, { limits: { max_open_notional: '1155' }, last: { AAPL: '1' } });
+    const { gateway, counter, sent } = desk;
+    const bracket = (id: string, more: object = {}, ...others: readonly object[]) =>
+      ask(
+        gateway,
+        placePath,
+        bodyOf({
+          new_orders: [
+            limited(`${id}-enters`, '101.5', '10', { combo_type: 'MASTER' }),
+            limited(`${id}-profits`, '115.5', '10', { combo_type: 'STOP_PROFIT', side: 'SELL', ...more }),
+            limited(`${id}-loses`, '90', '10', { combo_type: 'STOP_LOSS', side: 'SELL' }),
+            ...others,
+          ],
+        }),
+      );
+    const others: readonly (readonly [why: string, more: object, ...others: readonly object[]])[] = [
+      ['an exit of more than was entered', { quantity: '10.00000001', limit_price: '1' }],
+      ['of another symbol', { symbol: 'MSFT', limit_price: '100' }],
+      ['of the same side', { side: 'BUY', limit_price: '100' }],
+      ['two of a kind', { combo_type: 'STOP_LOSS', limit_price: '100' }],
+      ['another part', {}, limited('bracket-more-1', '1', '1', { combo_type: 'OTO', side: 'SELL' })],
+      ['a second entry', {}, limited('bracket-more-2', '1', '1', { combo_type: 'MASTER' })],
+      ['no entry', { combo_type: 'MASTER', limit_price: '100' }],
+      ['an exit above the limit', { limit_price: '115.50000001' }],
+    ];
+    for (const [why, more, ...parts] of others)
+      assert.match(
+        outcomeOf(await bracket('no-bracket', more, ...parts)),
+        /^blocked: max_open_notional/,
+        why,
+      );
+    assert.equal(sent(), 0);
+    assert.equal(outcomeOf(await bracket('a-bracket')), 'sent');
+    assert.equal((await counter()).open, '1155');
+  });
+
+  test('the orders of a batch are no bracket', async (t) => {
+    const { batch } = await startGuarded(t, { ...inSession, limits: { max_open_notional: '20' } });
+    const entry = { ...dayOrder('batch-enters-1', '1', '10'), combo_type: 'MASTER' };
+    const exit = { ...dayOrder('batch-profits-1', '1.1', '10'), combo_type: 'STOP_PROFIT', side: 'SELL' };
+    assert.notEqual(outcomeOf(await batch(entry, exit)), 'sent');
   });
 
   test('goes to every path and alias through the same checks', async (t) => {

@@ -92,6 +92,30 @@ async function partsEndWithTheirMaster(subject: ExposureSubject): Promise<void> 
   }
 }
 
+/** The entry of a bracket counts for all of it, until the last of its orders has ended. */
+async function bracketsEndWithTheirLast(subject: ExposureSubject): Promise<void> {
+  const stock = { instrument_type: 'EQUITY', symbol: 'AAPL', entrust_type: 'QTY', quantity: '10' };
+  const new_orders = [
+    { ...stock, client_order_id: 'exit', combo_type: 'STOP_PROFIT', side: 'SELL' },
+    { ...stock, client_order_id: 'entry', combo_type: 'MASTER', side: 'BUY' },
+  ];
+  const asked = JSON.stringify({ new_orders });
+  const placed = { client_order_id: 'entry', asked, list: 'new_orders' };
+  const cases: readonly (readonly [shown: Shown, left: readonly string[]])[] = [
+    [{ entry: { status: 'FILLED', filled: '10' } }, ['entry']],
+    [{ exit: { status: 'CANCELLED', filled: '0' } }, ['entry']],
+    [{ entry: { status: 'CANCELLED', filled: '1' } }, ['entry']],
+    [{ entry: { status: 'CANCELLED', filled: '0' } }, []],
+    [{ entry: { status: 'FILLED', filled: '10' }, exit: { status: 'SUBMITTED', filled: '0' } }, ['entry']],
+    [{ entry: { status: 'FILLED', filled: '10' }, exit: { status: 'FILLED', filled: '10' } }, []],
+  ];
+  for (const [shown, left] of cases)
+    assert.deepEqual(await leftAfterRun(subject, [placed], shown), left, JSON.stringify(shown));
+  const exit = { ...placed, client_order_id: 'exit' };
+  const isOver: Shown = { exit: { status: 'CANCELLED', filled: '0' } };
+  assert.deepEqual(await leftAfterRun(subject, [exit], isOver), []);
+}
+
 /** Orders of one user that never show keep those of no other user counted. */
 async function usersHaveTheirTurns(subject: ExposureSubject): Promise<void> {
   const hidden = Array.from({ length: 500 }, (_, index) => ({
@@ -111,4 +135,4 @@ async function usersHaveTheirTurns(subject: ExposureSubject): Promise<void> {
   assert.equal((await leftAfterRun(subject, [...hidden, ...others], shown, 14)).length, hidden.length);
 }
 
-export const releaseRules = [partsEndWithTheirMaster, usersHaveTheirTurns];
+export const releaseRules = [partsEndWithTheirMaster, bracketsEndWithTheirLast, usersHaveTheirTurns];

@@ -12,8 +12,8 @@ import { cancelPath, placePath, replacePath } from './guarded.ts';
 
 const minute = 60_000;
 
-/** An account whose orders may come to 100, and its settlement; both by one clock. */
-async function start(t: TestContext) {
+/** An account whose orders may come to a limit, and its settlement; both by one clock. */
+async function start(t: TestContext, max_open_notional = '100') {
   const state = { clock: Date.UTC(2026, 10, 20, 15), fault: undefined as Fault | undefined };
   const clock = () => state.clock;
   const sleep = async (ms: number) => {
@@ -21,11 +21,12 @@ async function start(t: TestContext) {
   };
   const journal = createMemoryOrderJournal();
   const controls = createMemoryControls();
-  controls.set('stack', { limits: { max_open_notional: '100' } });
+  controls.set('stack', { limits: { max_open_notional } });
+  const lastPrices = { lastPrice: async () => ({ price: '1', at: 0 }) };
   const { gateway, simulator } = await startInstances(t, 1, {
     simulated: { clock, fault: () => state.fault },
     journal,
-    options: { clock, orders: { journal, names, sleep, guard: { controls, journal } } },
+    options: { clock, orders: { journal, names, sleep, guard: { controls, journal, lastPrices } } },
   });
   const settlement = settlementFor(simulator.url, { journal, clock });
   const place = (id: string, more: Readonly<Record<string, string>> = {}) =>
@@ -141,6 +142,70 @@ test('the parts of a combination leave the open notional with their cancelled ma
   assert.equal((await change(cancelPath, { client_order_id: 'order-of-parts-0' })).status, 200);
   assert.equal((await settle()).released, 3);
   assert.equal(await open(), '10');
+});
+
+describe('a bracket', () => {
+  const [enters, profits, loses] = ['bracket-enters', 'bracket-profits', 'bracket-loses'] as const;
+  const order = { order_type: 'LIMIT', quantity: '10', time_in_force: 'GTC' };
+
+  async function startBracket(t: TestContext) {
+    const desk = await start(t, '10000');
+    const part = (client_order_id: string, combo_type: string, more: object) =>
+      newOrder({ ...order, client_order_id, combo_type, side: 'SELL', ...more });
+    const new_orders = [
+      part(profits, 'STOP_PROFIT', { limit_price: '400' }),
+      part(enters, 'MASTER', { side: 'BUY', limit_price: '100' }),
+      part(loses, 'STOP_LOSS', { order_type: 'STOP_LOSS', stop_price: '50' }),
+    ];
+    const placed = await ask(desk.gateway, placePath, {
+      body: JSON.stringify({ account_id: accountId, client_combo_order_id: 'a-bracket-1', new_orders }),
+    });
+    assert.equal(placed.status, 200, placed.text);
+    assert.equal(await desk.open(), '4000');
+    const ends = (clientOrderId: string) =>
+      desk.settlement.saw({
+        state: { account: accountId, clientOrderId, status: 'FILLED', filled: '10' },
+        payload: '{}',
+      });
+    const replace = async (client_order_id: string, terms: object) => {
+      const reply = await desk.change(replacePath, { modify_orders: [{ client_order_id, ...terms }] });
+      return reply.status === 200 ? 'sent' : problemOf(reply).code;
+    };
+    return { ...desk, ends, replace };
+  }
+
+  test('counts until the last of its orders has ended', async (t) => {
+    const { simulator, settle, open, ends } = await startBracket(t);
+    simulator.trading.fill(accountId, enters);
+    await ends(enters);
+    await settle();
+    assert.equal(await open(), '4000');
+    simulator.trading.fill(accountId, profits);
+    await ends(profits);
+    await settle();
+    assert.equal(await open(), '0');
+  });
+
+  test('leaves the open notional with its cancelled entry', async (t) => {
+    const { change, settle, open } = await startBracket(t);
+    assert.equal((await change(cancelPath, { client_order_id: enters })).status, 200);
+    await settle();
+    assert.equal(await open(), '0');
+  });
+
+  test('lets its exits be moved as far as it counts, and counts what goes beyond', async (t) => {
+    const { replace, open, simulator, settle } = await startBracket(t);
+    assert.equal(await replace(loses, { stop_price: '60' }), 'sent');
+    assert.equal(await open(), '4000');
+    assert.equal(await replace(profits, { limit_price: '450' }), 'sent');
+    assert.equal(await open(), '4500');
+    assert.equal(await replace(profits, { limit_price: '1000.01' }), 'order_blocked');
+    assert.equal(await replace(profits, { limit_price: '1000' }), 'sent');
+    assert.equal(await open(), '10000');
+    for (const id of [enters, profits]) simulator.trading.fill(accountId, id);
+    await settle();
+    assert.equal(await open(), '0');
+  });
 });
 
 describe('a replacement counts as what the order may be at most', () => {

@@ -94,6 +94,7 @@ const placed = (given: Readonly<Record<string, unknown>> = {}): AskedOrder & { r
   json: JSON.stringify(newOrder(given)),
   at: '/0',
 });
+const event = { instrument_type: 'EVENT', event_outcome: 'yes' };
 const limited = (limit_price: string, quantity: string, more = {}) =>
   placed({ order_type: 'LIMIT', limit_price, quantity, ...more });
 const replaced = (
@@ -599,6 +600,50 @@ async function openCounts(subject: GuardSubject): Promise<void> {
   }
 }
 
+/** Entry and exits of a bracket are never open together; anything else that looks like one may be. */
+async function bracketsCountOnce(subject: GuardSubject): Promise<void> {
+  const { ask } = createDesk(subject, {
+    limits: { stack: { max_open_notional: '120', user_shares: 'none', allow_unknown: ['contract'] } },
+    last: '1',
+  });
+  const part = (combo_type: string, price: string, more = {}) => ({
+    ...limited(price, '10', { combo_type, side: combo_type === 'MASTER' ? 'BUY' : 'SELL', ...more }),
+    isCombined: true,
+  });
+  const enters = part('MASTER', '10');
+  const byAmount = { entrust_type: 'AMOUNT', quantity: undefined, total_cash_amount: '110' };
+  const others: readonly (readonly [string, ...AskedOrder[]])[] = [
+    ['several requests', enters, { ...part('STOP_PROFIT', '12'), isCombined: false }],
+    ['no exit', enters, part('OTO', '12')],
+    ['larger', enters, part('STOP_PROFIT', '2.1', { quantity: '10.00000001' })],
+    ['another symbol', enters, part('STOP_PROFIT', '12', { symbol: 'MSFT' })],
+    ['another thing', enters, part('STOP_PROFIT', '12', event)],
+    ['no stock', part('MASTER', '10', event), part('STOP_PROFIT', '12', event)],
+    ['one side', enters, part('STOP_PROFIT', '12', { side: 'BUY' })],
+    ['by amount', enters, part('STOP_PROFIT', '12', byAmount)],
+    ['beside an amount', enters, part('STOP_PROFIT', '2.1', { total_cash_amount: '110' })],
+    ['two of a kind', enters, part('STOP_PROFIT', '12'), part('STOP_PROFIT', '12')],
+    ['two entries', enters, part('STOP_PROFIT', '1'), part('MASTER', '3')],
+    ['legs', enters, part('STOP_PROFIT', '12', { legs: [{ symbol: 'MSFT', side: 'SELL' }] })],
+    ['too large an exit', enters, part('STOP_PROFIT', '12.00000001')],
+  ];
+  for (const [why, ...orders] of others) {
+    const failed = failedOf(await ask(...orders));
+    assert.ok(failed.length > 0 && failed.every((one) => one === 'max_open_notional'), why);
+  }
+  const verdict = await ask(part('STOP_LOSS', '9'), enters, part('STOP_PROFIT', '12'));
+  assert.ok(verdict.kind === 'allowed');
+  const counted = verdict.exposures.map((one) => one?.counted['counter stack']);
+  assert.deepEqual(counted, ['0', '120', '0']);
+  const covered = verdict.exposures[1]!.counted;
+  const moved = (limit_price: string, exposure = verdict.exposures[2]) =>
+    ask({ ...replaced(part('STOP_PROFIT', '12').json, { limit_price }, exposure), covered });
+  assert.equal((await moved('12')).kind, 'allowed');
+  assert.deepEqual(failedOf(await moved('12.00000001')), ['max_open_notional']);
+  const kept = await moved('12', { counted: { 'counter stack': '7' } });
+  assert.ok(kept.kind === 'allowed' && kept.exposures[0]?.counted['counter stack'] === '7');
+}
+
 /** A user adds while what the user has is less than what is left; what others have is not told. */
 /** The upstream shows an empty text for a number that it does not report. */
 async function emptyIsAbsent(subject: GuardSubject): Promise<void> {
@@ -750,6 +795,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   countedIsNotValuedAnew,
   replacementIsChecked,
   openCounts,
+  bracketsCountOnce,
   usersHaveShares,
   emptyIsAbsent,
   olderCountersAreNotLearnt,
