@@ -2,6 +2,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { refusingStatuses } from '../upstream/certainty.ts';
 import {
   BrokenAnswerError,
@@ -26,22 +27,22 @@ export interface Received {
  */
 export function readAnswer(operation: Operation, received: Received): Answer<unknown> {
   const { status, headers, text } = received;
-  const json = parse(text === '' && operation.answersByStatus ? '{}' : text);
-  const isFailed = json !== undefined && saysFailed(operation, json.value);
-  if (status === 200 && json && !isFailed && !leavesOutcomeOpen(operation, json.value)) {
+  const data = parseJson(text === '' && operation.answersByStatus ? '{}' : text);
+  const isFailed = data !== undefined && saysFailed(operation, data);
+  if (status === 200 && data !== undefined && !isFailed && !leavesOutcomeOpen(operation, data)) {
     const requestId = requestIdOf(headers);
     const isReplayed = headers.get('idempotent-replayed') === 'true';
-    return { data: json.value, text, status, headers, ...(requestId && { requestId }), isReplayed };
+    return { data, text, status, headers, ...(requestId && { requestId }), isReplayed };
   }
   const { id, sideEffect } = operation;
-  const facts = factsOf(received, json?.value);
+  const facts = factsOf(received, data);
   if (status === 200) {
     const unclear = isFailed ? 'says that it failed' : 'does not say what became of it';
-    const detail = `the answer ${json ? unclear : 'is not JSON'}`;
+    const detail = `the answer ${data === undefined ? 'is not JSON' : unclear}`;
     if (!sideEffect) throw new BrokenAnswerError(id, detail, text);
     throw new OutcomeUnknownError(id, detail, sideEffect.findOut, { answer: facts });
   }
-  if (sideEffect && mayHaveTakenEffect(facts, json?.value))
+  if (sideEffect && mayHaveTakenEffect(facts, data))
     throw new OutcomeUnknownError(
       id,
       facts.code === 'outcome_unknown'
@@ -85,7 +86,7 @@ export function mayHaveTakenEffect({ status, code, errorCode }: Told, body: unkn
  */
 export function refusesToken({ status, text }: Received): boolean {
   if (status !== 401) return false;
-  const body = parse(text)?.value;
+  const body = parseJson(text);
   return (
     /^(missing|invalid)_token$/.test(textIn(body, 'code') ?? '') &&
     memberOf(body, 'error_code') === 'UNAUTHORIZED' &&
@@ -145,14 +146,6 @@ const isFault = (value: unknown): value is Fault =>
 /** Answers that API Gateway makes itself have only its own id. */
 const requestIdOf = (headers: Headers) =>
   headers.get('x-request-id') ?? headers.get('x-amzn-requestid') ?? undefined;
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
 
 /** A member of an answer, of which nothing is certain. */
 export const memberOf = (value: unknown, name: string): unknown =>

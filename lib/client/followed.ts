@@ -1,5 +1,6 @@
 /** What a client knows of the symbols that it follows, made of the events of a stream. */
 
+import { parseJson } from '../kernel/parse-json.ts';
 import type { ServerSent } from './server-sent.ts';
 
 /**
@@ -63,7 +64,7 @@ export class Quotes<R> {
 
   /** @returns the event as read, and the symbols of which it says something new */
   take({ event, data }: ServerSent): { readonly message: Message; readonly changed: ReadonlySet<string> } {
-    const message = JSON.parse(data) as Message;
+    const message = parseJson(data) as Message;
     const changed = new Set<string>();
     if (message.now !== undefined) {
       const aheadMs = message.now - this.#clock();

@@ -1,7 +1,7 @@
 /** Reads replies, from a rule's target or from the function's response. */
 
 import * as v from 'valibot';
-import { parseJson } from './json.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { eventNames } from './names.ts';
 import * as schemas from './schemas.ts';
 import type { Reply } from './types.ts';

@@ -9,7 +9,7 @@ import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
 import { jsonFault } from '../kernel/json-fault.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { eventNames, type LookupKind, reservedSources } from './names.ts';
 import * as schemas from './schemas.ts';
 

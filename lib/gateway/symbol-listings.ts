@@ -3,6 +3,7 @@
 import type { Listings } from '../cache/snapshots/index.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext } from './context.ts';
 import { wasNotSent } from './upstream.ts';
@@ -66,10 +67,10 @@ function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
   }
   const key = members?.get('pagination_key');
   const next = (key && key.length <= maxRecordBytes ? parsed(key) : undefined) ?? '';
-  if (typeof next !== 'string') return undefined;
-  return { symbols, ...(next !== '' && { next }) };
+  if (typeof next !== 'string' && typeof next !== 'number') return undefined;
+  return { symbols, ...(next !== '' && { next: `${next}` }) };
 }
 
 const openBracket = 0x5b;
 
-const parsed = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
+const parsed = (bytes: Uint8Array): unknown => parseJson(new TextDecoder().decode(bytes));

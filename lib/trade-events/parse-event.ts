@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Got } from '../client/types.ts';
-import { parseJson } from '../events/json.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import type { ReadOrder } from '../orders/order-reads.ts';
 import {
   type orderChanged,

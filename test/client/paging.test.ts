@@ -4,9 +4,19 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
+import { each } from '../support/each.ts';
 import { accountId, answering, catalogue, failure, throughGateway } from './support.ts';
 
 type Pages = (query: URLSearchParams, request: number) => unknown;
+
+/** A page as the upstream writes it: a program would round its numbers. */
+class Text {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+}
 
 /** A client whose upstream gives these pages. */
 function paged(pages: Pages) {
@@ -14,7 +24,8 @@ function paged(pages: Pages) {
   const send: typeof fetch = async (input) => {
     const { searchParams } = new URL(`${input}`);
     queries.push(`${searchParams}`);
-    return new Response(JSON.stringify(pages(searchParams, queries.length)));
+    const page = pages(searchParams, queries.length);
+    return new Response(page instanceof Text ? page.json : JSON.stringify(page));
   };
   const client = createClient(catalogue, viaGateway({ baseUrl: 'https://example.com', fetch: send }));
   return { client, queries };
@@ -175,6 +186,37 @@ describe('the last record as the cursor', () => {
     const { client } = paged(() => [{ net_value: '1' }]);
     const error = await failure('broken_answer', all(client.getFundNetValues.items(fund)));
     assert.match(error.message, /the last record has no date/);
+  });
+});
+
+describe('a cursor that is a number from 2^53 on', () => {
+  // As binary numbers, the first two are the same one, and so are the last two.
+  const numbers = ['9007199254740992', '9007199254740993', '12345678901234567891', '12345678901234567892'];
+
+  test('is the id of the last record: all records arrive, with the digits that were sent', async () => {
+    const { client, queries } = paged((query) => {
+      const from = numbers.indexOf(query.get('last_instrument_id') ?? '') + 1;
+      const page = numbers.slice(from, from + 1).map((id) => `{ "symbol" : "1,2", "instrument_id" : ${id} }`);
+      return new Text(`[${page}]`);
+    });
+    const items = await all(client.getStockInstrument.items({ category: 'US_STOCK' }));
+    assert.deepEqual(each(items, 'instrument_id'), numbers);
+    assert.deepEqual(
+      queries.map((query) => new URLSearchParams(query).get('last_instrument_id')),
+      [null, ...numbers],
+    );
+  });
+
+  test('stands beside the records, and leads to each page', async () => {
+    const { client, queries } = paged((query) => {
+      const next = numbers[numbers.indexOf(query.get('pagination_key') ?? '') + 1];
+      return new Text(`{"data":[]${next ? `,"pagination_key":${next}` : ''}}`);
+    });
+    await all(client.listOrderHistory.pages(history));
+    assert.deepEqual(
+      queries.map((query) => new URLSearchParams(query).get('pagination_key')),
+      [null, ...numbers],
+    );
   });
 });
 

@@ -36,6 +36,18 @@ describe('a number that is not reported', () => {
   });
 });
 
+test('an answer is what a program parses, but for whole numbers from 2^53 on: each is a text of its digits', async () => {
+  const long = fc.bigInt({ min: 2n ** 53n }).map(String);
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), long, fc.string(), async (value, digits, text) => {
+      const json = JSON.stringify({ text: `${text}:${digits}`, value });
+      fc.pre(!/[:[,]-?\d{16}/.test(JSON.stringify(value)));
+      const data = await answeredWith(`[{"id": ${digits}, "less": -${digits}}, ${json}]`).listAccounts();
+      assert.deepEqual(data, [{ id: digits, less: `-${digits}` }, JSON.parse(json)]);
+    }),
+  );
+});
+
 describe('option bars', () => {
   const query = { symbols: 'AAPL270115C00240000', category: 'US_OPTION', timespan: 'D' } as const;
   const bars = [{ symbol: 'AAPL270115C00240000', instrument_id: '1', result: [] }];

@@ -510,6 +510,25 @@ test('another large answer comes as pieces of its text', async () => {
   assert.deepEqual(whole.detail.answer, answer);
 });
 
+test('an id that is a number from 2^53 on has the digits that were sent, in a joined answer and in a whole one', async () => {
+  const id = '9007199254740993';
+  for (const count of [1, 4000]) {
+    const world = createWorld();
+    const record = `{"symbol":"A","instrument_id":${id},"text":"\\":${id}${'x'.repeat(200)}"}`;
+    world.upstream = () => `[${Array(count).fill(record)}]`;
+    world.send({ request_id: 'ids', operation: 'getStockInstrument', query: { category: 'US_STOCK' } });
+    await world.deliver();
+    const replies = world.published.flatMap(
+      ({ detailType, detail }) => parseReply(`{"detail-type":"${detailType}","detail":${detail}}`) ?? [],
+    );
+    const whole = joinParts(replies);
+    assert.ok(whole?.detailType === 'ReadCompleted');
+    const [first] = whole.detail.answer as { instrument_id: unknown; text: string }[];
+    assert.equal(first?.instrument_id, id);
+    assert.ok(first.text.startsWith(`":${id}x`));
+  }
+});
+
 test('pieces are texts that every reader takes: no pair of surrogates is parted', async () => {
   for (const space of ['', ' ']) {
     const world = createWorld();

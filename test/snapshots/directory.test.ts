@@ -3,6 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
+import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { createCredentials } from '../../lib/gateway/credentials.ts';
+import { createListings } from '../../lib/gateway/symbol-listings.ts';
+import { secretText } from '../support/core.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 const names = (prefix: string, count: number) =>
@@ -178,4 +182,16 @@ test('a list that lacks what the upstream serves does not say what does not exis
   for (let rounds = 0; rounds < 10 && outcome.kind !== 'snapshots'; rounds++)
     outcome = await bench.ask(instance, { symbols });
   assert.deepEqual(symbolsOf(outcome), symbols);
+});
+
+test('the key of the next page may be a number, and keeps its digits', async () => {
+  for (const key of ['7', '9007199254740993']) {
+    const body = new TextEncoder().encode(`{"data":[],"pagination_key":${key}}`);
+    const { ask } = createListings(symbolListing, {
+      upstream: { fetch: async () => ({ kind: 'answer', body }) },
+      credentials: createCredentials({ source: { read: async () => secretText() }, clock: Date.now }),
+      clock: Date.now,
+    });
+    assert.deepEqual(await ask(0, undefined, 3000), { symbols: new Map(), next: key });
+  }
 });
