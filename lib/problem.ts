@@ -91,7 +91,7 @@ export const refusalKinds = {
   unsupported_media_type: {
     status: 415,
     errorCode: 'UNSUPPORTED_MEDIA_TYPE',
-    detail: 'The body must be sent as application/json.',
+    detail: `The body must be sent with the header Content-Type: application/json. ${notSent}`,
   },
   /** The upstream's 400, 404 or 417; the problem carries the upstream's code and takes its status. */
   upstream_rejected: {

@@ -1,16 +1,16 @@
 /** A gateway as a listener of a server of Node. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createAnswers, type ServerOptions } from '../../lib/fetch/answer.ts';
-import type { Gateway, GatewayResponse } from '../../lib/gateway/index.ts';
+import { createAnswers, type ServedGateway, type ServerOptions } from '../../lib/fetch/answer.ts';
+import type { GatewayResponse } from '../../lib/gateway/index.ts';
 import { passOn } from '../events/texts.ts';
 import { readBody, targetOf } from './received.ts';
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * For `node:http`, and for frameworks that give its requests and responses. It lets every request in that the gateway lets
- * in: who may call, `access` of the gateway and the code in front say.
+ * For `node:http`, and for frameworks that give its requests and responses. `access` of the gateway
+ * and the code in front say who may call; with `single-user`, `hosts` keeps pages of other sites out.
  *
  * @throws TypeError for a base path that does not begin with a slash
  *
@@ -19,7 +19,7 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
  * createServer(listener).listen(8080);
  */
 export function createNodeListener(
-  gateway: Pick<Gateway, 'handle'>,
+  gateway: ServedGateway,
   options: ServerOptions<IncomingMessage> = {},
 ): NodeListener {
   const answer = createAnswers(gateway, options);

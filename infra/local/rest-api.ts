@@ -1,8 +1,8 @@
 /** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
 
 import type { IncomingMessage } from 'node:http';
-import { networkInterfaces } from 'node:os';
 import { readBody } from '../../functions/node/received.ts';
+import { createHostCheck } from '../../lib/fetch/site-check.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import { callerOf } from '../../lib/identity/caller.ts';
 import { healthBody } from '../api-gateway-answers.ts';
@@ -73,7 +73,7 @@ export function createRestApi({
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
   const cors = createLocalCors(corsOrigins);
-  const isOwnHost = ownHosts(host);
+  const hostFault = createHostCheck([host]);
   const refused = refusing(refuse, cors);
 
   async function withoutFunction(
@@ -128,7 +128,8 @@ export function createRestApi({
   }
 
   return async (request, call) => {
-    if (!isOwnHost(request)) return refused('forbidden', call, { detail: otherHost });
+    const otherHost = hostFault(request.headers.host);
+    if (otherHost) return refused('forbidden', call, { detail: `${otherHost} ${ownNames}` });
     const methods = resources.get(call.path);
     if (!methods) return refused('unknown_operation', call);
     const integration = methods.get(call.method);
@@ -200,31 +201,7 @@ function whatIsWrongWithKey(
 }
 
 const operatorsAlone = 'This path is the operator’s: it answers to the first key of the run alone.';
-const otherHost =
-  'The header Host names another server: call the run as 127.0.0.1, localhost or [::1], with its port. HOST opens it to a network.';
-
-/** As emulators of Android call the machine that they run on. */
-const emulators = ['10.0.2.2', '10.0.3.2'];
-
-/**
- * A page on the web can give its own name this machine's address (DNS rebinding). A browser then takes the run for a part
- * of that page, and only the header Host still shows the page's name. An address that the machine has is no such name.
- *
- * @param host what the run listens on
- */
-function ownHosts(host: string): (request: IncomingMessage) => boolean {
-  const addresses = Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map(({ address }) => address),
-  );
-  const open = host === loopback ? [] : [host, ...addresses];
-  const names = new Set(['127.0.0.1', 'localhost', '[::1]', ...emulators, ...open.map(inAddress)]);
-  return ({ headers, socket }) => {
-    const [, name = '', port = '80'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
-    return names.has(name.toLowerCase()) && Number(port) === socket.localPort;
-  };
-}
-
-const inAddress = (address: string) => (address.includes(':') ? `[${address}]` : address);
+const ownNames = 'Call the run as 127.0.0.1 or localhost.';
 
 const refusing =
   (refuse: Refuse, cors: LocalCors) =>

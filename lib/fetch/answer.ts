@@ -3,6 +3,8 @@
 import type { Gateway } from '../gateway/core.ts';
 import type { GatewayRequest, GatewayResponse } from '../gateway/http.ts';
 import { refusalResponse } from '../gateway/render.ts';
+import { notSent, type RefusalCode } from '../problem.ts';
+import { createSiteCheck } from './site-check.ts';
 
 /** What a server knows of who sends a request, besides its headers. */
 export type Sender = Pick<GatewayRequest, 'caller' | 'evidence'>;
@@ -17,6 +19,11 @@ export interface ServerOptions<Received> {
    * bearer token tells users apart.
    */
   readonly sender?: (request: Received) => Sender | Promise<Sender>;
+  /**
+   * Names of this server besides `localhost`, such as `broker.example`. A gateway with `access: 'single-user'` answers
+   * only requests that are addressed to one of them, or to an IP address, and none from a page of another site.
+   */
+  readonly hosts?: readonly string[];
   /** How long an answer may take, in milliseconds; a stream takes as long as the gateway lets it. Default 25 seconds. */
   readonly timeoutMs?: number;
   /** The largest body that is read. Default 1 MiB. */
@@ -46,24 +53,30 @@ export type Answers<Received> = (received: Received, parts: ReceivedParts) => Pr
 /** A client that takes nothing of a stream for so long is cut off: it is gone, or comes back. */
 export const usualBlockedMs = 30_000;
 
+/** The part of a gateway that a server needs. */
+export type ServedGateway = Pick<Gateway, 'handle' | 'isSingleUser'>;
+
 /** @throws TypeError for a base path that no request can have */
 export function createAnswers<Received>(
-  gateway: Pick<Gateway, 'handle'>,
+  gateway: ServedGateway,
   options: ServerOptions<Received>,
 ): Answers<Received> {
   const { timeoutMs = 25_000, maxBodyBytes = 1024 * 1024, clock = Date.now } = options;
   const base = (options.basePath ?? '').replace(/\/$/, '');
   if (base !== '' && !base.startsWith('/')) throw new TypeError(`basePath: ${base} does not begin with /`);
   /** Empty for a path that is not below the base: no operation has it. */
+  const siteFault = gateway.isSingleUser ? createSiteCheck(options.hosts ?? []) : () => undefined;
   const within = (path: string) => (path.startsWith(`${base}/`) ? path.slice(base.length) : '');
 
   return async (received, { method, target, headers, body }) => {
     const requestId = crypto.randomUUID();
-    const refuse = (code: 'gateway_error' | 'payload_too_large') =>
-      refusalResponse({ code }, requestId, headers.accept);
+    const refuse = (code: RefusalCode, detail?: string) =>
+      refusalResponse({ code, ...(detail && { detail }) }, requestId, headers.accept);
     const deadline = clock() + timeoutMs;
     try {
       const read = await body(maxBodyBytes);
+      const stranger = siteFault(headers);
+      if (stranger) return refuse('forbidden', `${stranger} ${notSent}`);
       if (read === 'too large') return refuse('payload_too_large');
       const [path = '', ...query] = target.split('?');
       return await gateway.handle({

@@ -1,8 +1,7 @@
 /** A gateway as a function from a Web request to a Web response. */
 
-import type { Gateway } from '../gateway/core.ts';
 import { readAtMost } from '../gateway/send.ts';
-import { createAnswers, type ServerOptions, usualBlockedMs } from './answer.ts';
+import { createAnswers, type ServedGateway, type ServerOptions, usualBlockedMs } from './answer.ts';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
@@ -10,8 +9,8 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 const bodiless: readonly number[] = [204, 205, 304];
 
 /**
- * For workers, Deno, Bun, Hono, and whatever else calls a function with a Web request. It lets every request in that the
- * gateway lets in: who may call, `access` of the gateway and the code in front say.
+ * For workers, Deno, Bun, Hono, and whatever else calls a function with a Web request. `access` of the
+ * gateway and the code in front say who may call; with `single-user`, `hosts` keeps pages of other sites out.
  *
  * @throws TypeError for a base path that does not begin with a slash
  *
@@ -21,16 +20,17 @@ const bodiless: readonly number[] = [204, 205, 304];
  * const response = await answer(new Request('https://api.example.com/trading/accounts/list'));
  */
 export function createFetchHandler(
-  gateway: Pick<Gateway, 'handle'>,
+  gateway: ServedGateway,
   options: ServerOptions<Request> = {},
 ): FetchHandler {
   const answer = createAnswers(gateway, options);
   return async (request) => {
-    const { pathname, search } = new URL(request.url);
+    const { pathname, search, host } = new URL(request.url);
     const { status, headers, body, stream } = await answer(request, {
       method: request.method,
       target: pathname + search,
-      headers: Object.fromEntries(request.headers),
+      // A runtime may keep the header Host to itself, and puts it into the URL.
+      headers: { host, ...Object.fromEntries(request.headers) },
       body: async (maxBytes) => (await readAtMost(request, maxBytes)) ?? 'too large',
     });
     const content = stream ? bytesOf(stream, options.maxBlockedMs) : bodiless.includes(status) ? null : body;

@@ -49,6 +49,8 @@ export interface Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse>;
   /** Always resolves: the same as data, for a caller that is not an HTTP client. */
   ask(request: GatewayRequest): Promise<Outcome>;
+  /** Every caller is the holder of the app key: nothing is asked of who calls. */
+  readonly isSingleUser: boolean;
 }
 
 /**
@@ -61,7 +63,9 @@ export interface Gateway {
  */
 export function createCore(options: CoreOptions): Gateway {
   checkOptions(options);
-  if (options.tightening) return createTighteningGateway(options, options.tightening, createCore);
+  const isSingleUser = options.access === 'single-user';
+  if (options.tightening)
+    return { ...createTighteningGateway(options, options.tightening, createCore), isSingleUser };
   const { clock = Date.now, upstreamTimeoutMs: timeoutMs = 10_000, limiter } = options;
   const { operationLimits = {}, upstreamLimits = 'interface', random = Math.random } = options;
   const credentials = createCredentials({
@@ -110,7 +114,11 @@ export function createCore(options: CoreOptions): Gateway {
     clock,
     report,
   });
-  return { handle: (request) => core.handle(request), ask: (request) => core.ask(request) };
+  return {
+    handle: (request) => core.handle(request),
+    ask: (request) => core.ask(request),
+    isSingleUser,
+  };
 }
 
 interface CoreParts {
@@ -130,7 +138,7 @@ interface CoreParts {
   readonly report: CoreOptions['report'];
 }
 
-class Core implements Gateway {
+class Core implements Pick<Gateway, 'handle' | 'ask'> {
   readonly #parts: CoreParts;
 
   constructor(parts: CoreParts) {

@@ -131,8 +131,8 @@ function checkBody(
   const lengthFault = bodyLengthFault(operation, body?.length ?? 0);
   if (lengthFault) return lengthFault;
   if (!operation.body) return { text: '', errors: [] };
-  // Absent means JSON: nothing else is ever sent here.
-  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? 'application/json'))
+  // A page of another site can send any other type, and none, without asking first.
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     return { code: 'unsupported_media_type' };
   let text: string;
   try {

@@ -106,7 +106,10 @@ export class GatewayCalls {
       method: operation.method,
       path: operation.path,
       query,
-      headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
+      headers: {
+        ...(maxAgeSeconds !== undefined && { 'cache-control': `max-age=${maxAgeSeconds}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       requestId: `${requestId}-${++this.#count}`,
       deadline: Math.min(deadline, until),
       ...this.#callers.get(requester),

@@ -47,7 +47,7 @@ for (const operation of withBodies)
         method: 'POST',
         path: '',
         query: [],
-        headers: {},
+        headers: { 'content-type': 'application/json' },
         requestId: '1',
         body,
       });

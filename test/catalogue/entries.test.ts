@@ -24,7 +24,7 @@ const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   method: '',
   path: '',
   query: Object.entries(query),
-  headers: {},
+  headers: { 'content-type': 'application/json' },
   requestId: '1',
   ...(body !== undefined && { body: new TextEncoder().encode(body) }),
 });

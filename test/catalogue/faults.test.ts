@@ -24,7 +24,8 @@ async function byClient(call: Promise<unknown>): Promise<Named> {
 
 function byGateway(operation: Parameters<typeof validate>[0], body: unknown): Named {
   const encoded = new TextEncoder().encode(JSON.stringify(body));
-  const request = { method: 'POST', path: '', query: [], headers: {}, requestId: '1', body: encoded };
+  const headers = { 'content-type': 'application/json' };
+  const request = { method: 'POST', path: '', query: [], headers, requestId: '1', body: encoded };
   const checked = validate(operation, request);
   assert.ok(isRefusal(checked));
   return checked.errors ?? [];

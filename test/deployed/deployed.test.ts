@@ -197,7 +197,11 @@ test('the log holds nothing of the secret, of queries or of bodies', async (t) =
   const { body } = orderRequest('canary-account');
   const query = { symbols: ['canary-symbol'], category: ['canary-category'] };
   const snapshots = '/openapi/market-data/stock/snapshot';
-  const order = { httpMethod: 'POST', body: body.toString(), headers: { category: 'canary-header' } };
+  const order = {
+    httpMethod: 'POST',
+    body: body.toString(),
+    headers: { category: 'canary-header', 'content-type': 'application/json' },
+  };
   await handler(event(snapshots, { multiValueQueryStringParameters: query }), context);
   await handler(event('/trade/place_order', order), context);
   await handler(event('/trade/place_order', { ...order, body: 'canary-no-json' }), context);

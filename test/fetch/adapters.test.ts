@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
 import { createNodeListener } from '../../functions/node/index.ts';
@@ -21,10 +21,11 @@ const answerWith = (more: Partial<GatewayResponse> = {}): GatewayResponse => ({
 });
 
 /** A gateway that keeps what it is asked. */
-function gatewayWith(answer: GatewayResponse = answerWith()) {
+function gatewayWith(answer: GatewayResponse = answerWith(), isSingleUser = false) {
   const asked: GatewayRequest[] = [];
   return {
     asked,
+    isSingleUser,
     async handle(request: GatewayRequest) {
       asked.push(request);
       return answer;
@@ -171,6 +172,96 @@ for (const [name, adapt] of Object.entries(adapters))
       await assert.rejects(adapt(gatewayWith(), { basePath: 'broker' }, t), /basePath: broker/);
     });
   });
+
+/** From a browser or a program, each with the header Host. */
+const own = { host: '127.0.0.1:8080' };
+const senders: readonly [name: string, headers: Readonly<Record<string, string>>, passes: boolean][] = [
+  ['a program', own, true],
+  ['a program that names localhost', { host: 'LocalHost' }, true],
+  ['a program in the network', { host: '192.168.1.7:8080' }, true],
+  ['a program over IPv6', { host: '[::1]:8080' }, true],
+  [
+    'a page of the server',
+    { ...own, origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-origin' },
+    true,
+  ],
+  ['a page of the server in an old browser', { ...own, origin: 'http://127.0.0.1:8080' }, true],
+  ['a person who types the address', { ...own, 'sec-fetch-site': 'none' }, true],
+  ['a name of the option', { host: 'broker.example:81' }, true],
+  [
+    'a page of a name of the option',
+    { ...own, origin: 'https://broker.example', 'sec-fetch-site': 'cross-site' },
+    true,
+  ],
+  [
+    'a page at a port of the option',
+    { ...own, origin: 'http://localhost:5173', 'sec-fetch-site': 'same-site' },
+    true,
+  ],
+  [
+    'a page at another port',
+    { ...own, origin: 'http://localhost:5174', 'sec-fetch-site': 'same-site' },
+    false,
+  ],
+  [
+    'a page of another site',
+    { ...own, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    false,
+  ],
+  ['an image of another site', { ...own, 'sec-fetch-site': 'cross-site' }, false],
+  ['a page of another site in an old browser', { ...own, origin: 'https://evil.example' }, false],
+  ['a file, or a frame without an origin', { ...own, origin: 'null' }, false],
+  [
+    'a page that is not of the web',
+    { ...own, origin: 'evil://broker.example', 'sec-fetch-site': 'cross-site' },
+    false,
+  ],
+  ['a name that was rebound', { host: 'evil.example:8080' }, false],
+  [
+    'a page of a name that was rebound',
+    { host: 'evil.example:8080', origin: 'http://evil.example:8080', 'sec-fetch-site': 'same-origin' },
+    false,
+  ],
+  ['a name that begins as an address', { host: '127.0.0.1.evil.example' }, false],
+  ['a name that ends as one of the option', { host: 'evil-broker.example' }, false],
+];
+
+describe('a gateway that asks nobody who they are', () => {
+  const hosts = ['broker.example', 'localhost:5173'];
+
+  async function statusAt(
+    name: string,
+    gateway: Gateway,
+    headers: Readonly<Record<string, string>>,
+    t: TestContext,
+  ) {
+    const init = { method: 'POST', headers };
+    if (name === 'fetch') {
+      const answer = createFetchHandler(gateway, { hosts });
+      return (await answer(new Request(`http://${headers.host}/a`, init))).status;
+    }
+    const port = await portFor(t, createServer(createNodeListener(gateway, { hosts })));
+    const [incoming] = await once(
+      httpRequest({ ...init, host: '127.0.0.1', port, path: '/a' }).end(),
+      'response',
+    );
+    incoming.resume();
+    return incoming.statusCode;
+  }
+
+  for (const adapter of Object.keys(adapters))
+    for (const [sender, headers, passes] of senders)
+      test(`${adapter}: ${passes ? 'answers' : 'refuses'} ${sender}`, async (t) => {
+        const gateway = gatewayWith(answerWith(), true);
+        const status = await statusAt(adapter, gateway, headers, t);
+        assert.deepEqual([status, gateway.asked.length], passes ? [200, 1] : [403, 0]);
+      });
+
+  test('a gateway that asks for a token leaves it to the token', async (t) => {
+    const gateway = gatewayWith();
+    for (const [, headers] of senders) assert.equal(await statusAt('fetch', gateway, headers, t), 200);
+  });
+});
 
 test('fetch: a client that takes nothing of a stream is cut off', async () => {
   const ended = deferred();

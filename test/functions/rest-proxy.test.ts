@@ -36,7 +36,13 @@ const event = (change: Partial<ProxyEvent> = {}): ProxyEvent => ({
 });
 
 const order = (change: Partial<ProxyEvent> = {}) =>
-  event({ resource: orderPath, httpMethod: 'POST', body: orderBody(), ...change });
+  event({
+    resource: orderPath,
+    httpMethod: 'POST',
+    body: orderBody(),
+    ...change,
+    ...(!change.multiValueHeaders && { headers: { 'Content-Type': 'application/json', ...change.headers } }),
+  });
 
 async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GatewayOptions> = {}) {
   const simulator = await startSimulator({ ...credentials, fault: () => fault });
@@ -303,14 +309,19 @@ describe('an event', () => {
     ]);
   });
 
+  const type = 'application/json';
   for (const [name, given, expected] of [
     ['single values', { headers: { Category: 'A', none: undefined } }, 'A'],
     [
       'single values beside several',
-      { headers: { CATEGORY: 'B' }, multiValueHeaders: { CATEGORY: ['A', 'B'] } },
+      { headers: { CATEGORY: 'B', 'content-type': type }, multiValueHeaders: { CATEGORY: ['A', 'B'] } },
       'B',
     ],
-    ['several values alone', { multiValueHeaders: { Category: ['A', 'B'], none: undefined } }, 'B'],
+    [
+      'several values alone',
+      { multiValueHeaders: { Category: ['A', 'B'], none: undefined, 'content-type': [type] } },
+      'B',
+    ],
     ['no header of the name', { headers: { Categories: 'A' } }, undefined],
   ] as const) {
     test(`has its headers read without regard to case: ${name}`, async (t) => {

@@ -123,6 +123,11 @@ interface Setting extends Draft {
   readonly before?: readonly string[];
 }
 
+function accepting(request: GatewayRequest, accept: string | undefined): GatewayRequest {
+  const { accept: _, ...headers } = request.headers;
+  return { ...request, headers: { ...headers, ...(accept !== undefined && { accept }) } };
+}
+
 /** The gateway's core in front of the simulated upstream. */
 const core =
   (target: string, { method, fault, options, change, before = [], ...draft }: Setting = {}): Source =>
@@ -131,9 +136,8 @@ const core =
     for (const one of before) assert.equal((await gateway.handle(requestOf(one))).status, 200);
     return async (accept) => {
       const request = { ...requestOf(target, draft, method), ...change };
-      const headers = { ...draft.headers, ...(accept !== undefined && { accept }) };
-      const { status, headers: sent, body } = await gateway.handle({ ...request, headers });
-      return seen(status, sent, new TextDecoder().decode(body));
+      const { status, headers, body } = await gateway.handle(accepting(request, accept));
+      return seen(status, headers, new TextDecoder().decode(body));
     };
   };
 
@@ -156,9 +160,8 @@ const conflictingOrder: Source = async (t) => {
   const { gateway } = await coreFor(t, {}, { orders });
   await gateway.handle(requestOf(orderPath, { body: orderBody({ client_order_id, quantity: '3' }) }));
   return async (accept) => {
-    const headers = accept === undefined ? {} : { accept };
-    const request = { ...requestOf(orderPath, { body: orderBody({ client_order_id }) }), headers };
-    const answer = await gateway.handle(request);
+    const request = requestOf(orderPath, { body: orderBody({ client_order_id }) });
+    const answer = await gateway.handle(accepting(request, accept));
     return seen(answer.status, answer.headers, new TextDecoder().decode(answer.body));
   };
 };

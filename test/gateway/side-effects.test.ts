@@ -345,9 +345,8 @@ describe('a platform that stops waiting', () => {
 
   test('soon begins no attempt: an order is better not sent than sent without an answer', async (t) => {
     const { gateway, simulator } = await coreFor(t, {}, { clock: () => now });
-    const request = { method: 'POST', path: orderPath, query: [], headers: {}, requestId: 'request-1' };
-    const body = new TextEncoder().encode(orderBody());
-    const response = await gateway.handle({ ...request, body, deadline: now + 999 });
+    const request = requestOf(orderPath, { body: orderBody() });
+    const response = await gateway.handle({ ...request, deadline: now + 999 });
     assert.equal(response.status, 504);
     assert.equal(JSON.parse(new TextDecoder().decode(response.body)).code, 'gateway_timeout');
     assert.equal(simulator.received.length, 0);

@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
+import { createNodeListener } from '../../functions/node/index.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { noChromium, openBrowser } from '../support/chromium.ts';
-import { accountsPath, snapshotTarget } from '../support/core.ts';
+import { accountsPath, orderBody, orderPath, snapshotTarget, startCore } from '../support/core.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { urlFor } from '../support/listening.ts';
 import { orSkip } from '../support/missing.ts';
 
 const key = 'key-of-this-test';
@@ -30,9 +32,16 @@ async function openApp(t: TestContext, app: string) {
   t.onTestFinished(() => page.close());
   await page.open(app);
   /** @returns status and a header, or what the browser says when it lets nothing through */
-  return (url: string, init: object = {}) =>
+  return (
+    url: string,
+    init: RequestInit & { readonly body?: string } = {},
+    body: 'text' | 'untyped' = 'text',
+  ) =>
     page.evaluate<string>(
-      `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then(
+      `fetch(${JSON.stringify(url)}, {
+        ...${JSON.stringify(init)},
+        ${body === 'untyped' ? `body: new Blob([${JSON.stringify(init.body)}])` : ''}
+      }).then(
         async (response) => [response.status, response.headers.get('x-request-id') !== null, (await response.text()).length > 0].join(' '),
         (error) => error.name,
       )`,
@@ -69,6 +78,29 @@ describe('a web app in Chromium', orSkip(noChromium), () => {
     const askFromOther = await openApp(t, other);
     assert.equal(await askFromOther(run.url + snapshotTarget, { headers }), 'TypeError');
     assert.equal(await askFromOther(`${run.url}/_events`, events), 'TypeError');
+  });
+
+  test('places no order at a gateway of one user, neither from another site nor under a name that was rebound', async (t) => {
+    const { gateway, simulator } = await startCore();
+    t.onTestFinished(() => simulator.close());
+    const url = await urlFor(t, createServer(createNodeListener(gateway)));
+    const { port } = new URL(url);
+    // A browser resolves every name below localhost to this machine: to the gateway, it is a name like any other.
+    const rebound = `http://evil.localhost:${port}`;
+    for (const [site, target] of [
+      [`http://evil.localhost:${new URL(await appOf(t)).port}`, url],
+      [await appOf(t), url],
+      [rebound, rebound],
+    ] as const) {
+      const ask = await openApp(t, site);
+      for (const headers of [{}, { 'content-type': 'application/json' }])
+        for (const mode of ['no-cors', 'cors'] as const)
+          await ask(target + orderPath, { method: 'POST', mode, headers, body: orderBody() }, 'untyped');
+    }
+    assert.equal(simulator.received.length, 0);
+    const ask = await openApp(t, url);
+    const typed = { method: 'POST', headers: { 'content-type': 'application/json' }, body: orderBody() };
+    assert.match(await ask(url + orderPath, typed), /^200 /);
   });
 
   test('reads nothing of a run that names none', async (t) => {

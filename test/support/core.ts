@@ -55,7 +55,11 @@ export function requestOf(
     method,
     path,
     query: query ?? [...new URLSearchParams(search)],
-    headers: { accept: 'application/problem+json', ...headers },
+    headers: {
+      accept: 'application/problem+json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
     requestId,
     ...(body !== undefined && { body: typeof body === 'string' ? new TextEncoder().encode(body) : body }),
   };

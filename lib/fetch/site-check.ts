@@ -1,0 +1,48 @@
+/**
+ * Keeps pages of other sites away from a server on whose network a browser is. A page can send requests to an address
+ * that only this machine reaches, and can give its own name that address (DNS rebinding).
+ */
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Says what is wrong with the header Host of a request, or nothing. An address is never refused: a page that was rebound
+ * is called by a name.
+ *
+ * @param names those of the server, besides `localhost`; with or without a port
+ */
+export function createHostCheck(names: readonly string[]): (host: string | undefined) => string | undefined {
+  const own = new Set(['localhost', ...names.map(nameOf)]);
+  return (host = '') =>
+    own.has(nameOf(host)) || isAddress.test(nameOf(host))
+      ? undefined
+      : 'The header Host names another server than this one.';
+}
+
+/**
+ * Says why a request may come from a page of another site, or nothing. Programs send neither Origin nor Sec-Fetch-Site,
+ * and pass; no page can write these two headers.
+ *
+ * @param hosts names of the server, whose pages may call it, too; with a port only the pages there
+ */
+export function createSiteCheck(hosts: readonly string[]): (headers: Headers) => string | undefined {
+  const hostFault = createHostCheck(hosts);
+  const trusted = new Set(hosts.map((one) => one.toLowerCase()));
+  const isTrusted = (origin: string) => {
+    const at = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase();
+    return at !== undefined && (trusted.has(at) || trusted.has(nameOf(at)));
+  };
+  return ({ host = '', origin, 'sec-fetch-site': site }) => {
+    const isOwn =
+      site === undefined
+        ? origin === undefined || /^https?:\/\/(.*)$/i.exec(origin)?.[1] === host.toLowerCase()
+        : site === 'same-origin' || site === 'none';
+    if (!isOwn && !(origin !== undefined && isTrusted(origin)))
+      return 'A page of another site may not call this server.';
+    return hostFault(host);
+  };
+}
+
+const isAddress = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/;
+
+const nameOf = (host: string) => host.toLowerCase().replace(/:\d+$/, '');
