@@ -58,12 +58,13 @@ function accountsOfBody(
   const parts: Part[] = isObject(body) ? [{ value: body, pointer: '', place: '', schema: whole }] : [];
   for (let part = parts.pop(); part && faults.length < maxFaults; part = parts.pop()) {
     const isList = Array.isArray(part.value);
+    const item = isList ? part.schema && itemOf(part.schema) : undefined;
     for (const [name, value] of Object.entries(part.value)) {
       if (faults.length === maxFaults) break;
-      const step = toPointerPart(name);
+      const step = isList ? name : toPointerPart(name);
       const pointer = `${part.pointer}/${step}`;
       const place = `${part.place}/${isList ? '*' : step}`;
-      const schema = part.schema && (isList ? itemOf(part.schema) : memberOf(part.schema, name));
+      const schema = isList ? item : part.schema && memberOf(part.schema, name);
       if (declared.includes(place)) {
         if (typeof value === 'string') accounts.push(value);
         else faults.push({ name: pointer, detail: 'an account is a text', received: shown(value) });

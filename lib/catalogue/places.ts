@@ -7,6 +7,8 @@ interface Parts extends v.GenericSchema {
   readonly wrapped?: Parts;
   readonly entries?: Readonly<Record<string, v.GenericSchema>>;
   readonly item?: v.GenericSchema;
+  readonly type: string;
+  readonly requirement?: unknown;
 }
 
 /** Without the rules of a pipe, and of a value that may be absent. */
@@ -27,6 +29,29 @@ export const memberNames = (schema: v.GenericSchema): readonly string[] =>
 
 /** The schema of a list's items. */
 export const itemOf = (schema: v.GenericSchema): v.GenericSchema | undefined => bare(schema).item;
+
+/** How many items a list, or characters a text, may have at most. */
+export function maxLengthOf({ type, requirement, pipe, wrapped }: Parts): number | undefined {
+  if (type === 'max_length') return requirement as number;
+  for (const part of pipe ?? (wrapped ? [wrapped] : [])) {
+    const max = maxLengthOf(part as Parts);
+    if (max !== undefined) return max;
+  }
+  return undefined;
+}
+
+/** Assumed of a text and of a list whose schema sets no bound. */
+const assumed = { bytes: 128, items: 100 };
+
+/** How long the compact JSON text of a value is at most, in bytes, where each text without a bound is of a usual length. */
+export function largestTextOf(schema: v.GenericSchema): number {
+  const { entries, item } = bare(schema);
+  const max = maxLengthOf(schema);
+  if (item) return 2 + (max ?? assumed.items) * (largestTextOf(item) + 1);
+  if (!entries) return max === undefined ? assumed.bytes : 4 * max + 2;
+  const members = Object.entries(entries).map(([name, member]) => name.length + 4 + largestTextOf(member));
+  return 2 + members.reduce((sum, bytes) => sum + bytes, 0);
+}
 
 /** The part of a schema that describes what stands there in a value. */
 export const partAt = (schema: v.GenericSchema, path: readonly { readonly key: unknown }[]) =>

@@ -4,7 +4,7 @@ import { type GenericSchema, safeParse } from 'valibot';
 import { type FaultWords, faultOf, type PlaceFault, shorten, unsignable } from './faults.ts';
 import { freeParameterFault, maxFreeName, maxFreeParameters, maxFreeValue } from './free-parameters.ts';
 import type { Operation } from './operation.ts';
-import { isDecimal, partAt } from './places.ts';
+import { isDecimal, largestTextOf, maxLengthOf, memberNames, memberOf, partAt } from './places.ts';
 
 export interface RequestFault extends PlaceFault {
   readonly in: 'query' | 'body';
@@ -109,14 +109,23 @@ const unwantedWords = {
   ambiguous: 'the signature cannot carry = in a value of a name that comes more than once',
 } as const;
 
-/** Far above the body of any operation, and small enough to be checked. */
-const maxBodyBytes = 1024 * 1024;
 /** What a journal keeps of a request must fit its store: an item of DynamoDB has 400 kB, with the answer. */
-const maxJournaledBytes = 128 * 1024;
+const maxBodyBytes = 128 * 1024;
+const minBodyBytes = 4 * 1024;
+/** For white space, escapes, and members that the schema does not name. */
+const bodyReserve = 2;
+const maxBytesBySchema = new WeakMap<GenericSchema, number>();
 
-/** How large a body of the operation may be. */
-export const maxBodyBytesOf = ({ sideEffect }: Pick<Operation, 'sideEffect'>): number =>
-  sideEffect?.journal ? maxJournaledBytes : maxBodyBytes;
+/** How large a body of the operation may be, in whole KiB: an honest one is far smaller. */
+export function maxBodyBytesOf({ body }: Pick<Operation, 'body'>): number {
+  if (!body) return 0;
+  const known = maxBytesBySchema.get(body);
+  if (known !== undefined) return known;
+  const bytes = Math.ceil((bodyReserve * largestTextOf(body)) / 1024) * 1024;
+  const max = Math.min(maxBodyBytes, Math.max(minBodyBytes, bytes));
+  maxBytesBySchema.set(body, max);
+  return max;
+}
 
 /** Why no body of this length is one of the operation's, before it is read; undefined where one may be. */
 export function bodyLengthFault(
@@ -156,6 +165,33 @@ const decimalAllowed = 'a decimal number in a string';
 
 /** In characters; a longer body is larger than normal. */
 const maxFullyChecked = 16_384;
+/** In items of a list of the body itself, each of which could have a dozen faults. */
+const maxItemsFullyChecked = 100;
+
+/** Whether the checks of a body end with the first that it fails. */
+export const isLongBody = (text: string): boolean => text.length > maxFullyChecked;
+
+const listsOf = (schema: GenericSchema, value: unknown) =>
+  memberNames(schema).flatMap((name): [string, readonly unknown[]][] => {
+    const list = (value as Readonly<Record<string, unknown>> | null)?.[name];
+    return Array.isArray(list) ? [[name, list]] : [];
+  });
+
+/** A list of the body itself that is longer than it may be: its items are not looked at. */
+function longListFault(schema: GenericSchema, value: unknown): RequestFault | undefined {
+  for (const [name, list] of listsOf(schema, value)) {
+    const max = maxLengthOf(memberOf(schema, name)!);
+    if (max !== undefined && list.length > max)
+      return {
+        in: 'body',
+        name: `/${name}`,
+        detail: bounds.max_length!,
+        allowed: `<=${max}`,
+        received: `${list.length}`,
+      };
+  }
+  return undefined;
+}
 
 /**
  * All faults of a body of normal size. Of a larger one the first fault only: a hostile body could have a million
@@ -168,7 +204,10 @@ export function bodyFaults(
   { text, value }: { readonly text: string; readonly value: unknown },
   decimals = decimalAllowed,
 ): readonly RequestFault[] {
-  const abortEarly = text.length > maxFullyChecked;
+  const longList = longListFault(schema, value);
+  if (longList) return [longList];
+  const abortEarly =
+    isLongBody(text) || listsOf(schema, value).some(([, list]) => list.length > maxItemsFullyChecked);
   const parsed = safeParse(schema, value, { abortEarly });
   if (parsed.success) return [];
   const faults = parsed.issues.slice(0, maxFaults).map((issue): RequestFault => {

@@ -13,7 +13,8 @@ export type CompactJson =
 
 /**
  * Removes white space between tokens and reverses the escapes `\u003c`, `\u003e`, `\u0026` (rule 3). Refuses a text
- * that is not JSON, and an object with a duplicate key: parsers differ on which of the two counts.
+ * that is not JSON, an object with a duplicate key, because parsers differ on which of the two counts, and a text
+ * with deeper nesting or more members than any body has.
  *
  * @param schema where it has a decimal, a JSON number is put in quotes, as the interface wants it, with the digits that
  * the client wrote. One with an exponent is not: programs write it for a binary number, which may have lost digits.
@@ -22,6 +23,7 @@ export type CompactJson =
  * compactJson('{ "price": 1.10 }'); // { ok: true, text: '{"price":1.10}', value: { price: 1.1 } }
  */
 export function compactJson(source: string, schema?: GenericSchema): CompactJson {
+  if (isTooDeep(source)) return { ok: false, detail: `The body is nested more than ${maxDepth} deep.` };
   let value: unknown;
   try {
     value = JSON.parse(source);
@@ -29,80 +31,157 @@ export function compactJson(source: string, schema?: GenericSchema): CompactJson
     const fault = jsonFault(source);
     return { ok: false, detail: `The body is not valid JSON${fault === undefined ? '' : `: ${fault}`}.` };
   }
-  // The source is valid from here on, so a token's first character identifies it.
-  const tokens = /["{}[\],:]|[^\s{}[\],:"]+/g;
-  const position = new Position(schema);
-  let text = '';
-  let lastString = '';
-  let isValueOfText = true;
-  for (let match = tokens.exec(source); match; match = tokens.exec(source)) {
-    const [token] = match;
-    if (token === '"') {
-      tokens.lastIndex = endOfString(source, match.index);
-      lastString = source.slice(match.index, tokens.lastIndex);
-      text += compactString(lastString);
-    } else if (plainNumber.test(token) && position.wantsDecimal()) {
-      text += `"${token}"`;
-      isValueOfText = false;
-    } else {
-      const twice = position.pass(token, lastString);
-      if (twice !== undefined) return { ok: false, detail: `The key ${JSON.stringify(twice)} occurs twice.` };
-      text += token;
-    }
+  const compaction = new Compaction(source, schema);
+  const detail = compaction.run();
+  if (detail !== undefined) return { ok: false, detail };
+  const { text, hasQuoted } = compaction;
+  return { ok: true, text, value: hasQuoted ? JSON.parse(text) : value };
+}
+
+/** A body of the catalogue is nested six deep, and its largest object has 35 members. */
+const maxDepth = 64;
+const maxMembers = 1000;
+
+/** Looks at brackets alone, whether or not the text is JSON: it stops where a parser would begin to pile up. */
+function isTooDeep(source: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at);
+    if (code === quote) at = endOfString(source, at) - 1;
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > maxDepth) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
   }
-  return { ok: true, text, value: isValueOfText ? value : JSON.parse(text) };
+  return false;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** The index after a string's closing quote, or the end of a text that is no JSON. */
+function endOfString(source: string, start: number): number {
+  let at = start + 1;
+  for (let code = source.charCodeAt(at); at < source.length && code !== quote; code = source.charCodeAt(at))
+    at += code === backslash ? 2 : 1;
+  return at + 1;
 }
 
 const plainNumber = /^-?\d+(\.\d+)?$/;
 
+const htmlEscapes: Readonly<Record<string, string>> = { '003c': '<', '003e': '>', '0026': '&' };
+
 interface OpenContainer {
-  /** Of an object alone. */
-  readonly keys?: Set<string>;
+  readonly isObject: boolean;
+  /** Made for the first one: a body may have thousands of empty objects. */
+  keys?: Set<string>;
+  /** Of an object its own, of a list that of its items. */
   readonly schema: GenericSchema | undefined;
 }
 
-/** Where in the document the next value stands, and the keys of the objects around it. */
-class Position {
+/** One pass over a text that is JSON, so that a token's first character identifies it. It copies what stays in runs. */
+class Compaction {
+  text = '';
+  /** Whether a number was put in quotes. */
+  hasQuoted = false;
+  readonly #source: string;
+  /** Where the run begins that is not yet copied. */
+  #from = 0;
+  /** Of the value that comes next. */
   #schema: GenericSchema | undefined;
+  /** The string that was read last, which before a colon is a key. */
+  #string: readonly [start: number, end: number] = [0, 0];
   readonly #open: OpenContainer[] = [];
+  /** By schema: a list may have thousands of numbers. */
+  readonly #decimals = new Map<GenericSchema, boolean>();
 
-  constructor(schema: GenericSchema | undefined) {
+  constructor(source: string, schema: GenericSchema | undefined) {
+    this.#source = source;
     this.#schema = schema;
   }
 
-  wantsDecimal(): boolean {
-    return this.#schema !== undefined && isDecimal(this.#schema);
-  }
-
-  /** @returns the key before a colon, where its object has it already */
-  pass(token: string, lastString: string): string | undefined {
-    const schema = this.#schema;
-    const around = this.#open.at(-1);
-    if (token === '{') this.#open.push({ keys: new Set(), schema });
-    else if (token === '[') {
-      this.#open.push({ schema });
-      this.#schema = schema && itemOf(schema);
-    } else if (token === '}' || token === ']') this.#open.pop();
-    else if (token === ',' && !around?.keys) this.#schema = around?.schema && itemOf(around.schema);
-    else if (token === ':') {
-      const key: string = JSON.parse(lastString);
-      if (around?.keys?.has(key)) return key;
-      around?.keys?.add(key);
-      this.#schema = around?.schema && memberOf(around.schema, key);
+  /** @returns why the text is refused */
+  run(): string | undefined {
+    const source = this.#source;
+    for (let at = 0; at < source.length; ) {
+      const code = source.charCodeAt(at);
+      if (code <= 0x20) this.#replace(at, ++at, '');
+      else if (code === quote) at = this.#passString(at);
+      else if (code === 0x3a) {
+        const fault = this.#passKey();
+        if (fault !== undefined) return fault;
+        at++;
+      } else if (punctuation.includes(source[at]!)) this.#passPunctuation(source[at++]!);
+      else at = this.#passScalar(at);
     }
+    this.#replace(source.length, source.length, '');
     return undefined;
   }
+
+  #replace(start: number, end: number, by: string): void {
+    if (start > this.#from) this.text += this.#source.slice(this.#from, start);
+    this.text += by;
+    this.#from = end;
+  }
+
+  /** Escape by escape, so that a `u003c` after an escaped backslash stays as it is. */
+  #passString(start: number): number {
+    const source = this.#source;
+    let at = start + 1;
+    for (let code = source.charCodeAt(at); code !== quote; code = source.charCodeAt(at)) {
+      const char = code === backslash && source[at + 1] === 'u' && htmlEscapes[source.slice(at + 2, at + 6)];
+      if (char) this.#replace(at, at + 6, char);
+      at += char ? 6 : code === backslash ? 2 : 1;
+    }
+    this.#string = [start, at + 1];
+    return at + 1;
+  }
+
+  #passKey(): string | undefined {
+    const written = this.#source.slice(...this.#string);
+    const key: string = written.includes('\\') ? JSON.parse(written) : written.slice(1, -1);
+    // Before a colon, an object is open.
+    const around = this.#open.at(-1)!;
+    around.keys ??= new Set();
+    if (around.keys.has(key)) return `The key ${JSON.stringify(key)} occurs twice.`;
+    if (around.keys.size === maxMembers) return `An object of the body has more than ${maxMembers} members.`;
+    around.keys.add(key);
+    this.#schema = around.schema && memberOf(around.schema, key);
+    return undefined;
+  }
+
+  #passPunctuation(token: string): void {
+    const schema = this.#schema;
+    if (token === '{') this.#open.push({ isObject: true, schema });
+    else if (token === '[') {
+      this.#schema = schema && itemOf(schema);
+      this.#open.push({ isObject: false, schema: this.#schema });
+    } else if (token === ',') {
+      const around = this.#open.at(-1);
+      if (!around?.isObject) this.#schema = around?.schema;
+    } else this.#open.pop();
+  }
+
+  #passScalar(start: number): number {
+    const source = this.#source;
+    let at = start + 1;
+    while (at < source.length && source.charCodeAt(at) > 0x20 && !punctuation.includes(source[at]!)) at++;
+    if (this.#wantsDecimal()) {
+      const token = source.slice(start, at);
+      if (plainNumber.test(token)) {
+        this.#replace(start, at, `"${token}"`);
+        this.hasQuoted = true;
+      }
+    }
+    return at;
+  }
+
+  #wantsDecimal(): boolean {
+    const schema = this.#schema;
+    if (!schema) return false;
+    const known = this.#decimals.get(schema) ?? isDecimal(schema);
+    this.#decimals.set(schema, known);
+    return known;
+  }
 }
 
-/** A loop: a regular expression that skips escapes overflows the stack in a string of some megabytes. */
-function endOfString(source: string, start: number): number {
-  let at = start + 1;
-  while (source[at] !== '"') at += source[at] === '\\' ? 2 : 1;
-  return at + 1;
-}
-
-const htmlEscapes: Readonly<Record<string, string>> = { '\\u003c': '<', '\\u003e': '>', '\\u0026': '&' };
-
-/** Escape by escape, so that a `u003c` after an escaped backslash stays as it is. */
-const compactString = (token: string) =>
-  token.replace(/\\(?:u[0-9a-fA-F]{4}|.)/g, (sequence) => htmlEscapes[sequence] ?? sequence);
+const punctuation = '{}[],';

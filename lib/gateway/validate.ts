@@ -5,7 +5,13 @@ import { shorten } from '../catalogue/faults.ts';
 import { decodings } from '../catalogue/free-parameters.ts';
 import { isGuarded, type Operation } from '../catalogue/operation.ts';
 import { meantMember, orderMemberFaults } from '../catalogue/order-members.ts';
-import { bodyFaults, bodyLengthFault, checkQuery, entriesLengthFault } from '../catalogue/validation.ts';
+import {
+  bodyFaults,
+  bodyLengthFault,
+  checkQuery,
+  entriesLengthFault,
+  isLongBody,
+} from '../catalogue/validation.ts';
 import { type Fault, faultsInWords, type Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
@@ -52,11 +58,17 @@ export function validate(
     ...ofOrders,
     ...besides,
   ];
-  if (errors.length > 0) return { code: 'invalid_parameter', detail: faultsInWords(errors), errors };
+  if (errors.length > 0) return invalid(errors);
   const tooLong = entriesLengthFault(operation, body);
   if (tooLong) return tooLong;
   return { query: query.pairs, body: body.text, headers: headers.headers, accounts };
 }
+
+const invalid = (errors: readonly Fault[]): Refusal => ({
+  code: 'invalid_parameter',
+  detail: faultsInWords(errors),
+  errors,
+});
 
 /** An order stands in the body: what a query says of it could be what the upstream takes. */
 function membersBeside(operation: Operation, query: SentParts['query']): readonly Fault[] {
@@ -142,5 +154,7 @@ function checkBody(
   }
   const json = compactJson(text, operation.body);
   if (!json.ok) return { code: 'invalid_body', detail: json.detail };
-  return { ...json, errors: bodyFaults(operation.body, json, decimals) };
+  const errors = bodyFaults(operation.body, json, decimals);
+  if (errors.length > 0 && isLongBody(text)) return invalid(errors);
+  return { ...json, errors };
 }

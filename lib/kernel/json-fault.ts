@@ -41,6 +41,8 @@ interface Fault {
   readonly what: string;
 }
 
+const unexpected = (at: number, expected: Expected): Fault => ({ at, what: expectations[expected] });
+
 function faultIn(text: string): Fault | undefined {
   /** The brackets that are open, the innermost last. */
   const open: ('{' | '[')[] = [];
@@ -55,32 +57,31 @@ function faultIn(text: string): Fault | undefined {
     at = afterSpace(text, at);
     const char = text[at];
     if (char === undefined && expected === 'end') return undefined;
-    const unexpected = { at, what: expectations[expected] };
     if (expected === 'colon') {
-      if (char !== ':') return unexpected;
+      if (char !== ':') return unexpected(at, expected);
       expected = 'value';
       at++;
     } else if (char === ',' && (expected === 'comma or }' || expected === 'comma or ]')) {
       expected = expected === 'comma or }' ? 'name' : 'value';
       at++;
-    } else if ((char === '}' || char === ']') && expected.endsWith(`or ${char}`)) {
+    } else if ((char === '}' || char === ']') && expected.at(-1) === char) {
       open.pop();
       expected = afterValue();
       at++;
     } else if (expected === 'name' || expected === 'name or }') {
-      if (char !== '"') return unexpected;
+      if (char !== '"') return unexpected(at, expected);
       const end = afterString(text, at);
       if (typeof end === 'object') return end;
       expected = 'colon';
       at = end;
-    } else if (expected !== 'value' && expected !== 'value or ]') return unexpected;
+    } else if (expected !== 'value' && expected !== 'value or ]') return unexpected(at, expected);
     else if (char === '{' || char === '[') {
       open.push(char);
       expected = char === '{' ? 'name or }' : 'value or ]';
       at++;
     } else {
       const end = char === '"' ? afterString(text, at) : afterWord(text, at);
-      if (end === undefined) return unexpected;
+      if (end === undefined) return unexpected(at, expected);
       if (typeof end === 'object') return end;
       expected = afterValue();
       at = end;
@@ -95,6 +96,9 @@ function afterSpace(text: string, start: number): number {
   return at;
 }
 
+const known = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+const word = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
+
 /** The index after the closing quote, or what is wrong before it. */
 function afterString(text: string, start: number): number | Fault {
   for (let at = start + 1; at < text.length; at++) {
@@ -102,7 +106,6 @@ function afterString(text: string, start: number): number | Fault {
     if (char === '"') return at + 1;
     if (char < ' ') return { at, what: 'a text has a raw control character, such as a line break' };
     if (char !== '\\') continue;
-    const known = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
     known.lastIndex = at + 1;
     if (!known.test(text)) return { at, what: 'an escape that JSON knows is expected' };
     at = known.lastIndex - 1;
@@ -112,14 +115,20 @@ function afterString(text: string, start: number): number | Fault {
 
 /** A number, or one of the three words. */
 function afterWord(text: string, start: number): number | undefined {
-  const word = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
   word.lastIndex = start;
   return word.test(text) ? word.lastIndex : undefined;
 }
 
 /** Both from 1; a column is a character, of any number of bytes. */
 function placeOf(text: string, at: number): string {
-  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
-  const column = Array.from(lines.at(-1) ?? '').length + 1;
-  return `line ${lines.length}, column ${column}`;
+  let line = 1;
+  let column = 1;
+  let before = '';
+  for (const char of text.slice(0, at)) {
+    const isBreak = char === '\n' || char === '\r';
+    if (isBreak && !(char === '\n' && before === '\r')) line++;
+    column = isBreak ? 1 : column + 1;
+    before = char;
+  }
+  return `line ${line}, column ${column}`;
 }

@@ -19,6 +19,7 @@ const functions = readdirSync(join(root, 'functions'), { recursive: true, encodi
 const expected: Readonly<Record<keyof typeof benches, readonly string[]>> = {
   signer: ['GET, 4 parameters, signer', 'POST 300 B, signer', "POST 16 KiB, signer with Node's digests"],
   gateway: ['direct', 'through'],
+  refused: ['placeOrder, 1024 KiB', 'listStockBars, 8 KiB'],
   'cached-read': ['straight through', 'stores in memory'],
   'start-up': [
     'empty',

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { describe, test } from 'vitest';
 import { compress } from '../../functions/aws/brotli.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
-import { placeOrder } from '../../lib/catalogue/index.ts';
+import { cancelOrder, listStockBars, placeOrder, previewOrder } from '../../lib/catalogue/index.ts';
 import {
   accountId,
   accountsPath,
@@ -443,20 +443,60 @@ describe('a body against its schema', () => {
   });
 
   test('has one wrong place named when it is larger than people write, so that it cannot fill the memory', async (t) => {
-    const body = `{"account_id":"${accountId}","new_orders":[${'{},'.repeat(10_000)}{}]}`;
-    assert.deepEqual(await errorsOf(t, body), [
+    const first = [
       { in: 'body', name: '/new_orders/0/client_order_id', detail: 'required' },
       { in: 'body', name: '/', detail: 'perhaps more: of a body this long the first fault is named' },
+    ];
+    for (const [operation, items, padding] of [
+      [previewOrder, 10_000, ''],
+      [previewOrder, 101, ''],
+      [placeOrder, 96, 'x'.repeat(16_384)],
+    ] as const) {
+      const orders = `[${'{},'.repeat(items - 1)}{}]`;
+      const body = `{"account_id":"${accountId}","client_combo_order_id":"${padding}","new_orders":${orders}}`;
+      assert.deepEqual(await errorsOf(t, body, [{ ...operation, path: orderPath, aliases: [] }]), first);
+    }
+  });
+
+  test('has no item looked at of a list that is longer than it may be', async (t) => {
+    const body = `{"account_id":"${accountId}","new_orders":[${'{},'.repeat(10_000)}{}]}`;
+    assert.deepEqual(await errorsOf(t, body), [
+      { in: 'body', name: '/new_orders', detail: 'too long', allowed: '<=96', received: '10001' },
     ]);
   });
 
-  // What a journal keeps of an order must fit its store.
-  test('of more than 128 KiB is answered 413, unread', async (t) => {
+  // Half a million brackets took half a second, and other callers waited.
+  test('that is longer than any of its operation is answered 413, unread', async (t) => {
     const { gateway, simulator } = await coreFor(t);
-    const statusOf = async (bytes: number) =>
-      problemOf(await ask(gateway, orderPath, { body: ' '.repeat(bytes) })).status;
-    assert.deepEqual([await statusOf(128 * 1024), await statusOf(128 * 1024 + 1)], [400, 413]);
+    for (const [{ path, id }, largest] of [
+      [placeOrder, 128],
+      [previewOrder, 128],
+      [listStockBars, 8],
+      [cancelOrder, 4],
+    ] as const) {
+      const refusalOf = async (body: string) => problemOf(await ask(gateway, path, { body }));
+      const bytes = largest * 1024;
+      assert.equal((await refusalOf('['.repeat(bytes))).code, 'invalid_body', id);
+      const { code, detail } = await refusalOf('['.repeat(bytes + 1));
+      assert.deepEqual([code, detail], ['payload_too_large', `A body of ${id} may have ${bytes} bytes.`]);
+    }
     assert.equal(simulator.received.length, 0);
+  });
+
+  test('that is nested deeper, or has more members, than any body is answered 400', async (t) => {
+    const { gateway } = await coreFor(t);
+    const inner = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`;
+    for (const [good, bad, detail] of [
+      [inner(63), inner(64), /nested more than 64 deep/],
+      [members(1000), members(1001), /more than 1000 members/],
+    ] as const) {
+      assert.equal(problemOf(await ask(gateway, orderPath, { body: good })).code, 'invalid_parameter');
+      assert.match(
+        problemOf(await ask(gateway, orderPath, { body: bad }), { code: 'invalid_body' }).detail,
+        detail,
+      );
+    }
   });
 
   // Each order's entry has the whole body, and DynamoDB takes 4 MB in one transaction.
