@@ -5,7 +5,7 @@ import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import { serverFailures, stemOf } from '../upstream/upstream-code.ts';
 import type { EntryOutcome } from './journal.ts';
-import type { Change, Part } from './parts.ts';
+import { type Change, ordersIn, type Part } from './parts.ts';
 import type { RecordedOutcome } from './record.ts';
 
 export interface PartOutcome extends Omit<RecordedOutcome, 'at'> {
@@ -27,10 +27,39 @@ export function partOutcomes(change: Change, sent: readonly Part[], outcome: Ans
   const body = 'body' in outcome ? outcome.body : new Uint8Array();
   if (!isEach(change)) {
     const answer = textOf(body);
+    if (!namesAsked(change, answer)) return sent.map((part) => ({ part, state: 'unknown' }));
     return sent.map((part) => ({ part, state: 'accepted', evidence: 'answer', answer }));
   }
-  const answers = new Map(ordersAnswered(body).map((one) => [idOf(one), one]));
-  return sent.map((part) => eachOutcome(part, answers.get(part.clientOrderId)));
+  const answers = ordersAnswered(body);
+  return sent.map((part) => {
+    const own = answers.filter((one) => idOf(one) === part.clientOrderId);
+    // Two that speak for one order may contradict each other.
+    return eachOutcome(part, own.length === 1 ? own[0] : undefined);
+  });
+}
+
+const answeredIds = ['client_order_id', 'order_id', 'client_combo_order_id', 'combo_order_id'] as const;
+
+/**
+ * Whether an answer speaks for the orders that were asked. One order is named by its own id and gets an `order_id`, a
+ * combination gets a `combo_order_id` and is named by its own id where the client chose one. (seen live, vendor docs) What
+ * changes a part of a combination may be answered in either form.
+ */
+function namesAsked({ body, operation }: Change, answer: string): boolean {
+  const { journal, cancels } = operation.sideEffect ?? {};
+  const list = journal?.by === 'client_order_id' ? journal.list : 'modify_orders';
+  const orders = cancels ? [body] : ordersIn(body, list);
+  // Changes of watchlists have none.
+  if (orders.length === 0) return true;
+  const said = textMembers(answer, answeredIds);
+  const [id, orderId, comboId, comboOrderId] = answeredIds.map((name) => said?.get(name));
+  const askedComboId = textMembers(body, ['client_combo_order_id'])?.get('client_combo_order_id');
+  if (id && !orders.some((order) => idOf(order) === id)) return false;
+  if (comboId && askedComboId && comboId !== askedComboId) return false;
+  if (list === 'modify_orders') return Boolean(id || comboId || comboOrderId);
+  const type = textMembers(orders[0]!, ['combo_type'])?.get('combo_type') ?? 'NORMAL';
+  if (orders.length === 1 && type === 'NORMAL') return Boolean(id && orderId);
+  return Boolean(comboOrderId && (comboId || !askedComboId));
 }
 
 /**
@@ -38,12 +67,12 @@ export function partOutcomes(change: Change, sent: readonly Part[], outcome: Ans
  * an order at which a server failed, or that has an id of the upstream all the same, may be placed.
  */
 function eachOutcome(part: Part, answer: string | undefined): PartOutcome {
-  if (answer === undefined) return { part, state: 'unknown' };
-  const members = textMembers(answer, ['error_code', 'order_id']);
-  const code = members?.get('error_code');
+  const members = textMembers(answer ?? '{}', ['error_code', 'order_id']);
+  const [code, orderId] = [members?.get('error_code'), members?.get('order_id')];
+  if (answer === undefined || (!code && !orderId)) return { part, state: 'unknown' };
   if (!code) return { part, state: 'accepted', evidence: 'answer', answer };
   const stem = stemOf(code);
-  if (members?.get('order_id') || stem === 'TRADE_PLACE_ORDER_REPEAT' || serverFailures.includes(stem))
+  if (orderId || stem === 'TRADE_PLACE_ORDER_REPEAT' || serverFailures.includes(stem))
     return { part, state: 'unknown', upstream_code: code, answer };
   return {
     part,

@@ -238,13 +238,13 @@ class OneHandOver {
   /** Its entry may have been written all the same, or be yet: it gets its outcome, for which the answer hardly waits. */
   async #sendUnwritten(): Promise<Answer> {
     const answer = await this.#delivery.send(this.#change.body, this.#sendBy);
-    const outcomes = partOutcomes(this.#change, this.#all, answer).map(({ part, state, ...said }) =>
-      this.#entries.outcome(part, state, said),
-    );
+    const known = partOutcomes(this.#change, this.#all, answer);
+    const outcomes = known.map(({ part, state, ...said }) => this.#entries.outcome(part, state, said));
     const finish = () => this.#finishAll(outcomes, 1);
     const finished = Promise.allSettled([finish(), this.#writing.then(finish)]);
     await this.#within(finished, optionalMs.finish).catch(() => {});
-    return answer;
+    const isOpen = answer.kind !== 'refused' && known.some(({ state }) => state === 'unknown');
+    return isOpen ? refused(this.#unknown(partlyUnknown)) : answer;
   }
 
   /** Of a request that is known to have placed a part before, it is not said that it had no effect. */

@@ -10,7 +10,7 @@ import { createMemoryControls, type MassCancel, type TradingLimits } from '../..
 import { compareCounters } from '../../lib/orders/compare-counters.ts';
 import type { KeptJournal } from '../../lib/orders/memory-journal.ts';
 import { each } from '../support/each.ts';
-import { newOrder } from '../support/orders.ts';
+import { answered, newOrder, takenAnswer } from '../support/orders.ts';
 import type { ExposureSubject } from './exposure-world.ts';
 
 const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
@@ -88,12 +88,12 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
         ...beside,
       },
       {
-        send: async (_, __, leaveBy) => {
+        send: async (body, _, leaveBy) => {
           state.sent.push(leaveBy);
           const { outcome, whileSent } = state;
           state.whileSent = async () => {};
           await whileSent();
-          return outcome;
+          return outcome === taken ? takenAnswer(body) : outcome;
         },
         lookUp: async (account, clientOrderId) => {
           state.lookUps++;
@@ -117,7 +117,8 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
   };
 }
 
-const taken: Answer = { kind: 'uncached', body: new TextEncoder().encode('{"order_id":"7"}') };
+/** The upstream takes what is asked, and names it. */
+const taken = answered('taken');
 const priced = (quantity: string) => ({ order_type: 'LIMIT', limit_price: '1', quantity });
 const codeOf = (answer: Answer) => (answer.kind === 'refused' ? answer.refusal.code : 'sent');
 

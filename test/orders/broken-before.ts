@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../lib/answer.ts';
-import { batchPlaceOrders, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
+import { batchPlaceOrders, cancelOrder, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import type { JournalEntry } from '../../lib/orders/index.ts';
 import { orderOutcome } from '../../lib/orders/order-outcome.ts';
 import type { ReadOrder } from '../../lib/orders/order-reads.ts';
 import { termsOf } from '../../lib/orders/order-state.ts';
-import { newOrder } from '../support/orders.ts';
+import { answered, newOrder, takenAnswer } from '../support/orders.ts';
 import type { Subject } from './model/history.ts';
 
 const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
@@ -19,7 +19,8 @@ const minute = 60_000;
 const account = 'a';
 const id = 'order-1';
 const terms = { order_type: 'LIMIT', limit_price: '10', quantity: '10' };
-const taken: Answer = { kind: 'uncached', body: new TextEncoder().encode('{"order_id":"7"}') };
+/** The upstream takes what is asked, and names it. */
+const taken = answered('taken');
 const rejected = refused({ code: 'upstream_rejected', upstream: { status: 417, errorCode: 'REFUSED' } });
 const lost = refused({ code: 'outcome_unknown' });
 /** An order has the id already: another program's, or this one, which something on the way delivered twice. */
@@ -91,10 +92,10 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
         deadline: state.now + 29_000,
       },
       {
-        async send() {
+        async send(body) {
           state.sent++;
           await state.whileSent();
-          return state.outcome;
+          return state.outcome === taken ? takenAnswer(body) : state.outcome;
         },
         lookUp: look,
       },
@@ -568,13 +569,104 @@ export const brokenBefore: Readonly<
     'that has an error and an id of the upstream is not called refused': async (subject) => {
       const { state, request, outcome } = startDesk(subject);
       const part = { client_order_id: id, order_id: '7', error_code: 'SOMETHING_ELSE' };
-      state.outcome = {
-        kind: 'uncached',
-        body: new TextEncoder().encode(JSON.stringify({ batch_orders: [part] })),
-      };
+      state.outcome = answered({ batch_orders: [part] });
       const batch_orders = [newOrder({ client_order_id: id, ...terms })];
       assert.equal(codeOf(await request(batchPlaceOrders, { batch_orders })), 'outcome_unknown');
       assert.equal(await outcome(), 'unknown');
+    },
+
+    'that its entry does not place, or that two entries speak for, is not called accepted': async (
+      subject,
+    ) => {
+      const [placed, failed] = [
+        { client_order_id: id, order_id: '7' },
+        { client_order_id: id, error_code: 'SOMETHING_ELSE', message: 'no' },
+      ];
+      for (const own of [
+        [{ client_order_id: id, message: 'something went wrong' }],
+        [placed, failed],
+        [failed, placed],
+        [{ order_id: '7' }],
+        [{ ...placed, client_order_id: 'order-of-another' }],
+      ]) {
+        const { state, request, outcome, open } = startDesk(subject);
+        const other = { client_order_id: 'order-2', order_id: '9' };
+        state.outcome = answered({ total: own.length + 1, batch_orders: [...own, other] });
+        const batch_orders = [id, 'order-2'].map((one) => newOrder({ client_order_id: one, ...terms }));
+        assert.equal(codeOf(await request(batchPlaceOrders, { batch_orders })), 'outcome_unknown');
+        assert.deepEqual(
+          [await outcome(), await outcome('order-2'), await open()],
+          ['unknown', 'accepted', '200'],
+          JSON.stringify(own),
+        );
+      }
+    },
+  },
+
+  'an answer': {
+    'that names another order, or not each id that was asked, says nothing of this one': async (subject) => {
+      for (const answer of [
+        { client_order_id: 'order-of-another', order_id: '7' },
+        { client_order_id: 'order-of-another' },
+        { order_id: '7' },
+        { client_order_id: id },
+        { client_combo_order_id: 'another', combo_order_id: '8' },
+      ]) {
+        const { state, settle, place, show, outcome, open } = startDesk(subject);
+        state.outcome = answered(answer);
+        assert.equal(await place(), 'outcome_unknown', JSON.stringify(answer));
+        assert.deepEqual([await outcome(), await open()], ['unknown', '100']);
+        // Nothing of it was placed: another order shows that look-ups work.
+        show('order-9', 'SUBMITTED', terms);
+        await settle(25);
+        assert.deepEqual([await outcome(), await open()], ['refused', '0'], JSON.stringify(answer));
+      }
+    },
+
+    'to a combination names that of the client, or any where the client named none': async (subject) => {
+      const new_orders = ['order-1', 'order-2'].map((client_order_id, index) =>
+        newOrder({ client_order_id, ...terms, combo_type: index === 0 ? 'MASTER' : 'STOP_LOSS' }),
+      );
+      const mine = { client_combo_order_id: 'mine' };
+      for (const [asked, answer, code] of [
+        [mine, { ...mine, combo_order_id: '8' }, 'sent'],
+        [mine, { ...mine, combo_order_id: '8', client_order_id: 'order-2', more: [7] }, 'sent'],
+        [{}, { combo_order_id: '8' }, 'sent'],
+        [{ client_combo_order_id: null }, { client_combo_order_id: 'any', combo_order_id: 8 }, 'sent'],
+        [mine, { client_combo_order_id: 'another', combo_order_id: '8' }, 'outcome_unknown'],
+        [mine, { combo_order_id: '8' }, 'outcome_unknown'],
+        [mine, mine, 'outcome_unknown'],
+        [{}, { client_order_id: 'order-1', order_id: '7' }, 'outcome_unknown'],
+      ] as const) {
+        const { state, request } = startDesk(subject);
+        state.outcome = answered(answer);
+        const told = codeOf(await request(placeOrder, { ...asked, new_orders }));
+        assert.equal(told, code, JSON.stringify({ asked, answer }));
+      }
+    },
+
+    'to a cancel or a replacement is about the order that was to be changed': async (subject) => {
+      const named = { client_order_id: id, order_id: '7' };
+      const another = { ...named, client_order_id: 'order-of-another' };
+      const ofCombination = { client_combo_order_id: 'mine', combo_order_id: '8' };
+      const cancel = [cancelOrder, { client_order_id: id }] as const;
+      const replace = [replaceOrder, { modify_orders: [{ client_order_id: id, quantity: '9' }] }] as const;
+      for (const [operation, body] of [cancel, replace])
+        for (const [answer, code] of [
+          [named, 'sent'],
+          [ofCombination, 'sent'],
+          [another, 'outcome_unknown'],
+          [{ order_id: '9' }, 'outcome_unknown'],
+        ] as const) {
+          const { state, request, place } = startDesk(subject);
+          assert.equal(await place(), 'sent');
+          state.outcome = answered(answer);
+          assert.equal(codeOf(await request(operation, body)), code, JSON.stringify([operation.id, answer]));
+        }
+      const { state, request } = startDesk(subject);
+      state.outcome = answered({ ...ofCombination, client_combo_order_id: 'another' });
+      const ofMine = { client_order_id: id, client_combo_order_id: 'mine' };
+      assert.equal(codeOf(await request(cancelOrder, ofMine)), 'outcome_unknown');
     },
   },
 };
