@@ -8,8 +8,8 @@
 import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { KeptOfEntry } from '../../lib/orders/audit-line.ts';
-import type { JournalEntry, UnsettledList } from '../../lib/orders/journal.ts';
-import { isUnsettled } from '../../lib/orders/memory-journal.ts';
+import type { JournalEntry } from '../../lib/orders/journal.ts';
+import { listOf } from '../../lib/orders/memory-journal.ts';
 import { type Item, number, numberOf, seconds, textOf } from './dynamo-items.ts';
 import { openText } from './sealed-text.ts';
 
@@ -41,6 +41,7 @@ export function putOf(
   }: { readonly sealed: Uint8Array; readonly now: number; readonly tableName: string },
 ): Put {
   const { key, attempt, hash, state, credential, at, sendBy, listedAs, expiresAt, exposure } = entry;
+  const list = listOf(entry);
   return {
     TableName: tableName,
     Item: {
@@ -53,7 +54,7 @@ export function putOf(
       send_by: number(sendBy),
       sealed: { B: sealed },
       ...(listedAs && { listed_as: { S: listedAs } }),
-      ...(listedAs && isUnsettled(entry) && { [unsettledAttribute]: { S: listedAs } }),
+      ...(list && { [unsettledAttribute]: { S: list } }),
       // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
       ...(expiresAt !== undefined && { known_until: number(expiresAt) }),
       // What is counted stays: removed, it would be counted for ever.
@@ -97,7 +98,7 @@ export const keptIn = (item: Item): KeptOfEntry => ({
   credential: textOf(item, 'credential'),
   at: numberOf(item, 'at'),
   sendBy: numberOf(item, 'send_by'),
-  ...(item.listed_as && { listedAs: textOf(item, 'listed_as') as UnsettledList }),
+  ...(item.listed_as && { listedAs: textOf(item, 'listed_as') as NonNullable<JournalEntry['listedAs']> }),
   ...(item.known_until && { expiresAt: numberOf(item, 'known_until') }),
   ...(item[exposureAttribute] && { exposure: textOf(item, exposureAttribute) }),
 });

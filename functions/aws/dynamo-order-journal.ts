@@ -19,8 +19,9 @@ import {
   type Stale,
   type UnsettledList,
 } from '../../lib/orders/journal.ts';
-import { isUnsettled } from '../../lib/orders/memory-journal.ts';
+import { listOf } from '../../lib/orders/memory-journal.ts';
 import { isUnderWay, reconciliationKey } from '../../lib/orders/reconciliation.ts';
+import { isUnseen, isWatched } from '../../lib/orders/record.ts';
 import { checkpointPartition } from './dynamo-checkpoints.ts';
 import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
@@ -117,7 +118,7 @@ const unsettledListing = (value: UnsettledList): Listing => ({
   IndexName: unsettledIndex,
   attribute: unsettledAttribute,
   value,
-  isListed: isUnsettled,
+  isListed: (entry) => listOf(entry) === value,
 });
 
 const exposedListing: Listing = {
@@ -177,21 +178,22 @@ class DynamoOrderJournal implements CountingJournal {
     return (await this.#itemsOf(keys)).map(toCounter);
   }
 
-  async finish({ key, attempt, state, record }: Parameters<OrderJournal['finish']>[0]): Promise<boolean> {
+  async finish(outcome: Parameters<OrderJournal['finish']>[0]): Promise<boolean> {
+    const { key, attempt, state, record } = outcome;
     const sealed = await sealText(this.#options.sealer, record, aboutEntry(key));
-    const isFinal = state !== 'unknown';
+    const { update, condition, values } = finishing(outcome);
     try {
       await this.#client('finish').send('UpdateItem', {
         TableName: this.#options.tableName,
         Key: { pk: { S: key } },
-        UpdateExpression: `SET #state = :state, sealed = :sealed${isFinal ? ` REMOVE ${unsettledAttribute}` : ''}`,
-        ConditionExpression: `attempt = :attempt AND ${state === 'accepted' ? '#state <> :state' : '#state IN (:pending, :unknown)'}`,
+        UpdateExpression: `SET #state = :state, sealed = :sealed${update}`,
+        ConditionExpression: `attempt = :attempt AND (${condition})`,
         ExpressionAttributeNames: { '#state': 'state' },
         ExpressionAttributeValues: {
           ':state': { S: state },
           ':sealed': { B: sealed },
           ':attempt': { S: attempt },
-          ...(state !== 'accepted' && { ':pending': { S: 'pending' }, ':unknown': { S: 'unknown' } }),
+          ...values,
         },
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
@@ -313,6 +315,29 @@ class DynamoOrderJournal implements CountingJournal {
   #toEntry(item: Item, closed?: string): Promise<JournalEntry> {
     return toEntry(item, this.#options.sealer, closed);
   }
+}
+
+/** How the list of an entry changes with its outcome, and which entries the outcome replaces: as the memory's journal does. */
+function finishing({ state, record, over }: Parameters<OrderJournal['finish']>[0]) {
+  const isWord = isUnseen(record);
+  const isListed = isWatched(record);
+  const update = isListed ? `, ${unsettledAttribute} = :unseen` : ` REMOVE ${unsettledAttribute}`;
+  const overWord = state !== 'unknown' && (!isWord || over === 'unseen');
+  const isAccepted = state === 'accepted' && !isWord;
+  const condition = [
+    isAccepted ? '#state <> :state' : '#state IN (:pending, :unknown)',
+    ...(overWord ? [`${unsettledAttribute} = :unseen`] : []),
+    ...(over === 'accepted' ? ['#state = :accepted'] : []),
+  ].join(' OR ');
+  return {
+    update: state === 'unknown' ? '' : update,
+    condition,
+    values: {
+      ...(!isAccepted && { ':pending': { S: 'pending' }, ':unknown': { S: 'unknown' } }),
+      ...((overWord || (isListed && state !== 'unknown')) && { ':unseen': { S: 'unseen' } }),
+      ...(over === 'accepted' && { ':accepted': { S: 'accepted' } }),
+    },
+  };
 }
 
 interface Written {

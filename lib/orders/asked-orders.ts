@@ -12,17 +12,20 @@ import type { AskedOrder } from '../guard-rails/guard.ts';
 import type { Unknown } from '../guard-rails/limits.ts';
 import { needsLegIds, orderMembers } from '../guard-rails/order.ts';
 import { textMembers } from '../kernel/json-members.ts';
-import type { JournalEntry, OrderJournal } from './journal.ts';
+import { isAbsent } from './evidence.ts';
+import type { CountingJournal, JournalEntry } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
 import { askedOrder, bracketIn, type Change, orderKey, ordersIn, type Part } from './parts.ts';
 import { type OrderRecord, readRecord, withOutcome } from './record.ts';
+import { settleSeen } from './release-ended.ts';
 
 export interface AskedOrdersParts {
-  readonly journal: Pick<OrderJournal, 'read'>;
+  readonly journal: CountingJournal;
   readonly names: KeyedNames;
   readonly clock: () => number;
-  /** An order at the upstream that another program placed. */
+  readonly sleep: (ms: number) => Promise<void>;
+  /** An order at the upstream that another program placed, or that was taken for not placed. */
   readonly lookUp: (account: string, clientOrderId: string) => Promise<ReadOrder | 'not_found' | undefined>;
 }
 
@@ -137,10 +140,11 @@ const maxLookedUp = 7;
 
 /** What a replacement makes of each order: what was asked for when it was placed, or what the upstream shows of it. */
 async function replacedOrders(
-  { journal, names, clock, lookUp }: AskedOrdersParts,
+  parts: AskedOrdersParts,
   change: Change,
   part: Part,
 ): Promise<readonly AskedBy[]> {
+  const { journal, names, clock, lookUp } = parts;
   const { body } = change;
   const account = part.account ?? '';
   const replacements = await Promise.all(
@@ -154,7 +158,14 @@ async function replacedOrders(
   let lookedUp = 0;
   return Promise.all(
     replacements.map(async ({ replaced, id, key, at }): Promise<AskedBy> => {
-      const entry = entries.get(key);
+      let looked: ReadOrder | 'not_found' | undefined;
+      const look = async () => {
+        looked ??= account !== '' && lookedUp++ < maxLookedUp ? await lookUp(account, id) : undefined;
+        return looked === 'not_found' ? undefined : looked;
+      };
+      const stored = entries.get(key);
+      const seen = isAbsent(stored) ? await look() : undefined;
+      const entry = stored && seen ? await shownAfterAll(parts, stored, seen) : stored;
       const known = entry && entry.state !== 'refused' ? entry : undefined;
       const record = known && readRecord(known.record);
       const of = known && ({ kind: 'entry', entry: known } as const);
@@ -164,19 +175,17 @@ async function replacedOrders(
         const covered = await coveredIn(journal, names, of.entry, account);
         return { order: { json: placed, at, replaced, exposure, covered }, of };
       }
-      const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
-      const looked = mayLookUp ? await lookUp(account, id) : undefined;
-      const found = looked === 'not_found' ? undefined : looked;
+      const found = await look();
       const json = found?.payload ?? placed;
       const doubt = looked === 'not_found' && json === undefined ? unknownId : undefined;
       // The other program may have replaced it since: the entry has the most that the gateway knew of, not what it is now.
       if (of && (placed !== undefined || record?.placed_elsewhere))
         return { order: { json, at, replaced, exposure, isShown: true, doubt }, of };
-      // An entry that is there stays, or the request would never begin; an order that has ended leaves its id free.
-      if (!found || !isFree(entry) || isFinal(found.state))
+      // An entry that is there keeps its user and contents; an order that has ended leaves its id free.
+      if (!found || entry || isFinal(found.state))
         return { order: { json, at, replaced, doubt }, of: { kind: 'part', part } };
-      const seen = { change, key, account, clientOrderId: id, json: found.payload, at: clock() };
-      return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(seen) } };
+      const elsewhere = { change, key, account, clientOrderId: id, json: found.payload, at: clock() };
+      return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(elsewhere) } };
     }),
   );
 }
@@ -197,9 +206,16 @@ async function coveredIn(
     : undefined;
 }
 
-/** As the journal takes an entry over. */
-const isFree = (entry: JournalEntry | undefined): boolean =>
-  !entry || (entry.state === 'refused' && entry.exposure === undefined);
+/** The order keeps its entry, with its user and contents, and counts again. @returns the entry as it is now */
+async function shownAfterAll(
+  parts: AskedOrdersParts,
+  entry: JournalEntry,
+  found: ReadOrder,
+): Promise<JournalEntry | undefined> {
+  const { journal } = parts;
+  await settleSeen(entry, { by: 'look_up', found }, (outcome) => journal.finish(outcome), parts);
+  return (await journal.read([entry.key])).get(entry.key);
+}
 
 /** An order that another program placed, as a look-up showed it. */
 interface SeenElsewhere {

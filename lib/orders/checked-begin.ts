@@ -12,7 +12,7 @@ import type { Refusal } from '../problem.ts';
 import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrders } from './asked-orders.ts';
 import type { CheckedEntry } from './entries.ts';
 import { isAbsent } from './evidence.ts';
-import type { CountingJournal, ExposureChange, JournalEntry, Stale } from './journal.ts';
+import type { ExposureChange, JournalEntry, Stale } from './journal.ts';
 import type { Part } from './parts.ts';
 
 export type Begun =
@@ -24,10 +24,8 @@ export type Begun =
   | { readonly kind: 'away' };
 
 export interface CheckedBeginParts extends AskedOrdersParts {
-  readonly journal: CountingJournal;
   readonly guard: Guard;
   readonly cancels: CancelRequests;
-  readonly sleep: (ms: number) => Promise<void>;
   readonly reportFailure?: (step: 'begin' | 'check', cause: unknown) => void;
   /** A check that failed, and is set to notify. */
   readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;

@@ -8,7 +8,14 @@ import { absenceCountsAfterMs, type EntryOutcome, isOver, type JournalEntry } fr
 import { momentsIn, type ReadOrder } from './order-reads.ts';
 import { isFinal, showsEach, termsDiffer, termsOf } from './order-state.ts';
 import { askedOrder, ordersIn } from './parts.ts';
-import { type AbsenceProof, type Evidence, type OrderRecord, readRecord, withOutcome } from './record.ts';
+import {
+  type AbsenceProof,
+  type Evidence,
+  isUnseen,
+  type OrderRecord,
+  readRecord,
+  withOutcome,
+} from './record.ts';
 
 /** An order that was seen, and how. */
 export interface Sight {
@@ -45,6 +52,8 @@ const saidOf = (settled: Settled, exposure: string | undefined) =>
 /** Undefined when the sight settles nothing. */
 export function settledBy(entry: JournalEntry, sight: Sight): Settled | undefined {
   const record = readRecord(entry.record);
+  const { ended, answer = answerOf(sight.found.payload) } = record.outcome ?? {};
+  if (ended) return { state: 'accepted', evidence: sight.by, answer };
   switch (record.kind) {
     case 'placement':
       return placedBy(entry, record, sight);
@@ -91,10 +100,11 @@ export function isFailureBefore(entry: JournalEntry, { state, payload }: ReadOrd
   return state.status === 'FAILED' && isPlaced && placedAt < entry.at - clockSkewMs;
 }
 
+const dayMs = 24 * 60 * 60_000;
 /** From one look-up that finds nothing to the one that counts; of an account in which nothing shows that look-ups work. */
 const apartMs: Readonly<Record<AbsenceProof, number>> = {
   other_order: 5 * 60_000,
-  no_other_order: 24 * 60 * 60_000,
+  no_other_order: dayMs,
 };
 /**
  * From the last moment of sending to the earliest of the two, so that absence counts when the second one comes. What is on
@@ -132,9 +142,17 @@ export function absentBy(
 
 /** Refused because nothing was found of it, or an operator said so: an order that shows after all was placed. */
 export const isAbsent = (entry: JournalEntry | undefined): boolean =>
-  entry?.state === 'refused' &&
-  entry.record !== '' &&
-  ['absence', 'operator'].includes(readRecord(entry.record).outcome?.evidence ?? '');
+  entry?.state === 'refused' && isUnseen(entry.record);
+
+/**
+ * How long an order may stay open that a list does not show yet. The interface names no end of an order that is good till
+ * cancelled, nor the latest day of one that is good till a date; brokers end the first after half a year at most, and twice
+ * that is kept. Any other order ends with its trading day, which comes within a week.
+ */
+export function mayBeOpen({ at, record }: JournalEntry, now: number): boolean {
+  const term = textMembers(askedOrder(readRecord(record)) ?? '{}', ['time_in_force'])?.get('time_in_force');
+  return now < at + (['DAY', 'IOC', 'FOK'].includes(term ?? '') ? 8 : 366) * dayMs;
+}
 
 /**
  * Whether the order that is shown cannot be the one that was asked for: its id was used for another one. By what no

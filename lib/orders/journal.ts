@@ -17,9 +17,10 @@ export type EntryState = 'pending' | 'accepted' | 'refused' | 'unknown';
 
 /**
  * Unsettled entries are in two lists. A placement is settled by each look-up of its order, sooner or later; a cancellation
- * or a replacement that does not show may never be, and must not hold up the placements.
+ * or a replacement that does not show may never be, and must not hold up the placements. `unseen` has those that an absence
+ * or an operator's word has settled, for as long as their orders may show after all.
  */
-export type UnsettledList = 'placements' | 'changes';
+export type UnsettledList = 'placements' | 'changes' | 'unseen';
 
 export interface JournalEntry {
   /** The keyed name of account and id. */
@@ -38,7 +39,7 @@ export interface JournalEntry {
   /** JSON, see `record.ts`. It holds account and order in clear: sealed in a store. */
   readonly record: string;
   /** Absent for what no evidence can settle, such as a change of a watchlist. */
-  readonly listedAs?: UnsettledList;
+  readonly listedAs?: Exclude<UnsettledList, 'unseen'>;
   /** When a store may forget the entry, in milliseconds since the epoch; absent: never. */
   readonly expiresAt?: number;
   /** What counters have of its order, see `exposure.ts`; absent where they have nothing of it. */
@@ -77,6 +78,8 @@ export interface EntryOutcome {
   readonly attempt: string;
   readonly state: Exclude<EntryState, 'pending'>;
   readonly record: string;
+  /** An operator's word replaces this one, too: an earlier word, or what was accepted. */
+  readonly over?: 'unseen' | 'accepted';
 }
 
 export interface OrderJournal {
@@ -94,7 +97,8 @@ export interface OrderJournal {
   begin(entries: readonly JournalEntry[], now: number): Promise<'begun' | readonly JournalEntry[]>;
   /**
    * Writes the outcome where the entry is still of its attempt, and `pending` or `unknown`; `accepted` also replaces
-   * `refused`, because what the upstream accepted was not refused.
+   * `refused`, because what the upstream accepted was not refused. What an absence or an operator's word has settled is
+   * replaced by what the upstream says, either way.
    *
    * @returns false when the entry is another attempt's, or final already
    * @throws JournalUnavailable
@@ -110,8 +114,7 @@ export interface OrderJournal {
   /** @throws JournalUnavailable */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, JournalEntry>>;
   /**
-   * Entries `pending` or `unknown` that evidence can settle, in the order of their keys: from that one on, and then from
-   * the first. The list may lag behind. The record of one that was sealed with another identity key is empty.
+   * Entries of the list that evidence can settle, in the order of their keys: from that one on, and then from the first. The list may lag behind. The record of one that was sealed with another identity key is empty.
    *
    * @throws JournalUnavailable
    */

@@ -11,6 +11,7 @@ import type {
   UnsettledList,
 } from './journal.ts';
 import { isUnderWay, reconciliationKey } from './reconciliation.ts';
+import { isUnseen, isWatched } from './record.ts';
 
 /** What a journal keeps: another journal over a copy of it is the journal of an earlier time. */
 export interface KeptJournal {
@@ -69,12 +70,15 @@ class MemoryJournal implements CountingJournal {
     return 'begun';
   }
 
-  async finish({ key, attempt, state, record }: Parameters<OrderJournal['finish']>[0]) {
+  async finish({ key, attempt, state, record, over }: Parameters<OrderJournal['finish']>[0]) {
     const stored = this.#entries.get(key);
+    if (stored?.attempt !== attempt) return false;
+    const isWord = isUnseen(record);
     const mayChange =
-      stored?.attempt === attempt &&
-      stored.state !== 'accepted' &&
-      (stored.state !== 'refused' || state === 'accepted');
+      isOpen(stored) ||
+      (state === 'accepted' && !isWord && stored.state !== 'accepted') ||
+      (state !== 'unknown' && (!isWord || over === 'unseen') && isWatched(stored.record)) ||
+      (over === 'accepted' && stored.state === 'accepted');
     if (mayChange) this.#entries.set(key, { ...stored, state, record });
     return mayChange;
   }
@@ -84,7 +88,7 @@ class MemoryJournal implements CountingJournal {
   }
 
   async unsettled(list: UnsettledList, from: string, limit: number) {
-    return this.#list((entry) => entry.listedAs === list && isUnsettled(entry), from, limit);
+    return this.#list((entry) => listOf(entry) === list, from, limit);
   }
 
   async change(changes: CountedChanges) {
@@ -159,6 +163,13 @@ const named = (key: string, entry: JournalEntry | undefined) => (entry ? [[key, 
 const isStale = (written: 'begun' | readonly JournalEntry[] | Stale): written is Stale =>
   written !== 'begun' && 'counters' in written;
 
-/** Evidence is looked for. */
-export const isUnsettled = ({ state, listedAs }: Pick<JournalEntry, 'state' | 'listedAs'>): boolean =>
-  listedAs !== undefined && (state === 'pending' || state === 'unknown');
+const isOpen = ({ state }: Pick<JournalEntry, 'state'>): boolean =>
+  state === 'pending' || state === 'unknown';
+
+/** Where evidence is looked for. */
+export const listOf = (
+  entry: Pick<JournalEntry, 'state' | 'listedAs' | 'record'>,
+): UnsettledList | undefined => {
+  if (isOpen(entry)) return entry.listedAs;
+  return isWatched(entry.record) ? 'unseen' : undefined;
+};

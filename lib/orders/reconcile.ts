@@ -26,10 +26,11 @@ import { compareDecimals } from '../kernel/decimals.ts';
 import type { OrderAuditStore } from './audit.ts';
 import { type AuditLine, entryOf } from './audit-line.ts';
 import { compareCounters } from './compare-counters.ts';
-import { answerOf } from './evidence.ts';
+import { answerOf, isAbsent } from './evidence.ts';
 import {
   absenceCountsAfterMs,
   type CountingJournal,
+  type EntryOutcome,
   type JournalEntry,
   JournalUnavailable,
   type RecoverableJournal,
@@ -45,7 +46,7 @@ import {
   reconciliationKey,
 } from './reconciliation.ts';
 import { type OrderRecord, readRecord, withOutcome } from './record.ts';
-import { recountShown, releaseExposure } from './release-ended.ts';
+import { recountShown, releaseExposure, settleSeen } from './release-ended.ts';
 
 export interface ReconciliationOptions {
   readonly journal: CountingJournal & RecoverableJournal;
@@ -265,6 +266,9 @@ class Run {
     if (!isKnown) {
       // Another program's, of before; or one that failed, which leaves its id free.
       if (placedAt < this.#since || order.state.status === 'FAILED') return;
+      const sight = { by: 'list', found: order } as const;
+      const finish = (outcome: EntryOutcome) => journal.finish(outcome);
+      if (entry && isAbsent(entry) && (await settleSeen(entry, sight, finish, this.#options))) return;
       const seen = seenAfterRestore({ account, key, order, at: Math.min(placedAt, clock()) });
       await this.#write(seen, entry);
       if (isOpen) this.#uncounted++;

@@ -59,6 +59,10 @@ export interface RecordedOutcome {
   readonly reason?: string;
   /** What was counted of an order that look-ups did not find: counted again when it shows after all. */
   readonly exposure?: string;
+  /** An operator ended what counters had of it, because no read shows its end. */
+  readonly ended?: true;
+  /** The order cannot be open any more, so that no list is compared with it. */
+  readonly unwatched?: true;
 }
 
 /** @throws TypeError for what is no record */
@@ -68,6 +72,22 @@ export function readRecord(text: string): OrderRecord {
     throw new TypeError('an entry of the journal without an operation');
   return record as OrderRecord;
 }
+
+/**
+ * Whether an outcome rests on look-ups that found nothing, or on an operator's word: what the upstream shows outweighs it.
+ *
+ * @param record JSON; empty where it could not be read
+ */
+export function isUnseen(record: string): boolean {
+  const { evidence, ended } = outcomeIn(record) ?? {};
+  return evidence === 'absence' || evidence === 'operator' || ended === true;
+}
+
+/** Whether lists of open orders are compared with an entry that is settled. */
+export const isWatched = (record: string): boolean => isUnseen(record) && !outcomeIn(record)?.unwatched;
+
+const outcomeIn = (record: string): RecordedOutcome | undefined =>
+  (JSON.parse(record || '{}') as Partial<OrderRecord>).outcome;
 
 /** @param at in milliseconds since the epoch */
 export const withOutcome = (

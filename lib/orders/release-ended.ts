@@ -6,10 +6,11 @@
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { counting, readExposure, releasing } from '../guard-rails/exposure.ts';
 import { textMembers } from '../kernel/json-members.ts';
-import { isFailureBefore } from './evidence.ts';
+import { isFailureBefore, outcomeBy, type Sight, settledBy } from './evidence.ts';
 import {
   type CountedChanges,
   type CountingJournal,
+  type EntryOutcome,
   isOver,
   type JournalEntry,
   JournalUnavailable,
@@ -271,6 +272,28 @@ export async function releaseExposure(
     exposure = isSame ? entry.exposure : undefined;
   }
   return true;
+}
+
+/**
+ * Writes what a sight says of an entry, and counts an order again that was taken for not placed.
+ *
+ * @param write false when the entry did not take the outcome
+ * @returns what was written; undefined for nothing
+ * @throws JournalUnavailable when it is accepted, and could not be counted again
+ */
+export async function settleSeen(
+  entry: JournalEntry,
+  sight: Sight,
+  write: (outcome: EntryOutcome) => Promise<boolean>,
+  parts: ReleaseParts & { readonly clock: () => number },
+): Promise<EntryOutcome | undefined> {
+  const settled = settledBy(entry, sight);
+  const outcome = settled && outcomeBy(entry, settled, parts.clock());
+  if (!outcome || !(await write(outcome))) return undefined;
+  // Others may have taken it out of the counters since the entry was read.
+  const { exposure: _, ...bare } = entry;
+  if (outcome.state === 'accepted') await recountShown({ ...bare, ...outcome }, sight.found, parts);
+  return outcome;
 }
 
 /**

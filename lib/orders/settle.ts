@@ -7,13 +7,14 @@ import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type Compared, compareCounters } from './compare-counters.ts';
-import { absentBy, isAbsent, isEarlierFailure, outcomeBy, type Sight, settledBy } from './evidence.ts';
+import { absentBy, isAbsent, isEarlierFailure, mayBeOpen, outcomeBy, type Sight } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
+import { isFinal } from './order-state.ts';
 import { orderKey, ordersIn } from './parts.ts';
 import type { Reconciled } from './reconcile.ts';
-import { type AbsenceProof, type OrderRecord, readRecord } from './record.ts';
-import { type ReleaseOptions, recountShown, releaseEnded, releaseSeen } from './release-ended.ts';
+import { type AbsenceProof, isUnseen, type OrderRecord, readRecord } from './record.ts';
+import { type ReleaseOptions, recountShown, releaseEnded, releaseSeen, settleSeen } from './release-ended.ts';
 import { turnAt } from './turns.ts';
 
 export interface SettlementOptions {
@@ -103,6 +104,7 @@ class JournalSettlement implements Settlement {
         await journal.unsettled(list, from, maxEntries),
         startedAt + (until - startedAt) * parts[list],
       );
+    await this.#watch(run, await journal.unsettled('unseen', from, maxEntries));
     const { released, reads } = await releaseEnded(from, this.#release(), until);
     const compared = Math.floor(startedAt / 60_000) % 60 === 0 && (await compareCounters(journal));
     return {
@@ -127,7 +129,11 @@ class JournalSettlement implements Settlement {
   async #settleListed(run: Run, listed: readonly JournalEntry[], until: number): Promise<void> {
     const opened = listed
       .filter((entry) => isLeft(entry, this.#clock()))
-      .flatMap((entry) => this.#add(run, entry));
+      .flatMap((entry) => {
+        run.add(entry);
+        return this.#open(entry);
+      });
+    for (const open of opened) if (open.record.absent?.proof === 'no_other_order') run.setApart(open);
     const startedAt = this.#clock();
     // Lists that are slow, or many, leave time for look-ups.
     for (const account of accountsOfMany(opened))
@@ -141,6 +147,16 @@ class JournalSettlement implements Settlement {
     }
   }
 
+  /** Compares one account's list of open orders with what an absence or an operator has settled. */
+  async #watch(run: Run, listed: readonly JournalEntry[]): Promise<void> {
+    const now = this.#clock();
+    const unseen = listed.flatMap((entry) => this.#open(entry));
+    const open = unseen.filter(({ entry }) => entry.exposure !== undefined || mayBeOpen(entry, now));
+    const account = accountInTurn(open, now);
+    if (account !== undefined) await this.#readList(run, account, open);
+    for (const one of unseen) if (!open.includes(one)) await this.#write(unwatched(one));
+  }
+
   /** Of what is not known, or is known wrongly, a look-up tells more than the event: it shows the terms. */
   async saw(order: ReadOrder): Promise<boolean> {
     const { journal, names, orders } = this.#options;
@@ -149,7 +165,9 @@ class JournalSettlement implements Settlement {
     const entry = (await journal.read([key])).get(key);
     if (!entry) return false;
     await releaseSeen(entry, order, this.#release());
-    const isWanted = isLeft(entry, this.#clock()) || (isAbsent(entry) && order.state.status !== 'FAILED');
+    const isWanted =
+      isLeft(entry, this.#clock()) ||
+      (isAbsent(entry) ? order.state.status !== 'FAILED' : isUnseen(entry.record) && !isFinal(order.state));
     const found = isWanted ? await orders.order(account, clientOrderId) : 'not_found';
     const isSettled =
       found !== 'not_found' && (await this.#settle(entry, { by: 'look_up', found })) !== undefined;
@@ -169,10 +187,14 @@ class JournalSettlement implements Settlement {
     };
   }
 
-  /** One that cannot be read must not stop the others: it stays among those that are left. */
-  #add(run: Run, entry: JournalEntry): readonly Open[] {
+  /** One that cannot be read must not stop the others. */
+  #open(entry: JournalEntry): readonly Open[] {
     try {
-      return run.add(entry);
+      const record = readRecord(entry.record);
+      const { account_id, client_order_id } = record;
+      return account_id === undefined || client_order_id === undefined
+        ? []
+        : [{ entry, record: { ...record, account_id, client_order_id } }];
     } catch (cause) {
       this.#options.reportFailure?.(cause);
       return [];
@@ -270,13 +292,8 @@ class JournalSettlement implements Settlement {
    * @throws JournalUnavailable when it is accepted, and could not be counted again
    */
   async #settle(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
-    const settled = settledBy(entry, sight);
-    if (!settled) return undefined;
-    const outcome = outcomeBy(entry, settled, this.#clock());
-    const state = await this.#write(outcome);
-    const { exposure: _, ...bare } = entry;
-    if (state === 'accepted') await recountShown({ ...bare, ...outcome }, sight.found, this.#release());
-    return state;
+    const write = async (outcome: EntryOutcome) => (await this.#write(outcome)) !== undefined;
+    return (await settleSeen(entry, sight, write, this.#release()))?.state;
   }
 
   /** One that could not be counted again must not stop the others. */
@@ -303,6 +320,28 @@ function withoutAbsence({ entry: { key, attempt }, record: { absent: _, ...recor
   return { key, attempt, state: 'unknown', record: JSON.stringify(record) };
 }
 
+function unwatched({ entry: { key, attempt, state }, record: { outcome, ...record } }: Open): EntryOutcome {
+  const said = JSON.stringify({ ...record, outcome: { ...outcome, unwatched: true } });
+  return { key, attempt, state: state === 'accepted' ? state : 'refused', record: said, over: 'unseen' };
+}
+
+/** Minutes from one list of an account to the next: while its newest entry is a day old at most, and later. */
+const watchEvery = { young: 5, old: 60 };
+const youngMs = 24 * 60 * 60_000;
+
+/** One account a run at most, by the minute: with the published limit, 1.7 % of the reads of open orders. */
+function accountInTurn(unseen: readonly Open[], now: number): string | undefined {
+  const accounts = [...new Set(unseen.map(({ record }) => record.account_id))].sort();
+  const minute = Math.floor(now / 60_000);
+  const account = accounts[minute % accounts.length];
+  const isYoung = unseen.some(
+    ({ record: { account_id, outcome } }) =>
+      account_id === account && now - Date.parse(outcome?.at ?? '') < youngMs,
+  );
+  const rounds = Math.ceil(watchEvery[isYoung ? 'young' : 'old'] / accounts.length);
+  return Math.floor(minute / accounts.length) % rounds === 0 ? account : undefined;
+}
+
 /** From so many entries on, a list is read. */
 function accountsOfMany(opened: readonly Open[]): readonly string[] {
   const counts = new Map<string, number>();
@@ -320,15 +359,8 @@ class Run {
   readonly #apart = new Set<JournalEntry>();
   readonly #counts = { accepted: 0, refused: 0 };
 
-  /** @throws for an entry that cannot be read */
-  add(entry: JournalEntry): readonly Open[] {
+  add(entry: JournalEntry): void {
     this.#left.add(entry);
-    const record = readRecord(entry.record);
-    const { account_id, client_order_id } = record;
-    if (record.absent?.proof === 'no_other_order') this.#apart.add(entry);
-    return account_id === undefined || client_order_id === undefined
-      ? []
-      : [{ entry, record: { ...record, account_id, client_order_id } }];
   }
 
   setApart({ entry }: Open): void {

@@ -114,6 +114,45 @@ const loses: Scenario = {
   },
 };
 
+const reappears: Scenario = {
+  name: 'an order that counted as not placed, and shows after all, counts again without an event',
+  async run(scene) {
+    const { simulator } = scene;
+    const [other, id] = [newId(), newId()];
+    // It shows that look-ups work.
+    is(await place(scene, other, { quantity: '1' }), 200);
+    await scene.pass(60 * minute);
+    simulator.trading.showAfter(30 * minute);
+    simulator.bring(({ path }) => (path === orderPath ? { kind: 'drop-after' } : undefined));
+    assert.equal(codeIn(await place(scene, id)), 'outcome_unknown');
+    simulator.bring();
+    await scene.pass(8 * minute);
+    await scene.settle();
+    await scene.pass(6 * minute);
+    assert.equal((await scene.settle()).refused, 1);
+    assert.match((await outcomeOf(scene, id)).text, /"state":"refused".*"evidence":"absence"/);
+    simulator.trading.showAfter(0);
+    await scene.pass(20 * minute);
+    // The account has its turn every five minutes.
+    for (let run = 0; run < 5; run++) {
+      await scene.pass(minute);
+      await scene.settle();
+    }
+    assert.match((await outcomeOf(scene, id)).text, /"state":"accepted".*"evidence":"list"/);
+    is(await place(scene, newId()), 403, 'order_blocked');
+    assert.deepEqual(
+      (await scene.published(platformNames.ordersBus))
+        .filter(({ detail }) => detail.client_order_id === id)
+        .map(({ detail }) => detail.state),
+      ['refused', 'accepted'],
+    );
+    is(await cancel(scene, id), 200);
+    is(await cancel(scene, other), 200);
+    await scene.pass(minute);
+    assert.equal((await scene.settle()).released, 2);
+  },
+};
+
 const stops: Scenario = {
   name: 'a stop lets nothing be placed, cancels what is open, and lets cancels through',
   async run(scene) {
@@ -375,6 +414,7 @@ export const scenarios: readonly Scenario[] = [
   releases,
   replaces,
   loses,
+  reappears,
   stops,
   alarms,
   blocksAndCancels,

@@ -7,6 +7,7 @@ import { batchPlaceOrders, cancelOrder, placeOrder, replaceOrder } from '../../l
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import type { JournalEntry } from '../../lib/orders/index.ts';
+import { meansOrder, openOrderOf } from '../../lib/orders/mass-cancel-scope.ts';
 import { orderOutcome } from '../../lib/orders/order-outcome.ts';
 import type { ReadOrder } from '../../lib/orders/order-reads.ts';
 import { termsOf } from '../../lib/orders/order-state.ts';
@@ -48,6 +49,9 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     /** Happens between a request and its answer. */
     whileSent: async () => {},
     lookedUp: [] as string[],
+    user: undefined as string | undefined,
+    /** How often open orders were listed. */
+    listed: 0,
     /** How long a read takes. */
     readMs: 0,
     /** How long a list takes that then fails; 0: it does not. */
@@ -72,6 +76,7 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     sleep,
     orders: {
       async openOrders() {
+        state.listed++;
         state.now += state.listMs;
         if (state.listMs > 0) throw new Error('too slow');
         return all().filter((one) => one.state.status === 'SUBMITTED');
@@ -89,6 +94,7 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
         headers: {},
         credential: state.credential,
         requestId: 'r',
+        ...(state.user !== undefined && { user: state.user }),
         deadline: state.now + 29_000,
       },
       {
@@ -106,9 +112,11 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     journal,
     settlement,
     request,
-    place: async (clientOrderId = id) =>
+    place: async (clientOrderId = id, more: object = {}) =>
       codeOf(
-        await request(placeOrder, { new_orders: [newOrder({ client_order_id: clientOrderId, ...terms })] }),
+        await request(placeOrder, {
+          new_orders: [newOrder({ client_order_id: clientOrderId, ...terms, ...more })],
+        }),
       ),
     /** Runs, a minute from one to the next. */
     async settle(runs = 1) {
@@ -133,6 +141,21 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
       (await orderOutcome({ journal, names }, { account, clientOrderId }, state.now)).state,
   };
 }
+
+/** An order that was lost, and is settled by two absences. */
+async function startAbsent(subject: Subject, more: object = {}) {
+  const desk = startDesk(subject);
+  const { state, settle, place, show, outcome, open } = desk;
+  show('another-order', 'FILLED');
+  Object.assign(state, { outcome: lost, user: 'ada' });
+  await place(id, more);
+  await settle(20);
+  assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+  state.listed = 0;
+  return desk;
+}
+
+const entryKey = (clientOrderId: string) => ['entry', 'order', account, clientOrderId].join('|');
 
 const keyedNames = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) =>
@@ -463,6 +486,92 @@ export const brokenBefore: Readonly<
       show(id, 'FILLED', terms);
       await settlement.saw(state.shown.get(id)!);
       assert.equal(await open(), '0');
+    },
+
+    'is taken back without an event, when the list of open orders shows the order': async (subject) => {
+      const { settle, show, outcome, open } = await startAbsent(subject);
+      await settle(60);
+      assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+      show(id, 'SUBMITTED', { ...terms, place_time: startedAt + 10 });
+      await settle(5);
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+      show(id, 'CANCELLED', terms);
+      await settle();
+      assert.equal(await open(), '0');
+    },
+
+    'is taken back without an event also months later, within the hour': async (subject) => {
+      const { state, settle, show, outcome, open } = await startAbsent(subject);
+      for (const days of [2, 100, 200]) {
+        state.now += days * 24 * 60 * minute;
+        await settle(60);
+        assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+      }
+      show(id, 'SUBMITTED', { ...terms, place_time: startedAt + 10 });
+      await settle(60);
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
+    'is compared with lists for as long as the order may live, and then no more': async (subject) => {
+      for (const [time_in_force, days] of [
+        ['GTC', 366],
+        ['DAY', 8],
+      ] as const) {
+        const { state, settle, journal } = await startAbsent(subject, { time_in_force });
+        const watched = async () => (await journal.unsettled('unseen', '', 10)).length;
+        state.now = startedAt + days * 24 * 60 * minute - 70 * minute;
+        await settle(60);
+        assert.equal(await watched(), 1, time_in_force);
+        await settle(11);
+        assert.equal(await watched(), 0, time_in_force);
+        const before = state.listed;
+        await settle(120);
+        assert.equal(state.listed, before);
+      }
+    },
+
+    'takes at most 2 % of the reads of lists that the published limit allows': async (subject) => {
+      const { state, settle } = await startAbsent(subject);
+      const readsOfDay = async () => {
+        const before = state.listed;
+        await settle(24 * 60);
+        return state.listed - before;
+      };
+      assert.deepEqual([await readsOfDay(), await readsOfDay()], [286, 24]);
+    },
+
+    'is taken back by a replacement, which leaves the order its entry': async (subject) => {
+      const { state, journal, settle, place, request, show, outcome, open } = await startAbsent(subject);
+      const stored = async () => (await journal.read([entryKey(id)])).get(entryKey(id))!;
+      const before = await stored();
+      show(id, 'SUBMITTED', { ...terms, place_time: startedAt + 10 });
+      state.outcome = taken;
+      const modify_orders = [{ client_order_id: id, quantity: '12' }];
+      assert.equal(codeOf(await request(replaceOrder, { modify_orders })), 'sent');
+      assert.deepEqual([await outcome(), await open()], ['accepted', '120']);
+      const { hash, attempt, record } = await stored();
+      assert.deepEqual([hash, attempt], [before.hash, before.attempt]);
+      const { user, asked } = JSON.parse(record);
+      assert.deepEqual([user, asked], ['ada', JSON.parse(before.record).asked]);
+      // The order that was sent first is that one, and a mass cancel for its user means it.
+      assert.deepEqual([await place(), state.sent], ['sent', 2]);
+      const shown = openOrderOf(state.shown.get(id)!, await stored());
+      assert.ok(meansOrder({ id: '1', at: state.now, scope: 'user ada', placedBefore: state.now }, shown));
+      show(id, 'CANCELLED', terms);
+      await settle();
+      assert.equal(await open(), '0');
+    },
+
+    'leaves its entry, where the order that shows is another one': async (subject) => {
+      const { state, journal, request, show, outcome } = await startAbsent(subject);
+      const { client_order_id: _, ...another } = newOrder({ ...terms, symbol: 'MSFT' });
+      show(id, 'SUBMITTED', { ...another, place_time: startedAt + 10 });
+      state.outcome = taken;
+      const modify_orders = [{ client_order_id: id, quantity: '12' }];
+      assert.equal(codeOf(await request(replaceOrder, { modify_orders })), 'sent');
+      assert.equal(await outcome(), 'refused');
+      const entry = (await journal.read([entryKey(id)])).get(entryKey(id))!;
+      assert.equal(JSON.parse(entry.record).placed_elsewhere, undefined);
     },
   },
 

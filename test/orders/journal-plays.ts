@@ -86,8 +86,26 @@ const begins = fc
       },
   );
 
+/** An answer, an absence, and an operator's words. */
+const record = fc.constantFrom(
+  { evidence: 'answer' },
+  { evidence: 'absence' },
+  { evidence: 'operator' },
+  { evidence: 'answer', ended: true },
+  { evidence: 'absence', unwatched: true },
+);
+
 const finishes = fc
-  .record({ name, attempt, state: fc.constantFrom('accepted', 'refused', 'unknown'), record: fc.string() })
+  .record(
+    {
+      name,
+      attempt,
+      state: fc.constantFrom('accepted', 'refused', 'unknown'),
+      record: record.map((outcome) => JSON.stringify({ outcome })),
+      over: fc.constantFrom('unseen', 'accepted'),
+    },
+    { requiredKeys: ['name', 'attempt', 'state', 'record'] },
+  )
   .map(
     ({ name, ...outcome }): Step =>
       (journal, prefix) =>
@@ -122,6 +140,7 @@ async function allOf(journal: CountingJournal, prefix: string, names: readonly s
     journal.exposed(`${prefix}-b`, 1000),
     journal.unsettled('placements', `${prefix}-b`, 1000),
     journal.unsettled('changes', `${prefix}-b`, 1000),
+    journal.unsettled('unseen', `${prefix}-b`, 1000),
   ]);
   return {
     entries: byKey([...entries.values()]),

@@ -191,7 +191,53 @@ export function orderJournalContract(name: string, create: () => OrderJournal | 
     assert.deepEqual(await listed(journal, 'placements', key, 1000), entries);
     assert.equal((await journal.read(entries.map((entry) => entry.key))).size, 130);
   });
+
+  check(
+    'what no sight settled is listed, and is replaced by what the upstream says',
+    async (journal, key) => {
+      const finish = (state: 'accepted' | 'refused' | 'unknown', word: keyof typeof words, over?: 'unseen') =>
+        journal.finish({
+          key,
+          attempt: 'first',
+          state,
+          record: JSON.stringify({ outcome: words[word] }),
+          ...(over && { over }),
+        });
+      const isListed = async () => (await listed(journal, 'unseen', key)).length === 1;
+      await stored(journal, key, 'unknown');
+      assert.deepEqual([await finish('refused', 'absence'), await isListed()], [true, true]);
+      // One word leaves another as it is, unless it is an operator's who takes it back.
+      assert.equal(await finish('accepted', 'operator'), false);
+      assert.equal(await finish('refused', 'absence'), false);
+      assert.equal(await finish('unknown', 'absence', 'unseen'), false);
+      assert.deepEqual([await finish('accepted', 'operator', 'unseen'), await isListed()], [true, true]);
+      assert.deepEqual(await listed(journal, 'placements', key), []);
+      assert.deepEqual([await finish('refused', 'answer'), await isListed()], [true, false]);
+      assert.equal(await finish('refused', 'operator', 'unseen'), false);
+      assert.equal(await finish('accepted', 'operator', 'unseen'), false);
+      assert.deepEqual([await finish('accepted', 'answer'), await isListed()], [true, false]);
+      assert.equal(await finish('refused', 'operator', 'unseen'), false);
+    },
+  );
+
+  check('an operator’s word about what was accepted is listed until a sight', async (journal, key) => {
+    await stored(journal, key, 'accepted');
+    const said = { key, attempt: 'first', state: 'accepted' } as const;
+    const ended = { ...said, record: '{"outcome":{"evidence":"answer","ended":true}}' };
+    assert.equal(await journal.finish(ended), false);
+    assert.equal(await journal.finish({ ...ended, over: 'accepted' }), true);
+    assert.equal((await listed(journal, 'unseen', key)).length, 1);
+    assert.equal(await journal.finish({ ...said, record: '{"outcome":{"evidence":"list"}}' }), true);
+    assert.deepEqual(await listed(journal, 'unseen', key), []);
+  });
 }
+
+/** Of an absence, of an operator and of the upstream: what replaces what. */
+const words = {
+  absence: { evidence: 'absence' },
+  operator: { evidence: 'operator' },
+  answer: { evidence: 'answer' },
+};
 
 /** Other tests have entries in the same store. */
 const listed = async (journal: OrderJournal, list: UnsettledList, prefix: string, limit = 100) =>
