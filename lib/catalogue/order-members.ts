@@ -157,6 +157,7 @@ function unknownMember(
   isAllowed: boolean,
 ): readonly PlaceFault[] {
   const meant = meantMember(operation, name);
+  if (meant === name) return [{ name: place, detail: 'belongs to another place of the request' }];
   if (meant !== undefined)
     return [{ name: place, detail: 'may be read as another member', allowed: `${meant}, where it belongs` }];
   return isAllowed ? [] : [{ name: place, detail: 'unknown member of an order' }];

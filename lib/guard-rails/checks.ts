@@ -42,7 +42,7 @@ type Check = (
   prices: Prices,
 ) => Omit<Failure, 'check' | 'at'> | undefined;
 
-const aRestricted = 'a restricted symbol';
+const aRestricted = 'a list of symbols';
 const collar = (limit: string) => `${limit} % from the last price`;
 
 type Repetitions = NonNullable<TradingLimits['max_duplicative_orders']>;

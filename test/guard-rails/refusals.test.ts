@@ -158,7 +158,7 @@ describe('what a block says of an order', () => {
       'a symbol that is restricted',
       { restricted_symbols: ['AAPL'] },
       market,
-      'restricted_symbols of this gateway is a restricted symbol, the order has AAPL. This symbol is not traded here.',
+      'restricted_symbols of this gateway is a list of symbols, the order has AAPL. This symbol is not traded here.',
     ],
     [
       'a price far from the last one',
