@@ -1,6 +1,7 @@
 /** Quotes as they come, over connections that come and go. */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { steadyClock } from '../kernel/age.ts';
 import type { Connection } from './connection.ts';
 import { type FollowedQuote, Quotes } from './followed.ts';
 import { type FollowOptions, overConnections } from './over-connections.ts';
@@ -51,7 +52,7 @@ export async function* follow<O extends StreamOperation>(
 ): AsyncGenerator<FollowUpdate<ItemOf<O['follows']>>, void, undefined> {
   type R = ItemOf<O['follows']>;
   const request = toRequest(operation, operation.path, input, {});
-  const quotes = new Quotes<R>(Date.now);
+  const quotes = new Quotes<R>(steadyClock(Date.now));
   const ageMs = (symbol: string) => quotes.ageMs(symbol);
   const take = (event: ServerSent) => {
     const { message, changed } = quotes.take(event);

@@ -12,6 +12,7 @@ import {
   responseKey,
 } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
+import { onSteadyClock } from '../kernel/age.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
 import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { accountOf } from './credential.ts';
@@ -65,7 +66,7 @@ export async function askResponses(
     rule,
     limits,
   }: { readonly key: string; readonly rule: Freshness } & Required<Pick<ResponseCall, 'limits'>>,
-  { upstream, timeoutMs }: Pick<CacheParts, 'upstream' | 'timeoutMs'>,
+  { upstream, timeoutMs, clock }: Pick<CacheParts, 'upstream' | 'timeoutMs' | 'clock'>,
 ): Promise<Outcome> {
   const { headers, deadline, caller = anonymousCaller } = request;
   const directives = readCacheDirectives(headers['cache-control']);
@@ -80,7 +81,7 @@ export async function askResponses(
     caller: { ...caller, unit: `${await accountOf(credential)}/${caller.unit}` },
     limits,
     ...directives,
-    ...(deadline !== undefined && { deadline }),
+    ...(deadline !== undefined && { deadline: onSteadyClock(clock, deadline) }),
     fetchMs: timeoutMs,
     async fetch(isOverQuota) {
       const isLast = isOverQuota && !context.priority;

@@ -14,6 +14,7 @@ import {
   viewOf,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { ageMsOf, onSteadyClock, steadyClock } from '../kernel/age.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';
 import { causedBy } from '../upstream/cause.ts';
 import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
@@ -64,7 +65,7 @@ export class CachedSnapshots {
 
   /** Why the upstream cannot be asked, when it failed a moment ago. */
   recentFailure(): Refusal | undefined {
-    return this.#upstream.recentFailure(this.#clock());
+    return this.#upstream.recentFailure(steadyClock(this.#clock)());
   }
 
   async ask({ request, valid: { query } }: Pick<CachedRead, 'request' | 'valid'>): Promise<Outcome> {
@@ -76,9 +77,9 @@ export class CachedSnapshots {
       caller: caller.unit,
       priority: priority === 'interactive' ? priority : 'events',
       ...directives,
-      ...(deadline !== undefined && { deadline }),
+      ...(deadline !== undefined && { deadline: onSteadyClock(this.#clock, deadline) }),
     });
-    const now = this.#clock();
+    const now = steadyClock(this.#clock)();
     if (outcome.kind === 'snapshots') return snapshotsFound(outcome, now, this.#staleAfterMs);
     if (outcome.kind === 'refused') return refused(fromUpstreamError(outcome.error));
     const failure = this.#upstream.recentFailure(now);
@@ -104,7 +105,7 @@ export function snapshotsFound(
       // Kept with the cached record, because most answers contain records that others contained before.
       snapshot.hash ??= hashOf(snapshot.record);
       const { symbol, record: bytes, sentAt, hash } = snapshot;
-      return { symbol, bytes, ageMs: now - sentAt, hash };
+      return { symbol, bytes, ageMs: ageMsOf(sentAt, now), hash };
     }),
     unknown: outcome.unknown,
     cacheResult: cacheResults[outcome.from],
@@ -119,7 +120,7 @@ export function snapshotsFound(
 const recordOf = ({ symbol, record, sentAt }: Snapshot, now: number): SnapshotRecord => ({
   symbol,
   bytes: record,
-  ageMs: now - sentAt,
+  ageMs: ageMsOf(sentAt, now),
 });
 
 /** After so long a caller over its quota of invalid symbols may try again. */

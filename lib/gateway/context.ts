@@ -21,7 +21,7 @@ export interface UpstreamUsage {
   attempts: number;
   /** For permits of the limiter, in milliseconds; absent when the limiter was not asked. */
   waitedMs?: number;
-  /** When the last attempt was about to leave, by the gateway's clock: after its wait for a permit. */
+  /** When the last attempt was about to leave, by the steady clock: after its wait for a permit. */
   sentAt?: number;
   /**
    * The app key of the last attempt, which is another account's when the secret changed meanwhile; never

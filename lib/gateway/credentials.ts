@@ -4,6 +4,7 @@
  * is malformed or refused, as it is when an operator has just set a wrong or not yet active one.
  */
 
+import { steadyClock } from '../kernel/age.ts';
 import { type Credential, type CredentialResult, type SigningPorts, toCredential } from './credential.ts';
 
 export type { Credential, CredentialResult } from './credential.ts';
@@ -62,6 +63,7 @@ export const createCredentials = (options: CredentialsOptions): Credentials => n
 
 class SecretCredentials implements Credentials {
   readonly #options: CredentialsOptions;
+  readonly #clock: () => number;
   readonly #timeToLiveMs: number;
   readonly #renewalPauseMs: number;
   #cached: CachedSecret | undefined;
@@ -76,20 +78,20 @@ class SecretCredentials implements Credentials {
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
+    this.#clock = steadyClock(options.clock);
     this.#timeToLiveMs = options.timeToLiveMs ?? 300_000;
     this.#renewalPauseMs = options.renewalPauseMs ?? 10_000;
   }
 
   async current(): Promise<CredentialResult> {
-    const now = this.#options.clock();
+    const now = this.#clock();
     if (this.#cached && now < this.#freshUntil) return { ok: true, credential: this.#cached.credential };
     return this.#failed && now < this.#failed.until ? this.#failed.result : this.#read();
   }
 
   async forRead(): Promise<CredentialResult> {
     const preferred = this.#preferred;
-    if (preferred && this.#options.clock() < preferred.until)
-      return { ok: true, credential: preferred.credential };
+    if (preferred && this.#clock() < preferred.until) return { ok: true, credential: preferred.credential };
     const result = await this.current();
     // An empty secret has no fallback: an operator empties it to shut the gateway.
     if (result.ok || result.code !== 'secret_invalid') return result;
@@ -103,7 +105,7 @@ class SecretCredentials implements Credentials {
     if (this.#preferred?.credential === refused) this.#preferred = undefined;
     if (this.#cached?.credential === refused || this.#reading) {
       if (!this.#reading) {
-        const now = this.#options.clock();
+        const now = this.#clock();
         if (now < this.#nextRenewal) return undefined;
         this.#nextRenewal = now + this.#renewalPauseMs;
       }
@@ -128,7 +130,7 @@ class SecretCredentials implements Credentials {
       .then((result) => {
         // After a failure to ask the source the next request asks again: the failure itself is slow enough.
         const lasting = !result.ok && result.code !== 'secret_unavailable';
-        this.#failed = lasting ? { result, until: this.#options.clock() + failurePauseMs } : undefined;
+        this.#failed = lasting ? { result, until: this.#clock() + failurePauseMs } : undefined;
         return result;
       })
       .finally(() => {
@@ -139,16 +141,16 @@ class SecretCredentials implements Credentials {
 
   /** The last good secret stays in use while the source cannot be asked. */
   async #readOnce(): Promise<CredentialResult> {
-    const { source, clock } = this.#options;
+    const { source } = this.#options;
     let text: string | undefined;
     try {
       text = await source.read();
     } catch {
       if (!this.#cached) return { ok: false, code: 'secret_unavailable' };
-      this.#freshUntil = clock() + this.#renewalPauseMs;
+      this.#freshUntil = this.#clock() + this.#renewalPauseMs;
       return { ok: true, credential: this.#cached.credential };
     }
-    this.#freshUntil = clock() + this.#timeToLiveMs;
+    this.#freshUntil = this.#clock() + this.#timeToLiveMs;
     if (this.#cached && text === this.#cached.text) return { ok: true, credential: this.#cached.credential };
     const result = toCredential(text, this.#options);
     this.#cached = result.ok && text !== undefined ? { text, credential: result.credential } : undefined;
@@ -157,7 +159,7 @@ class SecretCredentials implements Credentials {
 
   /** The promise itself is cached: concurrent requests share one read. */
   #previousCredential(): Promise<Credential | undefined> {
-    const now = this.#options.clock();
+    const now = this.#clock();
     if (now >= this.#nextPrevious) {
       this.#nextPrevious = now + this.#renewalPauseMs;
       this.#previous = this.#readPrevious();
@@ -177,6 +179,6 @@ class SecretCredentials implements Credentials {
   }
 
   #prefer(credential: Credential): void {
-    this.#preferred = { credential, until: this.#options.clock() + this.#renewalPauseMs };
+    this.#preferred = { credential, until: this.#clock() + this.#renewalPauseMs };
   }
 }

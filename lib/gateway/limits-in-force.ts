@@ -5,6 +5,7 @@
  */
 
 import { limitsText, type UpstreamLimits } from '../catalogue/limits.ts';
+import { steadyClock } from '../kernel/age.ts';
 import { type After, afterTimeout, type LimiterItem, type LimiterStore } from '../limiter/index.ts';
 
 export interface LimitsInForce {
@@ -73,6 +74,7 @@ export function createLimitsInForce({
   clock = Date.now,
   after = afterTimeout,
 }: LimitsInForceOptions): LimitsInForce {
+  const steady = steadyClock(clock);
   let known = 0;
   /** What this instance has decided and not stored yet. */
   let owed = 0;
@@ -105,10 +107,10 @@ export function createLimitsInForce({
     reading ??= settle()
       .then(
         () => {
-          readAgainAt = clock() + maxAgeMs;
+          readAgainAt = steady() + maxAgeMs;
         },
         () => {
-          readAgainAt = clock() + retryMs;
+          readAgainAt = steady() + retryMs;
         },
       )
       .finally(() => {
@@ -122,7 +124,7 @@ export function createLimitsInForce({
       return known;
     },
     async current() {
-      if (clock() >= readAgainAt) await refresh();
+      if (steady() >= readAgainAt) await refresh();
       return known;
     },
     async tighten(steps) {

@@ -4,6 +4,7 @@
  */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { steadyClock } from '../kernel/age.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import type { Refusal } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
@@ -68,6 +69,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
   const whole: CoreOptions = { ...options, operations: [operation], access: 'single-user' };
   checkOptions(whole);
   const { clock = Date.now, random = Math.random, upstreamTimeoutMs: timeoutMs = 10_000 } = options;
+  const steady = steadyClock(clock);
   const credentials = createCredentials({
     source: options.secrets,
     clock,
@@ -109,7 +111,8 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
         current.credential,
       );
       if (outcome.kind === 'refused') return outcome;
-      return { kind: 'answer', body: outcome.body, sentAt: context.usage.sentAt ?? clock() };
+      const { sentAt = steady() } = context.usage;
+      return { kind: 'answer', body: outcome.body, sentAt: sentAt + clock() - steady() };
     }
     return { ask, handle: ask };
   }

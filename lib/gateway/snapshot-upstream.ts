@@ -9,6 +9,7 @@ import {
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { steadyClock } from '../kernel/age.ts';
 import type { Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal, type RefusalCode, reportedUpstream, withoutRequestId } from '../problem.ts';
 import { type Caused, causedBy } from '../upstream/cause.ts';
@@ -70,7 +71,7 @@ export class SnapshotUpstream implements RefreshPermits {
     if (!limiter || !limits) return this.#granted(unlimitedPermit(), { credential, priority });
     const answer = await limiter.acquire({ appKey: credential.appKey, limits, priority, waitMs });
     if (answer.ok) return this.#granted(answer.permit, { credential, priority });
-    this.#failure = { refusal: limiterRefusal({ attempts: 0 }, answer), at: clock() };
+    this.#failure = { refusal: limiterRefusal({ attempts: 0 }, answer), at: steadyClock(clock)() };
     const isOwn = answer.reason === 'store_busy' || answer.reason === 'store_unavailable';
     return { ok: false, retryAfterMs: answer.retryAfterMs, ...(isOwn && { isOwn }) };
   };
@@ -103,7 +104,8 @@ export class SnapshotUpstream implements RefreshPermits {
     if (outcome.kind === 'answer') return outcome;
     const { refusal } = outcome;
     this.#report(refusal, symbols.length);
-    if (concernsAll.includes(refusal.code)) this.#failure = { refusal: forAll(refusal), at: clock() };
+    if (concernsAll.includes(refusal.code))
+      this.#failure = { refusal: forAll(refusal), at: steadyClock(clock)() };
     if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
     const isOwn = wasNotSent(outcome) || (isShort && refusal.code === 'upstream_timeout');
     return upstreamAnswer(refusal, isOwn);

@@ -4,6 +4,7 @@
  */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { steadyClock } from '../kernel/age.ts';
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import type { RequestContext } from './context.ts';
@@ -216,7 +217,7 @@ class SignedUpstream implements Upstream {
     // A permit counts the attempt itself, at the moment when the request leaves.
     if (!permit) context.usage.attempts++;
     context.usage.signedBy = appKey;
-    context.usage.sentAt = this.#options.clock();
+    context.usage.sentAt = steadyClock(this.#options.clock)();
     const token = accessToken !== undefined && { 'x-access-token': accessToken };
     return send(
       { ...signed, headers: { ...headers, ...token, ...signed.headers } },

@@ -3,6 +3,7 @@
  * over. A plain state machine over a clock; it knows neither requests nor hosts.
  */
 
+import { steadyClock } from './age.ts';
 import { type BackOff, backOffMs } from './pauses.ts';
 
 export interface CircuitBreakerOptions {
@@ -83,7 +84,7 @@ class Breaker<Failure> implements CircuitBreaker<Failure> {
   #open: Open<Failure> | undefined;
 
   constructor({ clock = Date.now, random = Math.random, failures = 5, pause }: CircuitBreakerOptions) {
-    this.#clock = clock;
+    this.#clock = steadyClock(clock);
     this.#random = random;
     this.#failures = failures;
     this.#pause = pause ?? { firstMs: 2000, maxMs: 15_000 };

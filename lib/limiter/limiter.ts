@@ -3,6 +3,7 @@
  * allows. Every request that leaves, a repeated one too, needs a permit of its own.
  */
 
+import { monotonicClock, steadyClock } from '../kernel/age.ts';
 import { type After, afterTimeout } from '../kernel/pauses.ts';
 import { LimiterClient } from './client.ts';
 import { createStoreClock } from './clock.ts';
@@ -120,7 +121,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     Object.entries(options.limits).map(([name, one]) => [name, windowOf(one, margins, reserve?.part ?? 0)]),
   );
   const clients = new Map<string, Promise<LimiterClient>>();
-  const clock = createStoreClock(ownClock);
+  const clock = createStoreClock(store.isOfOneProcess ? monotonicClock(ownClock) : steadyClock(ownClock));
   const startedAt = clock.now();
 
   async function createClient(appKey: string): Promise<LimiterClient> {

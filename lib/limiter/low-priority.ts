@@ -4,6 +4,7 @@
  * freely while many are left, and below a reserve only one at a time, with a pause after it.
  */
 
+import { steadyClock } from '../kernel/age.ts';
 import type { Limiter, LimiterReport } from './index.ts';
 
 export interface LowPriorityOptions {
@@ -37,8 +38,9 @@ const maxPauseMs = 30_000;
 export function createLowPriorityLimiter({
   reserve,
   pauseMs,
-  clock = Date.now,
+  clock: wall = Date.now,
 }: LowPriorityOptions): LowPriorityLimiter {
+  const clock = steadyClock(wall);
   /** By limit. */
   const notBefore = new Map<string, number>();
   function note(limit: string, isShort: boolean): void {

@@ -58,6 +58,8 @@ export type WriteAnswer =
  * };
  */
 export interface LimiterStore {
+  /** No other process writes to it: then no wall clock is compared, and none can shorten a window. */
+  readonly isOfOneProcess?: true;
   /** The item, or undefined where there is none. */
   read(key: string): Promise<LimiterItem | undefined>;
   /** All additions or none: only under this revision, and only if each counter exists and is in its bounds. */
@@ -103,6 +105,7 @@ export function createMemoryLimiterStore(): LimiterStore {
     return { written: true, item };
   };
   return {
+    isOfOneProcess: true,
     async read(key) {
       return items.get(key);
     },

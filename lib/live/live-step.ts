@@ -16,6 +16,7 @@ import {
   createSnapshotsByAccount,
   type SnapshotsByAccount,
 } from '../gateway/snapshots-by-account.ts';
+import { onSteadyClock, steadyClock } from '../kernel/age.ts';
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
 import { StreamDemand } from './stream-demand.ts';
@@ -105,7 +106,7 @@ function createStreams(
         return isSameKey && (await (parts.isInForce?.() ?? true));
       },
     },
-    clock,
+    clock: steadyClock(clock),
     sleep: wait,
     random,
     onFailure: options.onFailure ?? (() => {}),
@@ -144,11 +145,8 @@ function createStreams(
       }
       const view = viewOf(valid.query);
       const { unit } = request.caller ?? anonymousCaller;
-      const opened = demand.during(hub.open({ view, symbols, ...end, askFor }), {
-        caller: unit,
-        view,
-        symbols,
-      });
+      const call = { view, symbols, ...end, endsAt: onSteadyClock(clock, end.endsAt), askFor };
+      const opened = demand.during(hub.open(call), { caller: unit, view, symbols });
       const events = whenOver(whileReached(opened, reachNow, { clock, random }), free);
       return { kind: 'stream', events, body: new Uint8Array() };
     },

@@ -5,6 +5,7 @@
  */
 
 import type { Caller } from '../../identity/caller.ts';
+import { ageMsOf, steadyClock } from '../../kernel/age.ts';
 import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
 import {
   createRecentRefusals,
@@ -132,7 +133,6 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   const { maxBytes = 32 * 1024 * 1024, ...settings } = options;
   return new SharedResponses(
     {
-      clock: Date.now,
       sleep: sleepWithTimer,
       refusalMs: 1500,
       waitMs: 4000,
@@ -142,6 +142,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
       missesPerCaller: 150,
       missesPerMember: 60,
       ...settings,
+      clock: steadyClock(settings.clock ?? Date.now),
     },
     createResponseMemory(maxBytes),
   );
@@ -235,7 +236,7 @@ class SharedResponses implements ResponseCache {
   }
 
   #outcome(call: ResponseCall, answer: StoredResponse, from: ResponseSource): ResponseOutcome {
-    const ageMs = Math.max(0, this.#settings.clock() - answer.askedAt);
+    const ageMs = ageMsOf(answer.askedAt, this.#settings.clock());
     return { kind: answer.kind, answer, ageMs, ttlMs: call.freshness.freshMs - ageMs, from };
   }
 
@@ -243,7 +244,7 @@ class SharedResponses implements ResponseCache {
     const { refusalMs, minMaxAgeMs } = this.#settings;
     const { freshness, maxAgeMs = Number.POSITIVE_INFINITY } = call;
     const limitMs = answer.kind === 'refused' ? refusalMs : Math.max(minMaxAgeMs, maxAgeMs);
-    return now - answer.askedAt <= Math.min(freshness.freshMs, limitMs);
+    return ageMsOf(answer.askedAt, now) <= Math.min(freshness.freshMs, limitMs);
   }
 
   /** Whether it may be returned while another request refreshes it, or when no request can. */
@@ -251,7 +252,7 @@ class SharedResponses implements ResponseCache {
     if (answer?.kind !== 'answer' || call.maxAgeMs !== undefined) return false;
     const { freshMs, staleMs } = call.freshness;
     const maxStaleMs = Math.min(staleMs, call.maxStaleMs ?? Number.POSITIVE_INFINITY);
-    return now - answer.askedAt <= freshMs + maxStaleMs;
+    return ageMsOf(answer.askedAt, now) <= freshMs + maxStaleMs;
   }
 
   #fetchOnce(call: ResponseCall, old: StoredResponse | undefined): Promise<Fetched> {

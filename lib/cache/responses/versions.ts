@@ -3,6 +3,7 @@
  * it, of all instances: an answer under the new version was asked for after the change. No clocks are compared.
  */
 
+import { steadyClock } from '../../kernel/age.ts';
 import type { ResponseStore } from './store.ts';
 
 export interface VersionsOptions {
@@ -47,7 +48,8 @@ interface OwnVersion {
  * await versions.change('account-1');
  * (await versions.current('account-1')) === before; // false, in every instance on the store
  */
-export function createVersions({ store, clock, nonce = randomText }: VersionsOptions): Versions {
+export function createVersions({ store, clock: wall, nonce = randomText }: VersionsOptions): Versions {
+  const clock = steadyClock(wall);
   const own = new Map<string, OwnVersion>();
   let storeAwayUntil = Number.NEGATIVE_INFINITY;
 

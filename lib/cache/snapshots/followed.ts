@@ -1,5 +1,6 @@
 /** The snapshot cache for those who follow symbols: what is known of each, without a request for it. */
 
+import { ageMsOf } from '../../kernel/age.ts';
 import type { Snapshot } from './call.ts';
 import { createInstance, type SnapshotCacheOptions } from './instance.ts';
 import { defaultSnapshotOptions } from './options.ts';
@@ -38,7 +39,7 @@ export class FollowedSnapshots extends SharedSnapshotCache {
     const { memory, options, runtime } = this.instance;
     const now = runtime.clock();
     const snapshot = memory.entriesOf(view.id).entries.get(symbol);
-    const ageMs = now - (snapshot?.sentAt ?? Number.NEGATIVE_INFINITY);
+    const ageMs = ageMsOf(snapshot?.sentAt ?? Number.NEGATIVE_INFINITY, now);
     if (snapshot && ageMs <= options.expireAfterMs)
       return { kind: 'known', snapshot, stale: ageMs > options.staleAfterMs };
     if (symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now))

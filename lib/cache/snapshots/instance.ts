@@ -1,5 +1,6 @@
 /** The parts of the snapshot cache in one instance, put together. */
 
+import { steadyClock } from '../../kernel/age.ts';
 import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
 import { Contention } from './contention.ts';
 import { type DirectoryPorts, SymbolDirectory } from './directory.ts';
@@ -40,7 +41,7 @@ export function createInstance(ports: SnapshotCacheOptions): Instance {
   const { store, streamed } = ports;
   const options: SnapshotOptions = { ...defaultSnapshotOptions, ...ports.options };
   const runtime: Runtime = {
-    clock: ports.clock ?? Date.now,
+    clock: steadyClock(ports.clock ?? Date.now),
     sleep: ports.sleep ?? sleepWithTimer,
     random: ports.random ?? Math.random,
   };

@@ -1,5 +1,6 @@
 /** What memory holds of what a call asks for, and the outcome that it makes. */
 
+import { ageMsOf } from '../../kernel/age.ts';
 import { ageLimit, type SnapshotCall, type SnapshotOutcome } from './call.ts';
 import type { SnapshotMemory } from './memory.ts';
 import type { SnapshotOptions } from './options.ts';
@@ -34,8 +35,9 @@ export function readMemory(
   const unknown: string[] = [];
   for (const symbol of symbols) {
     const entry = entries.get(symbol);
-    if (entry && arrivedAt - entry.sentAt <= limit) found.push(entry);
-    else if (entry && now - entry.sentAt <= options.expireAfterMs) older.push(entry);
+    const ageMs = entry ? Math.max(arrivedAt - entry.sentAt, entry.sentAt - now) : 0;
+    if (entry && ageMs <= limit) found.push(entry);
+    else if (entry && ageMsOf(entry.sentAt, now) <= options.expireAfterMs) older.push(entry);
     else if (symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now))
       unknown.push(symbol);
     else if (!mayProbe && memory.isUnlisted(view.id, symbol)) unknown.push(symbol);
@@ -74,14 +76,14 @@ export function outcomeOf(
   }
   const { entries } = memory.entriesOf(view.id);
   const quotes = symbols.flatMap((symbol) => entries.get(symbol) ?? []);
-  const oldest = quotes.reduce((least, { sentAt }) => Math.min(least, sentAt), now);
+  const ageMs = quotes.reduce((most, { sentAt }) => Math.max(most, ageMsOf(sentAt, now)), 0);
   return {
     kind: 'snapshots',
     snapshots: quotes,
-    ageMs: now - oldest,
+    ageMs,
     unknown,
     from,
-    stale: now - oldest > options.staleAfterMs,
+    stale: ageMs > options.staleAfterMs,
     hasMaxAge: maxAgeMs !== undefined,
     pollAfterMs: Math.ceil(entries.size / options.maxSymbols) * options.paceMs,
   };

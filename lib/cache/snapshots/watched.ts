@@ -1,5 +1,6 @@
 /** What all instances ask for, and what they fetched, for one that neither serves nor refreshes: it reads, and writes nothing. */
 
+import { steadyClock } from '../../kernel/age.ts';
 import { sleep } from '../../kernel/pauses.ts';
 import { SnapshotMemory } from './memory.ts';
 import { defaultSnapshotOptions } from './options.ts';
@@ -21,8 +22,8 @@ export class WatchedSnapshots {
 
   constructor(store: SnapshotStore, runtime: Partial<Runtime> = {}) {
     const all = { clock: Date.now, sleep, random: Math.random, ...runtime };
-    this.#clock = all.clock;
-    this.#log = new RefreshLog(store, all, defaultSnapshotOptions, this.#memory);
+    this.#clock = steadyClock(all.clock);
+    this.#log = new RefreshLog(store, { ...all, clock: this.#clock }, defaultSnapshotOptions, this.#memory);
   }
 
   /** Reads what is new. Never rejects. */

@@ -1,0 +1,68 @@
+/** A limiter in one process whose machine's clock is put back or forward: it goes on, and no window holds more. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'vitest';
+import { createLimiter, createMemoryLimiterStore } from '../../lib/limiter/index.ts';
+import { passTo, passUntil, step, steps, useSteppedTime } from '../support/stepped-clock.ts';
+
+useSteppedTime();
+
+const limit = 60;
+const windowMs = 60_000;
+
+/** Asks for a permit each so often; the moments at which requests left. */
+async function ask(limiter: ReturnType<typeof createLimiter>, everyMs: number, forMs: number) {
+  const sentAt: number[] = [];
+  const end = performance.now() + forMs;
+  for (let at = performance.now(); at < end; at += everyMs) {
+    await passTo(at);
+    const call = limiter.acquire({ appKey: 'key', limits: ['api'], waitMs: everyMs / 2 });
+    const answer = await passUntil(call, 20);
+    if (answer.ok && answer.permit.consume()) sentAt.push(performance.now());
+  }
+  await passTo(end);
+  return sentAt;
+}
+
+const worstWindow = (sentAt: readonly number[]) =>
+  Math.max(...sentAt.map((from) => sentAt.filter((at) => at >= from && at < from + windowMs).length));
+
+const options = () => ({
+  store: createMemoryLimiterStore(),
+  bucket: 'test',
+  limits: { api: { requests: limit, perSeconds: 60 } },
+  // A hash takes turns of the true event loop, in each of which time passes here.
+  keyOf: () => 'key',
+  random: () => 0.5,
+});
+
+/** How long a limiter whose window is full grants nothing after a step. */
+async function refusedForMs(ms: number): Promise<number> {
+  const limiter = createLimiter(options());
+  await ask(limiter, 250, 30_000);
+  step(ms);
+  const steppedAt = performance.now();
+  while ((await ask(limiter, 250, 250)).length === 0)
+    if (performance.now() - steppedAt > 90_000) return Number.POSITIVE_INFINITY;
+  return performance.now() - steppedAt;
+}
+
+for (const ms of steps)
+  describe(`a step of ${ms / 1000} s`, () => {
+    test('leaves no window more than the limit, also with a limiter that began after it', async () => {
+      const shared = options();
+      const limiter = createLimiter(shared);
+      const sentAt = await ask(limiter, 250, 130_000);
+      step(ms);
+      const other = createLimiter(shared);
+      for (let index = 0; index < 13; index++)
+        sentAt.push(...(await ask(index % 2 ? limiter : other, 250, 10_000)));
+      assert.ok(worstWindow(sentAt) <= limit, `${worstWindow(sentAt)} in one window`);
+    });
+
+    test('neither ends nor prolongs a refusal by more than a second', async () => {
+      const [expected, found] = [await refusedForMs(0), await refusedForMs(ms)];
+      console.log(`  ${ms / 1000} s: refused for ${found} ms, without a step for ${expected} ms`);
+      assert.ok(Math.abs(found - expected) <= 1000, `for ${found} ms instead of ${expected}`);
+    });
+  });
