@@ -8,6 +8,7 @@ import { StartError } from '../environment.ts';
 import { didYouMean } from '../nearest-name.ts';
 import { refuse } from './command.ts';
 import { readText, secrets } from './credentials.ts';
+import { inLine, print } from './print.ts';
 
 const callable = operations.filter(({ legacyOf }) => !legacyOf);
 
@@ -53,9 +54,9 @@ export async function callOperation({
     const { status, requestId, isReplayed, text } = answer;
     // The body's text is not read and written again: its numbers keep all digits.
     const facts = JSON.stringify({ status, requestId, isReplayed });
-    console.log(json ? `${facts.slice(0, -1)},"data":${text || 'null'}}` : text);
+    print(json ? `${facts.slice(0, -1)},"data":${text || 'null'}}` : text);
   } catch (error) {
-    throw isClientError(error) ? new StartError(error.message.replaceAll('\n', ' ')) : error;
+    throw isClientError(error) ? new StartError(inLine(error.message)) : error;
   }
 }
 

@@ -7,6 +7,7 @@ import { StartError } from '../environment.ts';
 import { ConfigError } from '../stack/config-error.ts';
 import { versionOf } from '../version.ts';
 import { parse, UsageError } from './command.ts';
+import { printError } from './print.ts';
 import { table } from './table.ts';
 
 /** @returns the exit code */
@@ -20,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     return parsed.isError ? 2 : 0;
   } catch (error) {
     if (!(error instanceof StartError || error instanceof ConfigError)) throw error;
-    console.error(error.message);
+    printError(error.message);
     return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -9,6 +9,7 @@ import { subjectOf } from '../../lib/access/records.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { defined } from '../defined.ts';
+import { printError } from './print.ts';
 import type { Target } from './readers.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { isCalled, subjectWords } from './users-words.ts';
@@ -58,7 +59,7 @@ export async function deployedOrders({ target }: OrdersArguments): Promise<Order
     issuer: outputs.get(issuerOutput),
     clock: Date.now,
     say,
-    warn: (sentence) => console.error(sentence),
+    warn: printError,
   };
 }
 

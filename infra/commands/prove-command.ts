@@ -7,6 +7,7 @@ import { StartError } from '../environment.ts';
 import { configOf, stackNameOf } from '../stack/stages.ts';
 import { command, flag, refuse, value } from './command.ts';
 import { credentials, secrets } from './credentials.ts';
+import { print, printError } from './print.ts';
 import type { Proof } from './prove.ts';
 import type { ProvePorts } from './prove-day.ts';
 import { stageIn, urlIn } from './readers.ts';
@@ -60,8 +61,8 @@ export const prove = command({
     if (!proof) throw new StartError('You have not agreed: nothing was deployed.');
     const { isProven } = await import('./prove-report.ts');
     const files = await writeReport(out, proof);
-    console.log(`The report is in ${files.join(' and ')}.`);
-    for (const one of proof.report.left) console.log(`Left: ${one}`);
+    print(`The report is in ${files.join(' and ')}.`);
+    for (const one of proof.report.left) print(`Left: ${one}`);
     return isProven(proof.report) ? 0 : 1;
   },
 });
@@ -84,7 +85,7 @@ async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
     destroy: () => cdk('destroy', '--force'),
     outputs: () => outputsOf(stackNameOf(stage)),
     confirm: (question) => (yes ? Promise.resolve(true) : ask(question)),
-    say: (line) => console.error(line),
+    say: printError,
     clock: Date.now,
     pause: (ms) => pause(ms),
     interrupted: interrupted.signal,

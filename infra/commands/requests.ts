@@ -12,6 +12,7 @@ import { createSigner, explain, SignError } from '../../lib/signer/index.ts';
 import { createVerifier, type ReceivedRequest } from '../../lib/verifier/index.ts';
 import { StartError } from '../environment.ts';
 import { readText, secrets } from './credentials.ts';
+import { print } from './print.ts';
 
 interface Request {
   readonly url: string;
@@ -40,9 +41,9 @@ export async function signRequest(given: Request): Promise<void> {
   const { APP_KEY, APP_SECRET } = await secrets(given.credentials, ['APP_KEY', 'APP_SECRET']);
   const input = await inputOf(given);
   const signed = await signable(() => createSigner({ appKey: APP_KEY, appSecret: APP_SECRET }).sign(input));
-  if (given.json) return console.log(JSON.stringify(signed));
-  console.log(`${signed.method} ${signed.url}`);
-  for (const [name, text] of Object.entries(signed.headers)) console.log(`${name}: ${text}`);
+  if (given.json) return print(JSON.stringify(signed));
+  print(`${signed.method} ${signed.url}`);
+  for (const [name, text] of Object.entries(signed.headers)) print(`${name}: ${text}`);
 }
 
 interface Explained extends Request {
@@ -64,7 +65,7 @@ export async function explainRequest({ nonce, timestamp, compare, ...given }: Ex
       ...(compareWith !== undefined && { compareWith }),
     }),
   );
-  console.log(given.json ? JSON.stringify(steps) : words());
+  print(given.json ? JSON.stringify(steps) : words());
 }
 
 interface Verified {
@@ -88,10 +89,10 @@ export async function verifyRequest({
     secretOf: (appKey) => (appKey === APP_KEY ? APP_SECRET : undefined),
     ...(tolerance !== undefined && { toleranceSeconds: tolerance }),
   }).verify(received);
-  if (json) console.log(JSON.stringify(verification));
-  else if (verification.ok) console.log('The signature is that of this request, app key and secret.');
+  if (json) print(JSON.stringify(verification));
+  else if (verification.ok) print('The signature is that of this request, app key and secret.');
   // The detail may be an app key.
-  else console.log(`Refused: ${verification.code}. countersign explain shows what is signed.`);
+  else print(`Refused: ${verification.code}. countersign explain shows what is signed.`);
   return verification.ok ? 0 : 1;
 }
 
@@ -125,12 +126,12 @@ export async function verifyVectors({
       throw new StartError(`--vectors must be JSON like ${form}: ${name} is not.`);
     }
   const wrong = results.filter(({ ok }) => !ok);
-  if (json) console.log(JSON.stringify({ ok: wrong.length === 0, results }));
+  if (json) print(JSON.stringify({ ok: wrong.length === 0, results }));
   else
-    console.log(
+    print(
       `${results.length - wrong.length} of ${results.length} vectors have the signature that is computed here.`,
     );
-  if (!json) for (const { name } of wrong) console.log(`Another signature: ${name}`);
+  if (!json) for (const { name } of wrong) print(`Another signature: ${name}`);
   return wrong.length === 0 && results.length > 0 ? 0 : 1;
 }
 

@@ -8,6 +8,7 @@ import { AccessChangeError } from '../../lib/access/change.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { ControlChangeError } from '../../lib/guard-rails/control-changes.ts';
 import { StartError } from '../environment.ts';
+import { print } from './print.ts';
 import type { Target } from './readers.ts';
 import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
 
@@ -46,7 +47,7 @@ export async function sealedStack({ stackName }: Target, table: string, lacks: s
       const store = createDynamoAccessStore({ client, tableName: output(accessTableOutput) });
       return createAccessAdmin({ store, identity, by });
     },
-    say: (line: string) => console.log(line),
+    say: print,
   };
 }
 

@@ -21,6 +21,7 @@ import {
 import { Mistakes } from '../mistakes.ts';
 import { readUpstreamFaults } from '../simulator/faults-variable.ts';
 import { startSimulator } from '../simulator/index.ts';
+import { print } from './print.ts';
 
 function readSettings(env: Environment) {
   const mistakes = new Mistakes(StartError);
@@ -65,17 +66,15 @@ export const simulate = (json: boolean) =>
     const { url, events, marketStream } = simulator;
     if (json) {
       const streams = { eventsPort: events.port, marketStreamPort: marketStream?.port };
-      console.log(JSON.stringify({ url, ...streams, ...credentials }));
+      print(JSON.stringify({ url, ...streams, ...credentials }));
       return [simulator];
     }
-    console.log(`Simulated upstream on ${url}`);
-    console.log(`Event stream on 127.0.0.1:${events.port} (gRPC, plaintext)`);
+    print(`Simulated upstream on ${url}`);
+    print(`Event stream on 127.0.0.1:${events.port} (gRPC, plaintext)`);
     if (marketStream)
-      console.log(
-        `Market-data stream on 127.0.0.1:${marketStream.port} (MQTT, plaintext; WebSocket at /mqtt)`,
-      );
-    console.log(`App key: ${credentials.appKey}`);
-    if (!given) console.log(`App secret: ${credentials.appSecret} (invented for this run)`);
-    for (const sentence of misspelt) console.log(sentence);
+      print(`Market-data stream on 127.0.0.1:${marketStream.port} (MQTT, plaintext; WebSocket at /mqtt)`);
+    print(`App key: ${credentials.appKey}`);
+    if (!given) print(`App secret: ${credentials.appSecret} (invented for this run)`);
+    for (const sentence of misspelt) print(sentence);
     return [simulator];
   });

@@ -6,6 +6,7 @@
 import { getConfig, getStockQuotes, getStockSnapshots, listAccounts } from '../../lib/catalogue/index.ts';
 import { type Cause, productIn } from '../../lib/upstream/cause.ts';
 import { diagnose } from '../diagnose.ts';
+import { inLine } from './print.ts';
 
 export interface SmokeResult {
   readonly healthy: boolean;
@@ -165,5 +166,9 @@ function parsed(text: string): unknown {
 /** The server may be any: only members that are text are read. */
 function membersOf(body: unknown): Readonly<Record<string, string | undefined>> {
   if (typeof body !== 'object' || body === null) return {};
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value === 'string'));
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, inLine(value)]] : [],
+    ),
+  );
 }

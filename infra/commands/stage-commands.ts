@@ -4,11 +4,12 @@ import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
 import { command, flag, operand, operands, refuse, value } from './command.ts';
 import { credentials, secrets } from './credentials.ts';
+import { print, printError } from './print.ts';
 import { deployed, json, stage, targetOf, urlIn, whole, wholeIn } from './readers.ts';
 
 /** Prints a verdict; it is a fault unless it is known to be good. */
 function conclude(isGood: boolean | null, words: string, asJson: object | undefined): number {
-  console.log(asJson ? JSON.stringify(asJson) : words);
+  print(asJson ? JSON.stringify(asJson) : words);
   return isGood ? 0 : 1;
 }
 
@@ -59,7 +60,7 @@ export const secret = command({
       );
     const { setSecret, usableSecret } = await import('./secret-set.ts');
     const ofToken = await setSecret(stackName, await usableSecret(await text(process.stdin)));
-    console.log(
+    print(
       `The secret of ${stackName} is set; functions use it within five minutes, or at once when the upstream refuses the one before. ${ofToken}`.trimEnd(),
     );
   },
@@ -72,8 +73,8 @@ export const token = command({
   async run({ stackName, json }) {
     const { deployedPorts, renewToken } = await import('./token.ts');
     const ports = await deployedPorts(stackName);
-    const state = await renewToken(json ? { ...ports, say: (line) => console.error(line) } : ports);
-    if (json) console.log(JSON.stringify({ stack: stackName, ...state }));
+    const state = await renewToken(json ? { ...ports, say: printError } : ports);
+    if (json) print(JSON.stringify({ stack: stackName, ...state }));
   },
 });
 
@@ -81,7 +82,7 @@ export const limits = command({
   options: { ...deployed, reset: flag('ends the tighter limits'), json },
   examples: ['--stage prod', '--stage prod --reset'],
   check: ({ reset, json, ...given }) => ({ reset, json, target: targetOf(given) }),
-  run: async (given) => console.log(await (await import('./limits.ts')).limitsCommand(given)),
+  run: async (given) => print(await (await import('./limits.ts')).limitsCommand(given)),
 });
 
 export const status = command({
@@ -90,7 +91,7 @@ export const status = command({
   check: ({ watch, json, ...given }) => ({ watch, json, target: targetOf(given) }),
   async run({ target, ...given }) {
     const { deployedStatus, isWell, showStatus } = await import('./status.ts');
-    return isWell(await showStatus(given, deployedStatus(target), console.log)) ? 0 : 1;
+    return isWell(await showStatus(given, deployedStatus(target), print)) ? 0 : 1;
   },
 });
 
@@ -108,7 +109,7 @@ export const cost = command({
   async run({ json, ...given }) {
     const { billInWords, billOf } = await import('./bill.ts');
     const bill = await billOf(given);
-    console.log(json ? JSON.stringify(bill) : billInWords(given, bill));
+    print(json ? JSON.stringify(bill) : billInWords(given, bill));
   },
 });
 

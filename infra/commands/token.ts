@@ -12,6 +12,7 @@ import {
 } from '../../lib/access-token/calls.ts';
 import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
 import { StartError } from '../environment.ts';
+import { print } from './print.ts';
 import { changesTooOften, maxTries, membersOf } from './secret-set.ts';
 import { outputOf, outputsOf, type StackSecret, secretOutput, stackSecret } from './stack-secret.ts';
 
@@ -44,7 +45,7 @@ export async function deployedPorts(stackName: string): Promise<TokenPorts> {
     callsFor: (credential) => createTokenCalls({ baseUrl, credential }),
     clock: Date.now,
     pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    say: (line) => console.log(line),
+    say: print,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../lib/client/index.ts';
 import { StartError } from '../environment.ts';
 import { secrets } from './credentials.ts';
+import { inLine, print } from './print.ts';
 
 interface Snapshot {
   readonly price?: string | null | undefined;
@@ -43,11 +44,11 @@ export async function watchQuotes({ symbols, gateway, category, credentials, jso
       const lines = isTable ? tableOf(update, symbols) : json ? jsonLinesOf(update) : linesOf(update);
       // Up over the table before, which goes.
       if (isTable && drawn > 0) process.stdout.write(`\x1b[${drawn}A\x1b[J`);
-      for (const line of lines) console.log(line);
+      for (const line of lines) print(line);
       drawn = lines.length;
     }
   } catch (error) {
-    throw isClientError(error) ? new StartError(error.message.replaceAll('\n', ' ')) : error;
+    throw isClientError(error) ? new StartError(inLine(error.message)) : error;
   }
 }
 
@@ -56,7 +57,9 @@ const columns = ['symbol', 'price', 'bid', 'ask', 'volume', 'state', 'age'] as c
 const cellsOf = (quote: FollowedQuote<Snapshot> | undefined, ageMs: number | undefined, symbol: string) => {
   const { price, bid, ask, volume }: Snapshot = quote?.record ?? {};
   const age = ageMs === undefined ? undefined : `${(ageMs / 1000).toFixed(1)} s`;
-  return [symbol, price, bid, ask, volume, quote?.state ?? 'waiting', age].map((cell) => String(cell ?? '-'));
+  return [symbol, price, bid, ask, volume, quote?.state ?? 'waiting', age].map((cell) =>
+    inLine(String(cell ?? '-')),
+  );
 };
 
 /** All symbols, in the order in which they were named. */
@@ -76,7 +79,7 @@ export function tableOf(
     isConnected
       ? cause === undefined
         ? ''
-        : `Not refreshed: ${cause}`
+        : `Not refreshed: ${inLine(cause)}`
       : 'The connection was lost; it is made again.',
   ];
 }

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test, vi } from 'vitest';
@@ -10,6 +11,7 @@ import { jsonLinesOf, linesOf, tableOf } from '../../infra/commands/watch.ts';
 import { type LocalRun, startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { orderBody } from '../support/core.ts';
+import { urlFor } from '../support/listening.ts';
 import { launcher } from '../support/process.ts';
 import { run } from './run.ts';
 
@@ -149,4 +151,68 @@ test('a table on a terminal, lines otherwise', () => {
   const lost = { ...update, isConnected: false };
   assert.match(tableOf(lost, ['AAPL'])[2] ?? '', /connection was lost/);
   assert.match(linesOf(lost)[0] ?? '', /connection was lost/);
+});
+
+/** Sets the title of a terminal, climbs over what stands there, forges a line, and speaks to a CI. */
+const hostile = '::error::a\u001b]0;title\u0007\u009b2K\r\nforged\u2028line \u202e##[add-path]b ##vso[task]c';
+
+/** As JSON may have it in a text. */
+const unescaped = [...hostile].filter((char) => char >= ' ').join('');
+
+/** @param expected how many lines it has, each with its end */
+function isHarmless(text: string, expected: number): void {
+  assert.doesNotMatch(text, /(?!\n)\p{Cc}|[\u2028\u202e]|^\s*::|##(vso)?\[/mu);
+  assert.equal(text.split('\n').length - 1, expected, text);
+}
+
+test('what others write moves no cursor, begins no line, and is no command of a CI', async (t) => {
+  const refusal = { code: 'upstream_rejected', detail: hostile, message: hostile, request_id: hostile };
+  const url = await urlFor(
+    t,
+    createServer(({ url }, response) => {
+      if (url?.endsWith('/health')) response.end('{"status":"ok"}');
+      else if (url?.endsWith('/config')) response.end('{"token_check_enabled":false}');
+      else if (url?.includes('symbol=')) response.end(`[ "${unescaped}" ]\r\n`);
+      else
+        response.writeHead(422, { 'content-type': 'application/problem+json' }).end(JSON.stringify(refusal));
+    }),
+  );
+  const words = ['symbols=AAPL', 'category=US_STOCK', '--gateway', url];
+  const refused = await run(['call', 'getStockSnapshots', ...words]);
+  assert.equal(refused.code, 1);
+  isHarmless(refused.err, 1);
+  const smoked = await run(['smoke', url]);
+  assert.equal(smoked.code, 1);
+  isHarmless(smoked.out + smoked.err, 1);
+  const answered = await run([
+    'call',
+    'getStockQuotes',
+    'symbol=AAPL',
+    'category=US_STOCK',
+    '--gateway',
+    url,
+  ]);
+  isHarmless(answered.out, 2);
+  assert.deepEqual(JSON.parse(answered.out), [unescaped]);
+  const record = { price: hostile };
+  const update = {
+    quotes: new Map([['AAPL', { record, state: 'live' as const }]]),
+    changed: new Set(['AAPL']),
+    ageMs: () => 0,
+    isConnected: true,
+    cause: hostile,
+  };
+  isHarmless(`${tableOf(update as never, ['AAPL']).join('\n')}\n`, 3);
+  isHarmless(`${linesOf(update as never).join('\n')}\n`, 1);
+});
+
+test('a command prints by one printer', () => {
+  const folder = new URL('../../infra/commands/', import.meta.url);
+  const others = readdirSync(folder).filter(
+    (name) =>
+      name.endsWith('.ts') &&
+      /console\.|std(out|err)\.write/.test(readFileSync(new URL(name, folder), 'utf8')),
+  );
+  // Logs of a run; a document, and the cursor of a terminal, as bytes.
+  assert.deepEqual(others, ['local-commands.ts', 'print.ts', 'start.ts', 'watch.ts']);
 });
