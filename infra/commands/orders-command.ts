@@ -27,7 +27,9 @@ export function sinceIn(text: string, now: number = Date.now()): number {
 }
 
 const decisionIn = (text: string) =>
-  text === 'accepted' || text === 'no_effect' ? text : refuse('must be accepted or no_effect.');
+  text === 'accepted' || text === 'no_effect' || text === 'ended'
+    ? text
+    : refuse('must be accepted, no_effect or ended.');
 
 const tableIn = (text: string) =>
   text === 'journal' || text === 'controls' || text === 'users'
@@ -79,14 +81,17 @@ export const orders: Group = {
     }),
   ],
   decide: [
-    'says what became of an order that has been unknown for twenty minutes',
+    'says what became of an order that has been unknown for twenty minutes, or that an order has ended',
     command({
       options: {
         account: value('<id>', 'its account', accountIn),
-        clientOrderId: value('<id>', 'the order'),
+        clientOrderId: value(
+          '<id>',
+          'the order; with --as ended, absent for all that limits count of the account',
+        ),
         as: value(
           '<what>',
-          'accepted: it counts until the upstream shows its end; no_effect: its id is free',
+          'accepted: it counts until the upstream shows its end; no_effect: its id is free; ended: it was placed, and limits count it no longer',
           decisionIn,
         ),
         reason: value('<text>', 'why: the audit keeps it'),
@@ -94,20 +99,21 @@ export const orders: Group = {
       },
       examples: [
         '--stage prod --account 1234567 --client-order-id gw-20261021-000001 --as no_effect --reason "the broker has no such order"',
+        '--stage prod --account 1234567 --as ended --reason "the account left the app key"',
       ],
-      more: 'Look the order up at the broker first. One that shows after no_effect is accepted again.',
-      check: ({ account, clientOrderId, as: decision, reason, ...target }): DecideArguments =>
-        account === undefined || clientOrderId === undefined
-          ? refuse('--account and --client-order-id must say which order is meant.')
-          : decision === undefined
-            ? refuse('--as must be accepted or no_effect.')
-            : {
-                account,
-                clientOrderId,
-                decision,
-                reason: wanted(reason, 'the audit'),
-                target: targetOf(target),
-              },
+      more: 'no_effect and ended look at the upstream first: an order that it shows is not decided against. One that shows later is accepted again, and counts. What an operator decided, an operator may decide again.',
+      check: ({ account, clientOrderId, as: decision, reason, ...target }): DecideArguments => {
+        if (decision === undefined) return refuse('--as must be accepted, no_effect or ended.');
+        if (account === undefined || (clientOrderId === undefined && decision !== 'ended'))
+          return refuse('--account and --client-order-id must say which order is meant.');
+        return {
+          account,
+          ...defined({ clientOrderId }),
+          decision,
+          reason: wanted(reason, 'the audit'),
+          target: targetOf(target),
+        };
+      },
       async run(given) {
         const { decide, deployedDecision } = await import('./orders-decide.ts');
         await decide(given, await deployedDecision(given));

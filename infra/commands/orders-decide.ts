@@ -4,6 +4,8 @@
  */
 
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
+import { createGateway } from '../../lib/gateway/index.ts';
+import { createGatewayOrderReads, orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import {
   type DecidedOrder,
@@ -16,6 +18,8 @@ import { orderJournalTableOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
 import type { Target } from './readers.ts';
 import { asStartError, sealedStack } from './sealed-stack.ts';
+import { secretOutput, stackSecret } from './stack-secret.ts';
+import { upstreamOutput } from './token.ts';
 
 export interface DecideArguments extends DecidedOrder {
   readonly target: Target;
@@ -29,15 +33,23 @@ export interface DecidePorts extends DecisionParts {
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedDecision({ target }: Pick<DecideArguments, 'target'>): Promise<DecidePorts> {
-  const { stackName, store, identity, say } = await sealedStack(
+  const { stackName, store, identity, say, output } = await sealedStack(
     target,
     orderJournalTableOutput,
     'has no journal of orders: open the group orders',
   );
   const { names, sealer } = identity;
+  const secret = stackSecret(stackName, output(secretOutput));
+  const gateway = createGateway({
+    operations: orderReadOperations,
+    upstreamBaseUrl: output(upstreamOutput),
+    secrets: { read: async () => (await secret.read())?.text },
+    access: 'single-user',
+  });
   return {
     stackName,
     journal: createDynamoOrderJournal({ ...store, sealer, timeoutMs: 10_000 }),
+    orders: createGatewayOrderReads({ gateway, maxWaitMs: 10_000 }),
     names,
     by: await operatorArn(),
     clock: Date.now,
@@ -49,15 +61,21 @@ export async function deployedDecision({ target }: Pick<DecideArguments, 'target
 /** @throws StartError in one sentence; nothing was decided then */
 export async function decide(given: DecideArguments, ports: DecidePorts): Promise<void> {
   const { stackName, say } = ports;
-  const { clientOrderId, decision } = given;
+  const { account, clientOrderId, decision } = given;
   try {
-    const isReleased = await decideOrder(ports, given);
-    say(
-      `${clientOrderId} is ${decision} in ${stackName} now; countersign orders audit has it, with the reason.`,
-    );
+    const { isReleased, ended, saw } = await decideOrder(ports, given);
+    if (saw) say(saw);
+    const what = clientOrderId ?? `What limits counted of account ${account} (orders: ${ended})`;
+    say(`${what} is ${decision} in ${stackName} now; countersign orders audit has it, with the reason.`);
     if (decision === 'accepted') say('It counts until the upstream shows its end.');
-    else if (isReleased) say('Its id is free, and limits count nothing of it.');
-    else say('Limits count it until the next run of the settlement.');
+    else if (!isReleased)
+      say('Limits count it until the next run of the settlement, or until it is ended again.');
+    else
+      say(
+        decision === 'ended'
+          ? 'Limits count nothing of it.'
+          : 'Its id is free, and limits count nothing of it.',
+      );
   } catch (error) {
     if (error instanceof DecisionRefused) throw new StartError(`Nothing was decided. ${error.message}`);
     throw asStartError(error, `The journal of ${stackName} cannot be read or written`);

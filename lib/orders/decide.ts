@@ -1,21 +1,29 @@
 /**
- * An operator's word for an order that no evidence decides. It is written as evidence is, and weighs least: an order that
- * shows after all is accepted, and counts again. No function has this in its bundle.
+ * An operator's word for an order that no evidence decides, or whose end no read shows. It is written as evidence is, and
+ * weighs least: an order that shows after all is accepted, and counts again, and an operator may take the word back. No
+ * function has this in its bundle.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
 import { isReason } from '../guard-rails/control-changes.ts';
 import { CountersignError } from '../signer/errors.ts';
 import { type CountingJournal, isOver, type JournalEntry } from './journal.ts';
+import type { OrderReads } from './order-reads.ts';
+import { isFinal } from './order-state.ts';
 import { orderKey } from './parts.ts';
 import { readRecord, withOutcome } from './record.ts';
-import { releaseExposure } from './release-ended.ts';
+import { countedIn, mayHaveEnded, recount, releaseExposure, settleSeen } from './release-ended.ts';
 
-/** `no_effect`: nothing was placed; the id is free, and counters have nothing of it any more. */
-export type Decision = 'accepted' | 'no_effect';
+/**
+ * `no_effect`: nothing was placed; the id is free, and counters have nothing of it any more. `ended`: it was placed, and
+ * counters have nothing of it any more.
+ */
+export type Decision = 'accepted' | 'no_effect' | 'ended';
 
 export interface DecisionParts {
   readonly journal: CountingJournal;
+  /** An order that they show is not decided against. */
+  readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
   readonly names: KeyedNames;
   /** Who decides, for the audit: an operator's ARN, for example. */
   readonly by: string;
@@ -25,9 +33,19 @@ export interface DecisionParts {
 
 export interface DecidedOrder {
   readonly account: string;
-  readonly clientOrderId: string;
+  /** Absent: each order of the account that counters have, where the decision is `ended`. */
+  readonly clientOrderId?: string;
   readonly decision: Decision;
   readonly reason: string;
+}
+
+export interface Decided {
+  /** False where counters could not be changed: the settlement does it in its next run. */
+  readonly isReleased: boolean;
+  /** How many orders have ended. */
+  readonly ended?: number;
+  /** What the upstream showed of it before that, in words; absent where nothing was read. */
+  readonly saw?: string;
 }
 
 /** Nothing was decided. The message is for the operator. */
@@ -37,51 +55,137 @@ export class DecisionRefused extends CountersignError<'decision_refused'> {
 
 /** From the last moment of sending: evidence has had its time, and an alarm says that it decided nothing. */
 export const undecidedAfterMs = 20 * 60_000;
+/** Of orders that counters have. */
+const maxEntries = 10_000;
 
 /**
- * @returns false where `no_effect` is written, and counters could not be changed: the settlement does it in its next run
- * @throws DecisionRefused for an order that is not unknown for long enough, is known by now, or was not placed here
+ * @throws DecisionRefused for an order that is not unknown for long enough, is known by now, shows at the upstream, or was
+ * not placed here
  *
  * @example
  * await decideOrder(parts, { account: '1234567', clientOrderId: 'a', decision: 'no_effect', reason: 'the desk says so' });
  */
-export async function decideOrder(
-  { journal, names, by, clock, sleep }: DecisionParts,
-  { account, clientOrderId, decision, reason }: DecidedOrder,
-): Promise<boolean> {
-  if (!isReason(reason)) throw refuse('A reason has 1 to 500 visible characters.');
+export async function decideOrder(parts: DecisionParts, order: DecidedOrder): Promise<Decided> {
+  if (!isReason(order.reason)) throw refuse('A reason has 1 to 500 visible characters.');
+  return order.decision === 'ended' ? endOrders(parts, order) : decideOne(parts, order);
+}
+
+async function decideOne(parts: DecisionParts, order: DecidedOrder): Promise<Decided> {
+  const { journal, names, clock } = parts;
+  const { account, clientOrderId = '', decision } = order;
   const key = await orderKey(names, { account, clientOrderId });
   const entry = (await journal.read([key])).get(key);
   if (!entry) throw refuse('The journal has no order of this id in this account.');
-  if (entry.state === 'accepted' || entry.state === 'refused')
-    throw refuse(`The order is ${entry.state}: what is known is not decided.`);
-  const now = clock();
-  if (!isOver(entry, now - undecidedAfterMs)) {
+  const { outcome } = readRecord(entry.record);
+  const isKnown = entry.state === 'accepted' || entry.state === 'refused';
+  const isOperators = outcome?.evidence === 'operator' || (outcome?.ended && decision === 'accepted');
+  if (isKnown && !isOperators) throw refuse(`The order is ${entry.state}: what is known is not decided.`);
+  if (!isKnown && !isOver(entry, clock() - undecidedAfterMs)) {
     const at = new Date(entry.sendBy + undecidedAfterMs).toISOString();
     throw refuse(`Evidence may still decide: an operator may about a minute after ${at}.`);
   }
+  const saw = decision === 'no_effect' ? await lookUp(parts, entry, account, clientOrderId) : undefined;
   const state = decision === 'accepted' ? 'accepted' : 'refused';
-  const record = recordOf(entry, { state, by, reason, clientOrderId }, now);
-  if (!(await journal.finish({ key, attempt: entry.attempt, state, record })))
+  const record = recordOf(entry, order, parts);
+  const { attempt } = entry;
+  if (!(await journal.finish({ key, attempt, state, record, ...(isKnown && { over: 'unseen' }) })))
     throw refuse('Evidence was faster: ask for the outcome.');
-  if (state === 'accepted') return true;
-  return releaseExposure({ ...entry, state }, { journal, sleep });
+  if (state === 'refused')
+    return { isReleased: await releaseExposure({ ...entry, state }, parts), ...(saw && { saw }) };
+  // An earlier word took it out of the counters.
+  if (entry.exposure === undefined && outcome?.exposure !== undefined)
+    await recount(entry, outcome.exposure, parts);
+  return { isReleased: true };
 }
 
+/** @throws DecisionRefused when the upstream shows what became of the order */
+async function lookUp(
+  { orders, journal, ...parts }: DecisionParts,
+  entry: JournalEntry,
+  account: string,
+  clientOrderId: string,
+): Promise<string> {
+  try {
+    const found = await orders.order(account, clientOrderId);
+    if (found === 'not_found') return 'The upstream does not show it.';
+    const sight = { by: 'look_up', found } as const;
+    const settled = await settleSeen(entry, sight, (outcome) => journal.finish(outcome), {
+      journal,
+      ...parts,
+    });
+    const shows = `The upstream shows an order of this id, ${found.state.status}`;
+    if (settled) throw refuse(`${shows}: by that, this order is ${settled.state}.`);
+    return `${shows}, which may be another one.`;
+  } catch (error) {
+    return notRead(error);
+  }
+}
+
+/** Ends what counters have of an order whose end no read shows, as of an account that the app key has no more. */
+async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Decided> {
+  const { journal, orders, clock } = parts;
+  const { account, clientOrderId } = order;
+  const counted = (await journal.exposed('-', maxEntries))
+    .flatMap((entry) => countedIn(entry) ?? [])
+    .filter((one) => one.account === account)
+    .filter(({ ids, record: { client_order_id: id } }) =>
+      clientOrderId === undefined
+        ? true
+        : id === undefined
+          ? ids.includes(clientOrderId)
+          : id === clientOrderId,
+    );
+  if (counted.length === 0) throw refuse('Limits count nothing of it.');
+  const placed = counted.filter(({ entry }) => mayHaveEnded(entry, clock()));
+  if (placed.length === 0) throw refuse('It is not known yet whether it was placed: decide that first.');
+  let saw = 'The account’s list of open orders does not show it.';
+  try {
+    const listed = (await orders.openOrders(account)).filter(({ state }) => !isFinal(state));
+    const open = new Set(listed.map(({ state }) => state.clientOrderId));
+    const isOpen = placed.some(({ ids }) => ids.some((id) => open.has(id)));
+    if (isOpen)
+      throw refuse('The upstream shows an order as open that would end: name others, or cancel it.');
+  } catch (error) {
+    saw = notRead(error);
+  }
+  let [ended, isReleased] = [0, true];
+  for (const { entry } of placed) {
+    const { key, attempt } = entry;
+    const became =
+      entry.state === 'accepted'
+        ? ({ state: 'accepted', over: 'accepted' } as const)
+        : ({ state: 'unknown' } as const);
+    if (!(await journal.finish({ key, attempt, ...became, record: recordOf(entry, order, parts) }))) continue;
+    ended++;
+    isReleased = (await releaseExposure(entry, parts)) && isReleased;
+  }
+  return { isReleased, ended, saw };
+}
+
+function notRead(error: unknown): string {
+  if (error instanceof DecisionRefused) throw error;
+  return `The upstream could not be asked about it (${(error as Error).message}).`;
+}
+
+/** What was known of an order that ends, or of which that is taken back, stays known. */
 function recordOf(
-  { record, exposure }: JournalEntry,
-  { state, by, reason, clientOrderId }: Readonly<Record<'state' | 'by' | 'reason' | 'clientOrderId', string>>,
-  now: number,
+  { record: text, exposure: counted }: JournalEntry,
+  { clientOrderId, decision, reason }: DecidedOrder,
+  { by, clock }: DecisionParts,
 ): string {
+  const record = readRecord(text);
+  const { ended, ...outcome } = record.outcome ?? {};
+  const exposure = counted ?? record.outcome?.exposure;
   const said = {
-    evidence: 'operator',
+    ...(ended || decision === 'ended' ? outcome : { evidence: 'operator' as const }),
     by,
     reason,
-    ...(state === 'accepted' && { answer: JSON.stringify({ client_order_id: clientOrderId }) }),
+    ...(decision === 'accepted' && !ended && { answer: JSON.stringify({ client_order_id: clientOrderId }) }),
+    ...(decision === 'ended' && { ended: true as const }),
     // Counted again when it shows after all.
     ...(exposure !== undefined && { exposure }),
-  } as const;
-  return JSON.stringify(withOutcome(readRecord(record), now, said));
+  };
+  return JSON.stringify(withOutcome(record, clock(), said));
 }
 
 const refuse = (message: string) => new DecisionRefused('decision_refused', message);

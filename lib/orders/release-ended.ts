@@ -142,8 +142,7 @@ async function hasAllEnded({ entry, record, account, ids }: Counted, reads: Read
  */
 export async function releaseSeen(entry: JournalEntry, { state }: ReadOrder, options: ReleaseOptions) {
   if (!isFinal(state) || state.status === 'FAILED') return false;
-  const record = readRecord(entry.record);
-  return idsOf(record, record.client_order_id).length <= 1 && (await tryRelease(entry, options));
+  return idsOf(readRecord(entry.record)).length <= 1 && (await tryRelease(entry, options));
 }
 
 async function tryRelease(entry: JournalEntry, { journal, sleep, reportFailure }: ReleaseOptions) {
@@ -157,7 +156,7 @@ async function tryRelease(entry: JournalEntry, { journal, sleep, reportFailure }
 }
 
 /** What is under way may be placed yet, and what is unknown is settled first. */
-function mayHaveEnded(entry: JournalEntry, now: number): boolean {
+export function mayHaveEnded(entry: JournalEntry, now: number): boolean {
   const isReplacement = entry.expiresAt !== undefined;
   return (entry.state === 'accepted' || (isReplacement && isOver(entry, now))) && now > entry.at + settledMs;
 }
@@ -194,24 +193,30 @@ async function endedWithMaster(
 function byUser(entries: readonly JournalEntry[]): Counted[][] {
   const users = new Map<string, Counted[]>();
   for (const entry of entries) {
-    // Sealed with another identity key: its order cannot be named.
-    if (entry.record === '') continue;
-    const record = readRecord(entry.record);
-    const { account_id: account, client_order_id: id, user } = record;
-    const ids = idsOf(record, id);
-    if (account === undefined || ids.length === 0) continue;
-    const name = user ?? `account ${account}`;
+    const counted = countedIn(entry);
+    if (!counted) continue;
+    const name = counted.record.user ?? `account ${counted.account}`;
     const queue = users.get(name) ?? [];
-    queue.push({ entry, record, account, ids });
+    queue.push(counted);
     users.set(name, queue);
   }
   return [...users.values()];
 }
 
-function idsOf(record: OrderRecord, id: string | undefined): readonly string[] {
+function idsOf(record: OrderRecord): readonly string[] {
+  const { client_order_id: id } = record;
   if (id === undefined) return ordersIn(record.asked, 'modify_orders').flatMap((order) => idOf(order) || []);
   const bracket = bracketIn(record);
   return bracket?.entry === id ? bracket.ids : [id];
+}
+
+/** Undefined where the order cannot be named: the entry was sealed with another identity key. */
+export function countedIn(entry: JournalEntry): Counted | undefined {
+  if (entry.record === '') return undefined;
+  const record = readRecord(entry.record);
+  const { account_id: account } = record;
+  const ids = idsOf(record);
+  return account === undefined || ids.length === 0 ? undefined : { entry, record, account, ids };
 }
 
 /** Other orders of the same scopes change the counters meanwhile. */

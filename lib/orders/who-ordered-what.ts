@@ -22,6 +22,8 @@ export interface Ordered {
   /** Of an operator's word: who gave it, and why. */
   readonly decided_by?: string;
   readonly reason?: string;
+  /** An operator ended what limits counted of it. */
+  readonly ended?: true;
   readonly code?: string;
   readonly upstream_code?: string;
   readonly begun_at?: string;
@@ -106,6 +108,7 @@ function orderedOf(lines: readonly AuditLine[], nameOf: (user: string) => string
     evidence: outcome?.evidence,
     decided_by: outcome?.by,
     reason: outcome?.reason,
+    ended: outcome?.ended,
     code: outcome?.code,
     upstream_code: outcome?.upstream_code,
     begun_at,

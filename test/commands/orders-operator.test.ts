@@ -7,7 +7,7 @@ import { type RestoredArguments, showRestored } from '../../infra/commands/order
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import { createMemoryCheckpoints, nextCheckpoint } from '../../lib/guard-rails/checkpoints.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
-import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
+import { createMemoryOrderJournal, type JournalEntry } from '../../lib/orders/index.ts';
 import { orderKey } from '../../lib/orders/parts.ts';
 import { entryOf } from '../orders/journal.contract.ts';
 import { identity, names } from '../support/instances.ts';
@@ -17,7 +17,10 @@ const now = Date.UTC(2026, 10, 22, 15);
 const clock = () => now;
 
 test.each([
-  ['decide --account 1 --client-order-id a --as gone --reason x', /^--as must be accepted or no_effect\.$/],
+  [
+    'decide --account 1 --client-order-id a --as gone --reason x',
+    /^--as must be accepted, no_effect or ended\.$/,
+  ],
   ['decide --account 1 --as accepted --reason x', /must say which order is meant\.$/],
   ['decide --account 1 --client-order-id a --as accepted', /--reason must say why/],
   ['confirm --stage prod --reason x', /^--table must be journal, controls or users\.$/],
@@ -27,20 +30,32 @@ test.each([
 ] as const)('refused: %s', (line, sentence) => refused(`orders ${line}`, sentence));
 
 describe('decide', () => {
-  const world = async (sendBy: number) => {
+  const world = async (
+    sendBy: number,
+    more: Partial<JournalEntry> = {},
+    as = '--client-order-id a --as no_effect',
+  ) => {
     const journal = createMemoryOrderJournal();
     const key = await orderKey(names, { account: '1', clientOrderId: 'a' });
-    await journal.begin([{ ...entryOf(key), state: 'unknown', at: sendBy, sendBy }], 0);
+    const entry = { ...entryOf(key), state: 'unknown', at: sendBy, sendBy } as const;
+    const record = JSON.stringify({
+      operation: 'placeOrder',
+      kind: 'placement',
+      account_id: '1',
+      client_order_id: 'a',
+    });
+    await journal.begin([{ ...entry, record, ...more }], 0);
     const said: string[] = [];
     const ports = {
       journal,
+      orders: { order: async () => 'not_found' as const, openOrders: async () => [] },
       names,
       by: 'arn:operator',
       clock,
       sleep: async () => {},
       stackName: 'Countersign-prod',
     };
-    const line = 'orders decide --stage prod --account 1 --client-order-id a --as no_effect --reason x';
+    const line = `orders decide --stage prod --account 1 ${as} --reason x`;
     await decide(await given<DecideArguments>(line), { ...ports, say: (line) => said.push(line) });
     return { said, state: (await journal.read([key])).get(key)?.state };
   };
@@ -48,7 +63,19 @@ describe('decide', () => {
   test('writes, and says what comes of it', async () => {
     const { said, state } = await world(now - 3_600_000);
     assert.equal(state, 'refused');
-    assert.match(said.join(' '), /a is no_effect in Countersign-prod now; .* Its id is free/);
+    assert.match(
+      said.join(' '),
+      /does not show it\. a is no_effect in Countersign-prod now; .* Its id is free/,
+    );
+  });
+
+  test('ends what limits count of an account', async () => {
+    const exposure = JSON.stringify({ quantity: '1', counted: {} });
+    const { said } = await world(now - 3_600_000, { state: 'accepted', exposure }, '--as ended');
+    assert.match(
+      said.join(' '),
+      /list of open orders does not show it\. What limits counted of account 1 \(orders: 1\) is ended .* count nothing/,
+    );
   });
 
   test('says until when evidence may decide', async () => {
