@@ -10,6 +10,7 @@ test('it brings nothing of the other folders and no package', async () => {
   const { meta } = await bundle("export * from './lib/limiter/index.ts'");
   // The base of the library's errors stands with the signer, which has nothing else to import it from.
   const shared = [
+    'lib/kernel/age.ts',
     'lib/kernel/key-text.ts',
     'lib/kernel/pauses.ts',
     'lib/limiter/store-throttled.ts',
