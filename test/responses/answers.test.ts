@@ -329,6 +329,7 @@ test('what another version refused, or a wrong clock wrote, is not there', async
   for (const stored of [
     { kind: 'refused', refusal: { code: 'of-another-version' }, askedAt: time.now() },
     { kind: 'answer', body: body('"from the future"'), askedAt: time.now() + 30_000 },
+    { kind: 'answer', body: body('"a little ahead"'), askedAt: time.now() + 2000 },
   ] as const) {
     state.calls = 0;
     await memory.write('bars#1', stored, later);

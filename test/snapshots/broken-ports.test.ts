@@ -20,6 +20,15 @@ test('no instance takes over what one from the future has written', async () => 
   }
 });
 
+test('what one that is seconds ahead has written is as old as the clocks are apart, and not new', async () => {
+  const bench = createBench();
+  const ahead = bench.instance(10_000);
+  const right = bench.instance();
+  await bench.ask(ahead, { symbols });
+  const outcome = answered(await bench.ask(right, { symbols }));
+  assert.ok(outcome.ageMs > 9000, `${outcome.ageMs}`);
+});
+
 for (const priority of ['interactive', 'events'] as const)
   test(`leases that are due in an hour by a wrong clock are due now, for ${priority} callers`, async () => {
     const bench = createBench();

@@ -103,8 +103,8 @@ const firstNapMs = 40;
 const maxNapMs = 250;
 /** The pause after a failure of the store: each request would wait for its time-out. */
 const storePauseMs = 1000;
-/** A response fetched further in the future than this comes from an instance with a wrong clock. */
-const maxAheadMs = 15_000;
+/** A response fetched further in the future than this comes from an instance with a wrong clock: its age is not known. */
+const maxAheadMs = 1000;
 
 interface Fetched {
   readonly answer: StoredResponse;
