@@ -19,14 +19,14 @@ useSteppedTime();
 const profile = '/market-data/fundamentals/company-profiles/get?symbol=AAPL&category=US_STOCK';
 
 /** A gateway with default clocks. What its upstream answers is the time, in milliseconds that no step moves. */
-function tellingTime(fails: () => boolean = () => false) {
+function tellingTime(fails: () => boolean = () => false, cache = createMemoryCacheStores()) {
   let sent = 0;
   const gateway = createGateway({
     access: 'single-user',
     operations,
     upstreamBaseUrl: 'https://api.example.com',
     secrets: { read: async () => secretText() },
-    cache: createMemoryCacheStores(),
+    cache,
     limiter: createLimiter({ store: createMemoryLimiterStore(), limits: limiterLimits(), bucket: 'test' }),
     async send({ url }) {
       sent++;
@@ -73,6 +73,20 @@ describe('an age is never less than the true one, and a new record comes as soon
         console.log(`  ${name}, ${ms / 1000} s: right after ${rightAfterMs} ms, ${count() - before} calls`);
         assert.ok(rightAfterMs <= 1000, `after ${rightAfterMs} ms`);
       });
+});
+
+describe('a lease in memory ends when it would have', () => {
+  for (const ms of steps)
+    test(`of a fetch that was lost, ${ms / 1000} s`, async () => {
+      const cache = createMemoryCacheStores();
+      const responses = { ...cache.responses, write: async () => {} };
+      await passUntil(ask(tellingTime(undefined, { ...cache, responses }).gateway, profile));
+      step(ms);
+      const steppedAt = performance.now();
+      const other = tellingTime(undefined, cache);
+      while ((await passUntil(ask(other.gateway, profile))).status !== 200)
+        assert.ok(performance.now() - steppedAt < 15_000);
+    });
 });
 
 describe('a back-off ends when it would have', () => {

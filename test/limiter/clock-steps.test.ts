@@ -37,8 +37,8 @@ const options = () => ({
 });
 
 /** How long a limiter whose window is full grants nothing after a step. */
-async function refusedForMs(ms: number): Promise<number> {
-  const limiter = createLimiter(options());
+async function refusedForMs(ms: number, given = options()): Promise<number> {
+  const limiter = createLimiter(given);
   await ask(limiter, 250, 30_000);
   step(ms);
   const steppedAt = performance.now();
@@ -64,5 +64,11 @@ for (const ms of steps)
       const [expected, found] = [await refusedForMs(0), await refusedForMs(ms)];
       console.log(`  ${ms / 1000} s: refused for ${found} ms, without a step for ${expected} ms`);
       assert.ok(Math.abs(found - expected) <= 1000, `for ${found} ms instead of ${expected}`);
+    });
+
+    test('does not prolong one where machines share the store', async () => {
+      const { isOfOneProcess: _, ...store } = createMemoryLimiterStore();
+      const [expected, found] = [await refusedForMs(0), await refusedForMs(ms, { ...options(), store })];
+      assert.ok(found <= expected + 1000, `for ${found} ms instead of ${expected}`);
     });
   });
