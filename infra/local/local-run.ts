@@ -165,11 +165,13 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
 
 /** What no line and no page shows. */
 const hiddenOf = (
-  { credentials, apiKey, otherApiKeys = [] }: LocalSettings,
+  { credentials, accessToken, apiKey, otherApiKeys = [] }: LocalSettings,
   simulator: Simulator | undefined,
   users: readonly LocalUser[],
 ): readonly string[] => [
   credentials.appKey,
+  credentials.appSecret,
+  ...(accessToken === undefined ? [] : [accessToken]),
   // One that came in the query, where it does not belong.
   apiKey,
   ...otherApiKeys,

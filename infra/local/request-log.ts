@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isRequest, type LogEntry } from '../../functions/log/log.ts';
 import type { RequestReport, Send } from '../../lib/gateway/index.ts';
+import { createRedactor, decoded } from '../../lib/gateway/redact.ts';
 import { explain } from '../../lib/signer/index.ts';
 import type { AccessLogEntry } from './options.ts';
 
@@ -102,6 +103,7 @@ export function createRequestLog({
       const request = {
         ...entry,
         at: clock() - entry.milliseconds,
+        path: mask(entry.path),
         query: mask(query),
         ...(refusal && { refusal: { ...refusal, detail: mask(refusal.detail) } }),
         ...(report && { report }),
@@ -163,19 +165,37 @@ function shortened(name: string, value: string): string {
 const shortestId = 8;
 
 /**
- * Takes ids out of a text, but for their first four characters, and whatever stands where an account's id does.
+ * Takes ids out of a text in each form, but for their first four characters, and so what looks like a token and whatever
+ * stands where an account's id, a token or a key does.
  *
  * @param ids asked for each text: some are known only when the run listens
  * @example
  * masking(() => ['Q7H2ML0V4T9XKD1RBE5ZC8PA3S'])('account_id=Q7H2ML0V4T9XKD1RBE5ZC8PA3S'); // account_id=Q7H2…
  */
-export const masking =
-  (ids: () => readonly string[]) =>
-  (text: string): string =>
-    ids()
-      .filter((id) => id.length >= shortestId)
-      .reduce((rest, id) => rest.replaceAll(id, `${id.slice(0, 4)}…`), text)
-      .replace(
-        /(account_id(?:"\s*:\s*"|=|%3D| = ))([^"&%\s…]{5,})/g,
-        (_, name: string, id: string) => `${name}${id.slice(0, 4)}…`,
-      );
+export function masking(ids: () => readonly string[]): (text: string) => string {
+  const redactors = new Map<string, (text: string) => string>();
+  function masked(text: string): string {
+    let rest = text;
+    for (const id of ids().filter(({ length }) => length >= shortestId)) {
+      const redact = redactors.get(id) ?? createRedactor([id], beginning);
+      redactors.set(id, redact);
+      rest = redact(rest);
+    }
+    return rest
+      .replace(/\beyJ[\w-]{8,}(?:\.[\w-]+){1,4}/g, beginning)
+      .replace(places, (_, name: string, value: string) => name + beginning(value));
+  }
+  return (text) => {
+    const once = masked(text);
+    const plain = decoded(once);
+    // As it was written, unless it is written so that something would be seen only by who decodes it.
+    const again = masked(plain);
+    return again === plain ? once : again;
+  };
+}
+
+const beginning = (hidden: string) => `${hidden.slice(0, 4)}…`;
+
+/** Where an account, a token or a key stands in a query, in JSON and in the steps of a signature. */
+const places =
+  /((?:account_id|token|api[_-]?key|app[_-]?key|secret|authorization)(?:"\s*:\s*"|=|%3D| = )(?:Bearer[ +])?)([^"&%\s…]{5,})/gi;

@@ -4,7 +4,7 @@ import { createSealer, type Sealer, sealingKey } from '../kernel/sealer.ts';
 import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
 import { createSigner, type Digests, SignError, type Signer } from '../signer/index.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor, holdsOneOf } from './redact.ts';
 
 /** Holds the signing key, which cannot be read back. */
 export interface Credential {
@@ -17,6 +17,8 @@ export interface Credential {
   readonly sealer: Sealer;
   /** Replaces what is secret in a text of the upstream, in every form that the redactor knows. */
   redact(text: string): string;
+  /** Whether a text has something secret in it; quick also for an answer of megabytes. */
+  holdsSecret(text: string): boolean;
 }
 
 export type SecretRefusalCode = Extract<RefusalCode, `secret_${string}`>;
@@ -63,6 +65,7 @@ export function toCredential(
     throw error;
   }
   const token = isUnset(accessToken) ? undefined : accessToken;
+  const secrets = [appSecret, appKey, ...(token === undefined ? [] : [token])];
   return {
     ok: true,
     credential: {
@@ -72,7 +75,8 @@ export function toCredential(
       sealer: createSealer(() =>
         sealingKey({ secret: appSecret, salt: appKey, info: 'countersign: account data at rest' }),
       ),
-      redact: createRedactor([appSecret, appKey, ...(token === undefined ? [] : [token])]),
+      redact: createRedactor(secrets),
+      holdsSecret: holdsOneOf(secrets),
     },
   };
 }

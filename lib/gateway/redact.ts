@@ -13,13 +13,19 @@ const minLength = 8;
 /**
  * Replaces each of the texts, in each form. What it needs for that is made when it is first called.
  *
+ * @param shown stands in the place of a text
  * @example
  * createRedactor(['my secret'])('wrong: bXkgc2VjcmV0'); // 'wrong: [redacted]'
  */
-export function createRedactor(hidden: readonly string[]): (text: string) => string {
+export function createRedactor(
+  hidden: readonly string[],
+  shown: (hidden: string) => string = () => '[redacted]',
+): (text: string) => string {
   let patterns: readonly Pattern[] | undefined;
   return (text) => {
-    patterns ??= hidden.filter((one) => one !== '').flatMap(patternsOf);
+    patterns ??= hidden
+      .filter((one) => one !== '')
+      .flatMap((one) => patternsOf(one).map((pattern) => ({ ...pattern, shown: shown(one) })));
     // ASCII alone: other letters may become two, and what is found would stand elsewhere in the text.
     const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
     return withoutSpans(
@@ -29,8 +35,38 @@ export function createRedactor(hidden: readonly string[]): (text: string) => str
   };
 }
 
+/** Reverses percent-encoding and the escapes of JSON, as often as somebody may have applied them. */
+export function decoded(text: string): string {
+  let plain = text;
+  for (let times = 0; times < maxEncodings && /[%\\]/.test(plain); times++)
+    plain = plain.replace(/(?:%[\da-f]{2})+|\\u([\da-f]{4})|\\(["\\/])/gi, (encoded, unit, char) => {
+      if (unit) return String.fromCharCode(Number.parseInt(unit, 16));
+      return char ?? utf8Of(encoded);
+    });
+  return plain;
+}
+
+const maxEncodings = 4;
+
+const utf8Of = (encoded: string) =>
+  new TextDecoder().decode(Uint8Array.from(encoded.slice(1).split('%'), (hex) => Number.parseInt(hex, 16)));
+
+/**
+ * Whether one of the texts stands in a text that may be megabytes long: in any case, and however it is escaped. Short
+ * ones are left out: they occur by chance.
+ */
+export function holdsOneOf(hidden: readonly string[]): (text: string) => boolean {
+  const sought = hidden.filter(({ length }) => length >= minLength).map((one) => one.toLowerCase());
+  return (text) => {
+    const plain = decoded(text).toLowerCase();
+    return sought.some((one) => plain.includes(one));
+  };
+}
+
 /** What is looked for, piece by piece. */
 interface Pattern {
+  /** What takes its place. */
+  readonly shown?: string;
   /** The forms of each piece, in lower case. */
   readonly pieces: readonly (readonly string[])[];
   /** What may begin it: a search that compares every form at every place would be slow. */
@@ -41,11 +77,11 @@ interface Pattern {
   readonly isWord?: boolean;
 }
 
-type Span = readonly [start: number, end: number];
+type Span = readonly [start: number, end: number, shown: string];
 
 /** All occurrences, overlapping ones too: a gap between two of them would show a part of the secret. */
 function spansOf(pattern: Pattern, text: string, lower: string): readonly Span[] {
-  const { pieces, firsts, sharesBefore, sharesAfter, isWord } = pattern;
+  const { pieces, firsts, sharesBefore, sharesAfter, isWord, shown = '' } = pattern;
   const searched = isWord ? text : lower;
   const spans: Span[] = [];
   for (let start = 0; start < searched.length; start++) {
@@ -55,7 +91,7 @@ function spansOf(pattern: Pattern, text: string, lower: string): readonly Span[]
     if (isWord && (isLetter(text[start - 1]) || isLetter(text[end]))) continue;
     const before = sharesBefore && isDigit(text[start - 1]) ? 1 : 0;
     const after = sharesAfter && isDigit(text[end]) ? 1 : 0;
-    spans.push([start - before, end + after]);
+    spans.push([start - before, end + after, shown]);
   }
   return spans;
 }
@@ -78,8 +114,8 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
   let left = '';
   let hiddenUpTo = 0;
   let isFirst = true;
-  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
-    if (isFirst || start > hiddenUpTo) left += `${text.slice(hiddenUpTo, start)}[redacted]`;
+  for (const [start, end, shown] of [...spans].sort(([a], [b]) => a - b)) {
+    if (isFirst || start > hiddenUpTo) left += `${text.slice(hiddenUpTo, start)}${shown}`;
     hiddenUpTo = Math.max(hiddenUpTo, end);
     isFirst = false;
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the upstream's answer: a 200 passes unchanged unless it leaves open what became of an order, everything else
- * becomes a refusal of the gateway.
+ * Reads the upstream's answer: a 200 passes unchanged unless it leaves open what became of an order, or repeats a secret of
+ * the gateway's; everything else becomes a refusal of the gateway.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -65,7 +65,7 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
 };
 
 /** Of the gateway, for reading an answer. */
-export interface Reader extends Pick<Credential, 'redact'> {
+export interface Reader extends Pick<Credential, 'redact' | 'holdsSecret'> {
   /** When the answer arrived. */
   readonly now: number;
   readonly sentToken: boolean;
@@ -81,7 +81,10 @@ export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Rea
     if (sideEffect && !saysOutcome(operation, sent.body))
       return unknownOutcome(sideEffect, refusedBy(sent, reader).upstream, unclear);
     const requestId = requestIdOf(sent, redact);
-    return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
+    const body = withoutSecrets(sent.body, reader);
+    if (body) return { kind: 'answer', body, ...(requestId && { requestId }) };
+    if (sideEffect) return unknownOutcome(sideEffect, undefined, unclear);
+    return { kind: 'refused', refusal: { code: 'upstream_broken_answer', detail: hasSecret } };
   }
   const refusal = toRefusal(sent, reader);
   if (sideEffect && namesUsedOrder(refusal.upstream))
@@ -93,6 +96,8 @@ export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Rea
     return unknownOutcome(sideEffect, refusal.upstream);
   return { kind: 'refused', refusal };
 }
+
+const hasSecret = 'The upstream’s answer repeats a secret of the gateway, which no client gets.';
 
 const unclear =
   'The request was sent, but its answer does not say what became of it: it may or may not have taken effect.';
@@ -106,6 +111,16 @@ function unknownOutcome(
     kind: 'refused',
     refusal: { code: 'outcome_unknown', findOut, ...(detail && { detail }), ...(upstream && { upstream }) },
   };
+}
+
+/** @returns the same bytes where no secret is in them; undefined where none can be taken out of them */
+function withoutSecrets(body: Uint8Array, { redact, holdsSecret }: Reader): Uint8Array | undefined {
+  const text = new TextDecoder().decode(body);
+  if (!holdsSecret(text)) return body;
+  if (body.length > maxParsedBytes) return undefined;
+  const redacted = redact(text);
+  const bytes = new TextEncoder().encode(redacted);
+  return !holdsSecret(redacted) && isJson(bytes) ? bytes : undefined;
 }
 
 /** The answer to a batch of fifty orders is some ten kilobytes; of a longer one too little is known to parse it. */

@@ -151,6 +151,7 @@ class SignedUpstream implements Upstream {
     const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
     const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, {
       redact: credential.redact,
+      holdsSecret: credential.holdsSecret,
       now: clock(),
       sentToken: credential.accessToken !== undefined,
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'vitest';
+import { describe, type TestContext, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { type Cause, createGateway } from '../../lib/gateway/index.ts';
@@ -8,6 +8,9 @@ import {
   accountsPath,
   ask,
   coreFor,
+  credentials,
+  orderBody,
+  orderPath,
   type Problem,
   problemOf,
   secretText,
@@ -454,3 +457,63 @@ for (const [sender, createSend] of senders) {
     }
   });
 }
+
+describe('a 200 that repeats a secret', () => {
+  const accessToken = 'token/of+the=upstream';
+  const escaped = (text: string) => text.replace(/[a-z]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
+  const coreWith = (t: TestContext, body: string) =>
+    coreFor(
+      t,
+      { accessToken, fault: () => ({ kind: 'status', status: 200, body }) },
+      { secrets: { read: async () => secretText(credentials, accessToken) } },
+    );
+  const isHidden = (text: string) => {
+    const plain = decodeURIComponent(JSON.stringify(JSON.parse(text))).toLowerCase();
+    for (const secret of [credentials.appKey, credentials.appSecret, accessToken])
+      assert.ok(!plain.includes(secret), text);
+  };
+
+  for (const [form, write] of Object.entries({
+    'as it is': (secret: string) => secret,
+    'in upper case': (secret: string) => secret.toUpperCase(),
+    'percent-encoded': encodeURIComponent,
+    'in escapes of JSON': escaped,
+  })) {
+    test(`${form}: all but the secret passes, byte for byte`, async (t) => {
+      const echo = (shown: (secret: string) => string) =>
+        `[{"price":1.10, "big":12345678901234567890, "key":"${shown(credentials.appKey)}", "token":" ${shown(accessToken)} "}]`;
+      const { gateway } = await coreWith(t, echo(write));
+      const { status, text } = await ask(gateway, accountsPath);
+      assert.deepEqual([status, text], [200, echo(() => '[redacted]')]);
+    });
+
+    test(`${form}: an order is known to be placed`, async (t) => {
+      const { gateway } = await coreWith(
+        t,
+        `{"client_order_id":"order-1","by":"${write(credentials.appKey)}"}`,
+      );
+      const { status, text } = await ask(gateway, orderPath, { body: orderBody() });
+      assert.deepEqual([status, JSON.parse(text)], [200, { client_order_id: 'order-1', by: '[redacted]' }]);
+    });
+  }
+
+  for (const [name, body] of [
+    ['a long one', JSON.stringify(['x'.repeat(70_000), credentials.appSecret])],
+    [
+      'one in which it is encoded once more',
+      `["${'%2525252541'.repeat(3)}${encodeURIComponent(encodeURIComponent(accessToken))}"]`,
+    ],
+  ] as const)
+    test(`${name}: nothing of it reaches the client`, async (t) => {
+      const { gateway } = await coreWith(t, body);
+      const { status, text } = await ask(gateway, accountsPath);
+      isHidden(text);
+      assert.ok(status === 502 || text.includes('[redacted]'), text);
+    });
+
+  test('an answer without one is the same bytes', async (t) => {
+    const body = '[ {"note":"core-test-app", "url":"https:\\/\\/a.example\\/%41\\u00e9"} ]';
+    const { gateway } = await coreWith(t, body);
+    assert.equal((await ask(gateway, accountsPath)).text, body);
+  });
+});

@@ -54,6 +54,38 @@ test('a request is there with its refusal, or with what was sent upstream; no se
     assert.ok(!text.includes(hidden), text);
 });
 
+test('nothing of a token, a key or an account is there either when it is written in another form', async (t) => {
+  const { ask, requests, settings, simulator, url } = await runFor(t);
+  const [account = ''] = simulator!.accounts.map(({ account_id }) => account_id);
+  const token = `eyJhbGciOiJFUzI1NiJ9.${btoa('{"sub":"ada"}').replace(/=+$/, '')}.c2lnbmF0dXJl`;
+  const { appKey, appSecret } = settings.credentials;
+  const foreign = 'Z9Y8X7W6V5U4T3S2';
+  const hidden = [account, key, appKey, appSecret, token, foreign];
+  const oneLetter = (text: string) =>
+    `${text.slice(0, 5)}%${text.charCodeAt(5).toString(16)}${text.slice(6)}`;
+  const eachLetter = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
+  for (const write of [
+    (text: string) => text,
+    oneLetter,
+    eachLetter,
+    (text: string) => oneLetter(oneLetter(text)).replace(/%/, '%25'),
+  ])
+    for (const one of hidden) {
+      const name = one === foreign ? oneLetter('account_id') : 'x';
+      await ask(`${accountsPath}?${name}=${write(one)}`);
+      await ask(`/nowhere/${one === foreign ? '' : write(one)}`);
+    }
+  const body = JSON.stringify({ account_id: account }).replace('account_id', '\\u0061ccount_id');
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  await fetch(`${url}/trading/orders/cancel`, { method: 'POST', headers, body });
+  for (const { path, query, refusal, sent } of await requests()) {
+    let text = JSON.stringify([path, query, refusal, sent]);
+    for (let times = 0; times < 3; times++)
+      text = text.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+    for (const one of hidden) assert.ok(!text.toLowerCase().includes(one.toLowerCase()), text);
+  }
+});
+
 test('all of it is the operator’s', async (t) => {
   const { ask } = await runFor(t);
   for (const path of ['/_run', '/_run/requests', '/_run/origins?symbols=AAPL'])
