@@ -322,7 +322,7 @@ test('countersign/events brings the catalogue and the client’s types, and noth
   for (const [path, file] of reached)
     assert.match(
       path,
-      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|lib\/kernel\/json-fault\.ts$|valibot$)/,
+      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|lib\/kernel\/(json-fault|parse-json)\.ts$|valibot$)/,
       `${file} imports ${path}`,
     );
 });
