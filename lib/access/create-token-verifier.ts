@@ -1,6 +1,7 @@
 /** Verifies access tokens of one OpenID Connect issuer, on any runtime with WebCrypto. */
 
 import { compactVerify } from 'jose/jws/compact/verify';
+import { steadyClock } from '../kernel/age.ts';
 import {
   type AuthSettings,
   authSettingsFaults,
@@ -52,7 +53,7 @@ export function createTokenVerifier({
   const issuerKeys = createIssuerKeys({
     issuer,
     readText,
-    clock,
+    clock: steadyClock(clock),
     readAhead,
     ...(jwksUri !== undefined && { jwksUri }),
     ...(onFailure && { onFailure }),

@@ -79,8 +79,7 @@ function sharedByClock(create: (clock: () => number) => () => number) {
 }
 
 /** A moment of the wall clock, as the steady clock over it counts. */
-export const onSteadyClock = (clock: () => number, moment: number): number =>
-  moment + steadyClock(clock)() - clock();
+export const onSteadyClock = (clock: () => number, at: number) => at + steadyClock(clock)() - clock();
 
 /**
  * How old a record is. One from the future is at least as wrong as its clock and this one are apart: it is not taken for new.

@@ -63,6 +63,17 @@ test('a new key is found with its first token, and another unknown key id reads 
   assert.equal(await verdict(rotated('third')), true);
 });
 
+test('a key that the issuer has removed is refused after half an hour, also when the clock was put back meanwhile', async () => {
+  const { verdict, publish, time } = world();
+  time.now += hour;
+  assert.equal(await verdict(), true);
+  publish(jwkOf('next', keys.stranger));
+  time.now -= hour;
+  assert.equal(await verdict(), true);
+  time.now += 30 * minute;
+  assert.equal(await verdict(), 'unknown_key');
+});
+
 test('while the issuer is down, known keys go on for a day, and a key that is not known is not the client’s fault', async () => {
   const { verdict, published, time, readKeys, failures } = world();
   assert.equal(await verdict(), true);
