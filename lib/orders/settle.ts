@@ -104,7 +104,7 @@ class JournalSettlement implements Settlement {
         await journal.unsettled(list, from, maxEntries),
         startedAt + (until - startedAt) * parts[list],
       );
-    await this.#watch(run, await journal.unsettled('unseen', from, maxEntries));
+    await this.#watch(run, await journal.unsettled('unseen', from, maxEntries), startedAt);
     const { released, reads } = await releaseEnded(from, this.#release(), until);
     const compared = Math.floor(startedAt / 60_000) % 60 === 0 && (await compareCounters(journal));
     return {
@@ -148,8 +148,7 @@ class JournalSettlement implements Settlement {
   }
 
   /** Compares one account's list of open orders with what an absence or an operator has settled. */
-  async #watch(run: Run, listed: readonly JournalEntry[]): Promise<void> {
-    const now = this.#clock();
+  async #watch(run: Run, listed: readonly JournalEntry[], now: number): Promise<void> {
     const unseen = listed.flatMap((entry) => this.#open(entry));
     const open = unseen.filter(({ entry }) => entry.exposure !== undefined || mayBeOpen(entry, now));
     const account = accountInTurn(open, now);

@@ -15,6 +15,7 @@ import { scenarioOf, smallScenarios } from './model/scenarios.ts';
 interface Edit {
   readonly file:
     | 'answers'
+    | 'asked-orders'
     | 'checked-begin'
     | 'evidence'
     | 'hand-over'
@@ -52,7 +53,11 @@ const readsAny: Edit = {
   find: 'const isSame = entry?.attempt === attempt && (!isRefused || entry.state === state);',
   by: 'const isSame = entry !== undefined;',
 };
-const oneList: Edit = { file: 'memory-journal', find: 'entry.listedAs === list &&', by: '' };
+const oneList: Edit = {
+  file: 'memory-journal',
+  find: 'listOf(entry) === list',
+  by: "listOf(entry) === list || (list !== 'unseen' && isOpen(entry) && entry.listedAs !== undefined)",
+};
 const noTurns: Edit = {
   file: 'turns',
   find: 'const [first, second] = [Math.floor(place / characters.length), place % characters.length];',
@@ -62,7 +67,24 @@ const anyTerms: Edit = { file: 'evidence', find: 'if (hasOtherTerms(record, foun
 /** So that a page is shorter than the lists of these worlds. */
 const shortPage: Edit = { file: 'settle', find: 'const maxEntries = 1000;', by: 'const maxEntries = 3;' };
 
+/** As the product was when an answer spoke for any order, and nobody looked for what counted as not placed. */
+const anyAnswer: Edit = {
+  file: 'answers',
+  find: 'if (!namesAsked(change, answer))',
+  by: 'if (false as boolean)',
+};
+const onlyEvents: Edit = {
+  file: 'settle',
+  find: "await this.#watch(run, await journal.unsettled('unseen', from, maxEntries), startedAt);",
+  by: '',
+};
+const seededRows: readonly Mutant[] = [
+  { rule: 'only an event finds what counted as not placed', ...onlyEvents },
+  { rule: 'an answer speaks for any order', ...anyAnswer },
+];
+
 const mutants: readonly Mutant[] = [
+  ...seededRows,
   {
     rule: 'an entry is written over another one',
     file: 'memory-journal',
@@ -84,14 +106,14 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'another attempt finishes an entry',
     file: 'memory-journal',
-    find: 'stored?.attempt === attempt &&',
-    by: 'stored !== undefined &&',
+    find: 'if (stored?.attempt !== attempt) return false;',
+    by: 'if (!stored) return false;',
   },
   {
     rule: 'a refusal replaces an acceptance',
     file: 'memory-journal',
-    find: "stored.state !== 'accepted' &&",
-    by: '',
+    find: 'isOpen(stored) ||',
+    by: "isOpen(stored) || stored.state === 'accepted' ||",
   },
   {
     rule: 'sent before its entry is written',
@@ -216,7 +238,7 @@ const mutantsOfScenes: readonly Mutant[] = [
   {
     rule: 'an account without another order is as another one',
     file: 'evidence',
-    find: 'no_other_order: 24 * 60 * 60_000',
+    find: 'no_other_order: dayMs',
     by: 'no_other_order: 5 * 60_000',
   },
   { rule: 'what was accepted and is not found has ended', ...releasesUnseen },
@@ -311,8 +333,57 @@ const mutantsOfScenes: readonly Mutant[] = [
   {
     rule: 'a part of a batch with an id of the upstream is refused',
     file: 'answers',
-    find: "members?.get('order_id') || ",
+    find: 'if (orderId || stem',
+    by: 'if (stem',
+  },
+  ...seededRows,
+  {
+    rule: 'a replacement takes an order that shows after all for another program’s',
+    file: 'asked-orders',
+    find: 'stored && seen ? await shownAfterAll(parts, stored, seen) : stored',
+    by: 'stored && seen ? undefined : stored',
+  },
+  {
+    rule: 'a part of a batch is placed where its entry has no error',
+    file: 'answers',
+    find: ' || (!code && !orderId)',
     by: '',
+  },
+  {
+    rule: 'the last entry of a batch that names an order speaks for it',
+    file: 'answers',
+    find: 'own.length === 1 ? own[0] : undefined',
+    by: 'own.at(-1)',
+  },
+  {
+    rule: 'an answer about another order is one about this one',
+    file: 'answers',
+    find: 'if (id && !orders.some((order) => idOf(order) === id)) return false;',
+    by: '',
+  },
+  {
+    rule: 'any combination is the one that was asked for',
+    file: 'answers',
+    find: 'if (comboId && askedComboId && comboId !== askedComboId) return false;',
+    by: '',
+  },
+  {
+    rule: 'an order that is good till cancelled is looked for as long as one of the day',
+    file: 'evidence',
+    find: '? 8 : 366',
+    by: '? 8 : 8',
+  },
+  {
+    rule: 'lists are read as often after a day as before',
+    file: 'settle',
+    find: "isYoung ? 'young' : 'old'",
+    by: "isYoung ? 'young' : 'young'",
+  },
+  {
+    rule: 'an entry that was refused is written over by another program’s',
+    file: 'asked-orders',
+    find: 'if (!found || entry || isFinal(found.state))',
+    by: 'if (!found || isFinal(found.state))',
   },
 ];
 

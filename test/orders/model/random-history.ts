@@ -14,7 +14,7 @@ import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import type { Subject } from './history.ts';
 import { batch, order, placing } from './scenarios.ts';
 import { type RestoreSubject, Tables } from './tables.ts';
-import { lost, ModelUpstream, notSent, type Oddity, refusedByUpstream } from './upstream.ts';
+import { answerOfAnother, lost, ModelUpstream, notSent, type Oddity, refusedByUpstream } from './upstream.ts';
 import {
   type Asked,
   changeOf,
@@ -49,6 +49,8 @@ const maxAttempts = 120;
 const requestMs = 29 * second;
 /** From a request's leaving to its order's being there and shown, at most. */
 const lateMs = 9 * minute;
+/** An order that shows later than any bound does so after this time, and a day at most, of a stage without events. */
+const muchLaterMs = 24 * 60 * minute;
 /** Where a look-up may be wrong of one order alone, too: both that count are of later. */
 const lessLateMs = 3 * minute;
 
@@ -106,6 +108,8 @@ class RandomHistory {
   #mayBeWrongOfOurs: boolean;
   readonly #lateMs: number;
   readonly #isCounted: boolean;
+  /** In milliseconds since the epoch; undefined where every order shows within the bounds. */
+  readonly #showsAt: number | undefined;
   #isOver = false;
   #waited = 0;
   #requests = 0;
@@ -123,6 +127,9 @@ class RandomHistory {
     if (this.#isCounted) this.#tables.limit(limit);
     this.#mayBeWrongOfOurs = this.#happens(0.5);
     this.#lateMs = this.#mayBeWrongOfOurs ? lessLateMs : lateMs;
+    if (restores || !this.#happens(0.03)) return;
+    this.#showsAt = this.#startedAt + muchLaterMs * (1 + this.#random());
+    this.#witness.mayDeny();
   }
 
   async run(): Promise<Lived> {
@@ -139,9 +146,13 @@ class RandomHistory {
     this.#client('first', first!);
     // The same client, after a restart.
     if (this.#happens(0.3)) this.#time.after(this.#random() * 3 * second, () => this.#client('twin', first!));
-    if (this.#happens(0.4))
+    if (this.#showsAt === undefined && this.#happens(0.4))
       this.#time.after(this.#random() * 40 * second, () => this.#client('other', other!));
     await this.#time.runUntil(this.#startedAt + maxAttempts * minute);
+    if (this.#showsAt !== undefined) {
+      await this.#time.runUntil(this.#showsAt + 65 * minute);
+      this.#witness.deniesNothing();
+    }
     // Requests that come again long after find what their clients did not ask for any more.
     this.#client('last', first!);
     this.#client('last other', other!);
@@ -189,7 +200,7 @@ class RandomHistory {
 
   /** Where nothing is unknown, only what has ended is to be found: each fifth run is enough. */
   async #settleEachMinute(): Promise<void> {
-    for (let run = 0; !this.#isOver; await this.#time.sleep(minute)) {
+    for (let run = 0; !this.#isOver; await this.#time.sleep(this.#isQuiet ? 60 * minute : minute)) {
       await this.#checkCounter();
       if (this.#restores) {
         this.#tables.keep();
@@ -198,12 +209,22 @@ class RandomHistory {
       }
       const [unknown] = await this.#journal.unsettled('placements', '', 1);
       const [counted] = await this.#journal.exposed('', 1);
-      if (this.#goesWrong(0.1) || !(unknown || (counted && run++ % 5 === 0))) continue;
-      const clock = this.#clockOf();
+      const [unseen] = this.#showsAt === undefined ? [] : await this.#journal.unsettled('unseen', '', 1);
+      if (this.#goesWrong(0.1) || !(unknown || unseen || (counted && run++ % 5 === 0))) continue;
+      // The schedule starts one run in each minute of its own clock.
+      const clock = this.#showsAt === undefined ? this.#clockOf() : () => this.#time.now();
       void this.#settlement(clock)
         .run(clock() + 40 * second)
         .catch(() => {});
     }
+  }
+
+  /** While nothing shows for hours, hardly a run is of interest. */
+  get #isQuiet(): boolean {
+    const now = this.#time.now();
+    return (
+      this.#showsAt !== undefined && now > this.#startedAt + 150 * minute && now < this.#showsAt - 60 * minute
+    );
   }
 
   /** An operator who is waited for has what is open cancelled, and takes the journal as it is where that does not help. */
@@ -438,10 +459,11 @@ class RandomHistory {
     };
   }
 
-  /** Drawn once for each order: most are visible at once, some after up to a minute. */
+  /** As drawn for the history; or once for each order: most are visible at once, some after up to a minute. */
   #visibleFrom(id: string): number {
     const { at, by } = this.#upstream.book.get(id) ?? {};
     if (at === undefined || by === foreigner) return 0;
+    if (this.#showsAt !== undefined) return this.#showsAt;
     const known = this.#visibleAt.get(id) ?? at + (this.#goesWrong(0.2) ? this.#random() * minute : 0);
     this.#visibleAt.set(id, known);
     return known;
@@ -462,11 +484,14 @@ class RandomHistory {
     }
     await this.#time.sleep(10 + this.#random() * 100);
     const isRefused = this.#goesWrong(0.15);
-    const outcome = isRefused ? refusedByUpstream : this.#execute(body, asked.name);
+    const isOfAnother = !isRefused && this.#goesWrong(0.05);
+    const isTaken = !isRefused && (!isOfAnother || this.#happens(0.5));
+    const outcome = isTaken ? this.#execute(body, asked.name) : refusedByUpstream;
     const slowMs = this.#goesWrong(0.1) ? this.#random() * 40 * second : 20;
     const isLost = this.#goesWrong(0.2) || clock() + slowMs > sendBy;
     await answersIn(slowMs);
     if (isLost) return lost;
+    if (isOfAnother && !(isTaken && outcome.kind === 'refused')) return answerOfAnother(body, this.#random());
     this.#witness.closes(sending, outcome);
     return outcome;
   }
@@ -482,6 +507,7 @@ class RandomHistory {
 
   /** An order is told of, and most are filled at some time. */
   #goOn(id: string): void {
+    if (this.#showsAt !== undefined) return;
     void this.#tellOf(id);
     if (!this.#happens(0.6)) return;
     this.#time.after(this.#random() * 90 * minute, () => {

@@ -53,6 +53,23 @@ const answer = (value: unknown): Answer => ({
   body: new TextEncoder().encode(JSON.stringify(value)),
 });
 
+/** An answer that speaks for no order that was asked, or for none alone. @param drawn between 0 and 1 */
+export function answerOfAnother(body: string, drawn: number): Answer {
+  const wrong = ({ client_order_id }: AskedOrder): readonly object[] =>
+    [
+      [{ client_order_id: `${client_order_id}-of-another`, order_id: '7' }],
+      [{ order_id: '7' }],
+      [{ client_order_id, message: 'something went wrong' }],
+      [
+        { client_order_id, order_id: '7' },
+        { client_order_id, error_code: 'OPENAPI_NO_TRADING_TIME' },
+      ],
+    ][Math.floor(drawn * 4)]!;
+  const [first, ...more] = ordersOf(body);
+  if (isBatch(body)) return answer({ batch_orders: [first!, ...more].flatMap(wrong) });
+  return answer(Object.assign({}, wrong(first!)[0], drawn >= 0.75 && { order_id: undefined }));
+}
+
 /** What the upstream does with some orders of a batch: it refuses the last one, or does not mention it. */
 export type Oddity = 'refuses_last' | 'silent_of_last';
 

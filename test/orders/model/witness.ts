@@ -65,6 +65,8 @@ export class Witness {
   readonly #mayConflict = new Set<string>();
   /** Entries that were accepted at some time. */
   readonly #accepted = new Set<string>();
+  /** Orders show later than any bound: what is concluded of that they do not show may be untrue. */
+  #mayDeny = false;
 
   constructor(upstream: ModelUpstream) {
     this.#upstream = upstream;
@@ -85,7 +87,7 @@ export class Witness {
   /** Before the upstream has it. `now` is the true time. */
   sends({ name, operation }: Asked, body: string, now: number): Sending {
     const ids = ordersOf(body).map(({ client_order_id: id }) => id);
-    for (const id of ids)
+    for (const id of this.#mayDeny ? [] : ids)
       if (this.sendings.some((earlier) => this.#mayBeTaken(earlier, id, now)))
         this.#find('doubled', `${name} sends ${id} while an earlier request may have placed it`);
     const journal = operation.sideEffect?.journal;
@@ -103,6 +105,17 @@ export class Witness {
     // Parts of a combination are placed together or not at all.
     if (isTogether && ids.some((other) => book.has(other) && book.get(other)?.by !== by)) return false;
     return !refused.has(id) && now <= at + absenceCountsAfterMs;
+  }
+
+  mayDeny(): void {
+    this.#mayDeny = true;
+  }
+
+  /** What does not show for so long shows now: all is true from here on. */
+  deniesNothing(): void {
+    this.#mayDeny = false;
+    this.answers.length = 0;
+    this.sendings.length = 0;
   }
 
   /** The journal was restored: it has entries as they were earlier. */
@@ -136,7 +149,7 @@ export class Witness {
   /** A client that asks again after all bounds of time learns the truth. */
   mustKnow({ name }: Asked): void {
     const heard = this.answers.find(({ asked }) => asked.name === name)?.outcome;
-    if (heard?.kind === 'refused' && heard.refusal.code === 'outcome_unknown')
+    if (!this.#mayDeny && heard?.kind === 'refused' && heard.refusal.code === 'outcome_unknown')
       this.#find('lost', `${name} does not learn what became of it`);
   }
 
@@ -161,7 +174,7 @@ export class Witness {
       if (entry.state === 'accepted') this.#accepted.add(entry.key);
       else if (this.#accepted.has(entry.key))
         this.#find('misreported', `the journal had ${id} as accepted, and does not any more`);
-      if (entry.state === 'refused' && placing?.by === by)
+      if (entry.state === 'refused' && placing?.by === by && !this.#mayDeny)
         this.#find('misreported', `the journal has ${id} as refused, and it is placed`);
     }
   }
@@ -173,7 +186,8 @@ export class Witness {
     const live = this.#upstream.open.flatMap((id) => this.#upstream.book.get(id)!);
     const truth = live.reduce((all, { order, by }) => all + (by === foreigner ? 0 : notionalOf(order)), 0);
     if (counted !== sum) this.#find('miscounted', `counted are ${counted}, and entries have ${sum}`);
-    if (counted < truth) this.#find('miscounted', `counted are ${counted}, and ${truth} is open`);
+    if (counted < truth && !this.#mayDeny)
+      this.#find('miscounted', `counted are ${counted}, and ${truth} is open`);
   }
 
   /** All orders have ended, and the settlement has seen it. */

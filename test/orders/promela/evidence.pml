@@ -6,6 +6,7 @@
  * `spells` counts them. After a second one a refusal may be untrue, and what is promised is that a later sight heals it.
  */
 #define SPELLS 2
+#define FOREIGN 3                       /* an attempt that no request made: another program's order */
 #ifdef TWO_SPELLS
 #define assumed true
 #else
@@ -25,7 +26,9 @@ bool open, isNew, wasAccepted, misses, hasOther;
 inline holds() {
   assert(!assumed || !open || counted);                     /* counted: never below the truth */
   assert(!assumed || entry != refused || taken != attempt); /* honest: no live order is told refused */
-  assert(!wasAccepted || entry == accepted)                 /* final: what was accepted stays so */
+  assert(!wasAccepted || entry == accepted);                /* final: what was accepted stays so */
+  assert(entry != accepted || taken);                       /* taken: what counts as accepted was taken */
+  assert(attempt != FOREIGN)                                /* owned: an order of the gateway keeps its entry */
 }
 
 inline settle(outcome, grade) {
@@ -47,7 +50,11 @@ proctype Request(byte a) {
   if
   :: atomic { taken == a -> if :: attempt == a && entry != accepted -> settle(accepted, answer) :: else fi; holds() }
   :: atomic { refusal == a -> refusal = 0; if :: attempt == a && entry != accepted -> settle(refused, answer) :: else fi; holds() }
+  /* No answer, or one about another order. */
   :: atomic { if :: attempt == a && entry == pending -> entry = unknown :: else fi }
+#ifdef ANY_ANSWER                       /* an answer about another order is one about this one */
+  :: atomic { attempt == a && entry != accepted -> settle(accepted, answer); holds() }
+#endif
   :: skip                                                   /* the instance dies */
   fi;
 told:
@@ -143,4 +150,37 @@ end:
   od
 }
 
-init { atomic { run World(); run Run(); run Run(); run Request(1); run Request(2) } }
+#define isShown (taken && open && !misses && !isNew)
+
+/* Turns of the account: its list of open orders is compared with the journal. No event is needed for them. */
+proctype Turn() {
+end:
+  do
+  :: atomic {
+      isShown && taken == attempt ->
+      if
+      :: isLeft -> settle(accepted, sight)
+#ifndef EVENTS_ALONE                    /* a list is compared with what is unknown alone */
+      :: entry == refused && by == absence -> settle(accepted, sight)
+#endif
+      :: else
+      fi;
+      assert(entry == accepted && counted);                 /* watched: what a list shows is accepted and counted */
+      holds()
+    }
+  od
+}
+
+/* The owner of the order replaces it: the gateway looks it up. */
+proctype Replacement() {
+  atomic {
+    isShown && entry == refused && by == absence ->
+#ifdef ADOPTED                          /* an order whose entry was refused is another program's */
+    attempt = FOREIGN;
+#endif
+    settle(accepted, sight);
+    holds()
+  }
+}
+
+init { atomic { run World(); run Run(); run Run(); run Turn(); run Replacement(); run Request(1); run Request(2) } }
