@@ -2,12 +2,10 @@
 
 import { constants } from 'node:http2';
 import { StreamError } from '../../lib/trade-events/ports.ts';
+import { maxChannelMessageBytes } from '../../lib/upstream/channel-bound.ts';
 
 /** A flag and the message's length come before each message. */
 const prefixBytes = 5;
-
-/** The default bound of gRPC libraries. An event has a few hundred bytes. */
-const maxMessageBytes = 4 * 1024 * 1024;
 
 /** One message as it is sent: not compressed. */
 export function toFrame(message: Uint8Array): Uint8Array {
@@ -23,20 +21,36 @@ export function toFrame(message: Uint8Array): Uint8Array {
  * @throws StreamError for a compressed message, which was not asked for, and for one that is too long
  */
 export class FrameReader {
-  #rest: Uint8Array = new Uint8Array();
+  readonly #prefix = Buffer.alloc(prefixBytes);
+  /** Undefined until the prefix is whole. */
+  #message: Uint8Array | undefined;
+  /** How much of the prefix, or of the message, is there. */
+  #filled = 0;
 
   *read(chunk: Uint8Array): Generator<Uint8Array> {
-    let bytes = this.#rest.byteLength > 0 ? Buffer.concat([this.#rest, chunk]) : Buffer.from(chunk);
-    while (bytes.byteLength >= prefixBytes) {
-      if (bytes[0] !== 0) throw new StreamError('INTERNAL');
-      const end = prefixBytes + bytes.readUInt32BE(1);
-      if (end - prefixBytes > maxMessageBytes) throw new StreamError('RESOURCE_EXHAUSTED');
-      if (bytes.byteLength < end) break;
-      // A copy: the chunk's memory is not kept for the sake of one message.
-      yield new Uint8Array(bytes.subarray(prefixBytes, end));
-      bytes = bytes.subarray(end);
+    // Each byte is copied once, however small the chunks are, and no chunk's memory is kept.
+    for (let at = 0; at < chunk.byteLength; ) {
+      const part = this.#message ?? this.#prefix;
+      const taken = chunk.subarray(at, at + part.byteLength - this.#filled);
+      part.set(taken, this.#filled);
+      this.#filled += taken.byteLength;
+      at += taken.byteLength;
+      if (this.#filled < part.byteLength) return;
+      this.#filled = 0;
+      this.#message = this.#message ? undefined : new Uint8Array(this.#lengthInPrefix());
+      if (!this.#message) yield part;
+      else if (this.#message.byteLength === 0) {
+        yield this.#message;
+        this.#message = undefined;
+      }
     }
-    this.#rest = bytes;
+  }
+
+  #lengthInPrefix(): number {
+    if (this.#prefix[0] !== 0) throw new StreamError('INTERNAL');
+    const bytes = this.#prefix.readUInt32BE(1);
+    if (bytes > maxChannelMessageBytes) throw new StreamError('RESOURCE_EXHAUSTED');
+    return bytes;
   }
 }
 

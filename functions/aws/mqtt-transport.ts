@@ -9,6 +9,7 @@ import {
   type MarketStreamTransport,
 } from '../../lib/market-stream/ports.ts';
 import { marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
+import { maxChannelMessageBytes } from '../../lib/upstream/channel-bound.ts';
 
 export interface MqttTransportOptions {
   /** `mqtts://HOST:PORT` or `wss://HOST:PORT/mqtt`; `mqtt://` and `ws://` on a loopback address only, for a simulator. */
@@ -43,6 +44,11 @@ export function createMqttTransport(options: MqttTransportOptions): MarketStream
       if (call.signal.aborted) return;
       const { connect } = await library();
       const client = connect(optionsOf(call, options));
+      const bound = new PacketBound();
+      client.stream.on('data', (chunk: Uint8Array) => {
+        if (!bound.admits(chunk))
+          client.stream.destroy(new Error('the broker sent a packet that is too long'));
+      });
       const incoming = new Inflow(client, call);
       try {
         yield* incoming.items();
@@ -77,8 +83,47 @@ function optionsOf(
     // The session opens the next connection itself.
     reconnectPeriod: 0,
     rejectUnauthorized: true,
+    // A frame may have several packets.
+    wsOptions: { maxPayload: 2 * maxChannelMessageBytes },
     ...(ca !== undefined && { ca }),
   };
+}
+
+/** Reads the headers of packets: the library would collect one of 256 MB before it gives it. */
+class PacketBound {
+  /** Bytes of the packet that are still to come. */
+  #left = 0;
+  #isLength = false;
+  #length = 0;
+  #shift = 0;
+
+  /** @returns false where a packet's header says that it is too long */
+  admits(chunk: Uint8Array): boolean {
+    for (let at = 0; at < chunk.byteLength; ) {
+      if (this.#left > 0) {
+        const skipped = Math.min(this.#left, chunk.byteLength - at);
+        this.#left -= skipped;
+        at += skipped;
+      } else if (!this.#readHeader(chunk[at++]!)) return false;
+    }
+    return true;
+  }
+
+  /** The type; then the length, seven bits a byte, the lowest first (MQTT 3.1.1, 2.2). */
+  #readHeader(byte: number): boolean {
+    if (!this.#isLength) {
+      this.#isLength = true;
+      this.#length = this.#shift = 0;
+      return true;
+    }
+    this.#length += (byte & 0x7f) << this.#shift;
+    this.#shift += 7;
+    if (byte < 0x80) {
+      this.#isLength = false;
+      this.#left = this.#length;
+    }
+    return this.#length <= maxChannelMessageBytes && this.#shift <= 28;
+  }
 }
 
 /** What the library calls back with, as items that wait until they are taken. */

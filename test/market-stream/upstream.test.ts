@@ -1,7 +1,10 @@
 /** The listener in a local run, before the simulator's broker and over real connections: what users see of it. */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'vitest';
+import { createMqttTransport } from '../../functions/aws/mqtt-transport.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
@@ -9,6 +12,8 @@ import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { subscribeMarketData } from '../../lib/catalogue/market-stream.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
+import type { Incoming } from '../../lib/market-stream/ports.ts';
+import { MarketStreamError } from '../../lib/market-stream/ports.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { until } from '../support/until.ts';
@@ -97,4 +102,72 @@ test('each line of the log says what goes wrong, and none has key, secret or ses
 test('with MARKET_STREAM=off, or without the cache, no connection is opened', async (t) => {
   for (const env of [{ MARKET_STREAM: 'off' }, { CACHE: 'off' }])
     assert.equal((await runFor(t, env)).simulator.marketStream, undefined);
+});
+
+/** A broker that lets every session in and then does as it is told. @returns what the transport gave, to its end */
+async function heardFrom(t: TestContext, serve: (socket: Socket) => Promise<void>) {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(Buffer.from([0x20, 2, 0, 0]));
+      void serve(socket);
+    });
+  }).listen(0, '127.0.0.1');
+  t.onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as { readonly port: number };
+  const incoming: Incoming[] = [];
+  const transport = createMqttTransport({ url: `mqtt://127.0.0.1:${port}` });
+  const call = { sessionId: 's', appKey: 'k', pingMs: 60_000, signal: new AbortController().signal };
+  await assert.rejects(async () => {
+    for await (const one of transport.open(call)) incoming.push(one);
+  }, MarketStreamError);
+  return incoming;
+}
+
+/** A message of MQTT 3.1.1 with a topic of one letter. */
+function publish(payload: Buffer): Buffer {
+  const length: number[] = [];
+  let left = payload.length + 3;
+  do {
+    length.push((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
+    left >>= 7;
+  } while (left > 0);
+  return Buffer.concat([Buffer.from([0x30, ...length, 0, 1, 0x74]), payload]);
+}
+
+test('a packet that is too long ends the connection with its header', async (t) => {
+  let sent = 0;
+  const chunk = Buffer.alloc(65_536);
+  await heardFrom(t, async (socket) => {
+    socket.write(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]));
+    while (!socket.destroyed && sent < 512 * chunk.length) {
+      await new Promise((resolve) => socket.write(chunk, resolve));
+      sent += chunk.length;
+    }
+    socket.destroy();
+  });
+  // What the sockets of both sides buffer.
+  assert.ok(sent < 256 * chunk.length, `${sent} bytes were taken`);
+});
+
+test('packets of any length that is not too long are read, wherever the network cuts them', async (t) => {
+  const payloads = [0, 1, 124, 125, 16_380, 16_381, 1024 * 1024 - 3].map((length) =>
+    Buffer.alloc(length, 'a'),
+  );
+  const bytes = Buffer.concat(payloads.map(publish));
+  const incoming = await heardFrom(t, async (socket) => {
+    for (let at = 0; at < bytes.length; at += at < 300 ? 1 : 70_001)
+      await new Promise((resolve) => socket.write(bytes.subarray(at, at + (at < 300 ? 1 : 70_001)), resolve));
+    socket.end();
+  });
+  assert.deepEqual(
+    incoming.flatMap((one) => (one.kind === 'message' ? [one.payload.length] : [])),
+    payloads.map(({ length }) => length),
+  );
 });
