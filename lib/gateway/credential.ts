@@ -17,8 +17,8 @@ export interface Credential {
   readonly sealer: Sealer;
   /** Replaces what is secret in a text of the upstream, in every form that the redactor knows. */
   redact(text: string): string;
-  /** Whether a text has something secret in it; quick also for an answer of megabytes. */
-  holdsSecret(text: string): boolean;
+  /** Whether an answer has something secret in it; quick also for one of megabytes. */
+  holdsSecret(answer: Uint8Array): boolean;
 }
 
 export type SecretRefusalCode = Extract<RefusalCode, `secret_${string}`>;

@@ -51,17 +51,51 @@ const maxEncodings = 4;
 const utf8Of = (encoded: string) =>
   new TextDecoder().decode(Uint8Array.from(encoded.slice(1).split('%'), (hex) => Number.parseInt(hex, 16)));
 
+/** Bytes that are looked through at once: an answer of megabytes is not copied as a whole. */
+const pieceBytes = 65_536;
+/** Each character may be encoded several times. */
+const maxBytesPerCharacter = 16;
+
 /**
- * Whether one of the texts stands in a text that may be megabytes long: in any case, and however it is escaped. Short
- * ones are left out: they occur by chance.
+ * Whether one of the texts stands in an answer: in any case, and however it is escaped. Short ones are left out: they
+ * occur by chance. Nothing is copied of what has no escapes.
  */
-export function holdsOneOf(hidden: readonly string[]): (text: string) => boolean {
+export function holdsOneOf(hidden: readonly string[]): (answer: Uint8Array) => boolean {
   const sought = hidden.filter(({ length }) => length >= minLength).map((one) => one.toLowerCase());
-  return (text) => {
-    const plain = decoded(text).toLowerCase();
+  const needles = sought.map((one) => new TextEncoder().encode(one));
+  const overlap = maxBytesPerCharacter * Math.max(0, ...sought.map(({ length }) => length));
+  const decoder = new TextDecoder();
+  const holds = (piece: Uint8Array) => {
+    if (needles.some((one) => includes(piece, one))) return true;
+    if (!piece.includes(percent) && !piece.includes(backslash)) return false;
+    const plain = decoded(decoder.decode(piece)).toLowerCase();
     return sought.some((one) => plain.includes(one));
   };
+  return (answer) => {
+    for (let start = 0; start < answer.length; start += pieceBytes)
+      if (holds(answer.subarray(start, start + pieceBytes + overlap))) return true;
+    return false;
+  };
 }
+
+const percent = 0x25;
+const backslash = 0x5c;
+
+/** @param needle in lower case */
+function includes(piece: Uint8Array, needle: Uint8Array): boolean {
+  const [first = 0] = needle;
+  for (let at = 0; at <= piece.length - needle.length; at++) {
+    if (lowerCase[piece[at]!] !== first) continue;
+    let length = 1;
+    while (length < needle.length && lowerCase[piece[at + length]!] === needle[length]) length++;
+    if (length === needle.length) return true;
+  }
+  return false;
+}
+
+const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
+);
 
 /** What is looked for, piece by piece. */
 interface Pattern {

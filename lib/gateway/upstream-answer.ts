@@ -115,12 +115,10 @@ function unknownOutcome(
 
 /** @returns the same bytes where no secret is in them; undefined where none can be taken out of them */
 function withoutSecrets(body: Uint8Array, { redact, holdsSecret }: Reader): Uint8Array | undefined {
-  const text = new TextDecoder().decode(body);
-  if (!holdsSecret(text)) return body;
+  if (!holdsSecret(body)) return body;
   if (body.length > maxParsedBytes) return undefined;
-  const redacted = redact(text);
-  const bytes = new TextEncoder().encode(redacted);
-  return !holdsSecret(redacted) && isJson(bytes) ? bytes : undefined;
+  const redacted = new TextEncoder().encode(redact(new TextDecoder().decode(body)));
+  return !holdsSecret(redacted) && isJson(redacted) ? redacted : undefined;
 }
 
 /** The answer to a batch of fifty orders is some ten kilobytes; of a longer one too little is known to parse it. */

@@ -8,8 +8,8 @@ import { createGateway, type RequestReport } from '../../lib/gateway/index.ts';
 import { memorySecrets } from './memory-secrets.ts';
 import { accountsRequest, orderRequest } from './send.contract.ts';
 
-const good = { appKey: 'good-key', appSecret: 'good-secret' };
-const wrong = { appKey: 'wrong-key', appSecret: 'wrong-secret' };
+const good = { appKey: 'good', appSecret: 'good-secret' };
+const wrong = { appKey: 'wrong', appSecret: 'wrong-secret' };
 const text = ({ appKey, appSecret }: typeof good) =>
   JSON.stringify({ app_key: appKey, app_secret: appSecret });
 

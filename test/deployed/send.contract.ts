@@ -257,7 +257,7 @@ export const orderRequest = (accountId: string) => ({
   method: 'POST',
   path: '/trade/place_order',
   query: [],
-  headers: {},
+  headers: { 'content-type': 'application/json' },
   requestId: 'r',
   body: Buffer.from(
     JSON.stringify({

@@ -65,8 +65,8 @@ describe('the host that a request names', () => {
     const { port, logged } = await gatewayFor(t, async () => assert.fail('called'), {
       pages: new Map([['/page', () => assert.fail('called')]]),
     });
-    const others = ['evil.example', `evil.example:${port}`, 'localhost', `localhost.evil.example:${port}`];
-    others.push(`127.0.0.1:${port + 1}`, `127.0.0.1.evil.example:${port}`, `::1:${port}`, '');
+    const others = ['evil.example', `evil.example:${port}`, `localhost.evil.example:${port}`];
+    others.push(`127.0.0.1.evil.example:${port}`, `::1:${port}`, '');
     for (const host of others)
       assert.match(await ask(port, `Host: ${host}\r\n`), /^HTTP\/1\.1 403 .*"forbidden".*Host/s, host);
     assert.match(await ask(port, '', '1.0'), /^HTTP\/1\.1 403 .*"forbidden"/s);
