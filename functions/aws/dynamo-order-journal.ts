@@ -13,15 +13,15 @@ import type { Sealer } from '../../lib/kernel/sealer.ts';
 import {
   type CountedChanges,
   type CountingJournal,
+  type EntryOutcome,
   type JournalEntry,
   JournalUnavailable,
-  type OrderJournal,
   type Stale,
   type UnsettledList,
 } from '../../lib/orders/journal.ts';
-import { listOf } from '../../lib/orders/memory-journal.ts';
+import { listOf, replacedBy } from '../../lib/orders/memory-journal.ts';
 import { isUnderWay, reconciliationKey } from '../../lib/orders/reconciliation.ts';
-import { isUnseen, isWatched } from '../../lib/orders/record.ts';
+import { isWatched } from '../../lib/orders/record.ts';
 import { checkpointPartition } from './dynamo-checkpoints.ts';
 import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
@@ -178,22 +178,26 @@ class DynamoOrderJournal implements CountingJournal {
     return (await this.#itemsOf(keys)).map(toCounter);
   }
 
-  async finish(outcome: Parameters<OrderJournal['finish']>[0]): Promise<boolean> {
+  async finish(outcome: EntryOutcome): Promise<boolean> {
     const { key, attempt, state, record } = outcome;
     const sealed = await sealText(this.#options.sealer, record, aboutEntry(key));
-    const { update, condition, values } = finishing(outcome);
+    const { states, isOverWords } = replacedBy(outcome);
+    const isWord = state !== 'unknown' && isWatched(record);
+    const list = isWord ? `, ${unsettledAttribute} = :unseen` : ` REMOVE ${unsettledAttribute}`;
+    const overWords = isOverWords ? ` OR ${unsettledAttribute} = :unseen` : '';
     try {
       await this.#client('finish').send('UpdateItem', {
         TableName: this.#options.tableName,
         Key: { pk: { S: key } },
-        UpdateExpression: `SET #state = :state, sealed = :sealed${update}`,
-        ConditionExpression: `attempt = :attempt AND (${condition})`,
+        UpdateExpression: `SET #state = :state, sealed = :sealed${state === 'unknown' ? '' : list}`,
+        ConditionExpression: `attempt = :attempt AND (#state IN (${states.map((one) => `:${one}`)})${overWords})`,
         ExpressionAttributeNames: { '#state': 'state' },
         ExpressionAttributeValues: {
           ':state': { S: state },
           ':sealed': { B: sealed },
           ':attempt': { S: attempt },
-          ...values,
+          ...Object.fromEntries(states.map((one) => [`:${one}`, { S: one }])),
+          ...((isWord || isOverWords) && { ':unseen': { S: 'unseen' } }),
         },
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
@@ -315,29 +319,6 @@ class DynamoOrderJournal implements CountingJournal {
   #toEntry(item: Item, closed?: string): Promise<JournalEntry> {
     return toEntry(item, this.#options.sealer, closed);
   }
-}
-
-/** How the list of an entry changes with its outcome, and which entries the outcome replaces: as the memory's journal does. */
-function finishing({ state, record, over }: Parameters<OrderJournal['finish']>[0]) {
-  const isWord = isUnseen(record);
-  const isListed = isWatched(record);
-  const update = isListed ? `, ${unsettledAttribute} = :unseen` : ` REMOVE ${unsettledAttribute}`;
-  const overWord = state !== 'unknown' && (!isWord || over === 'unseen');
-  const isAccepted = state === 'accepted' && !isWord;
-  const condition = [
-    isAccepted ? '#state <> :state' : '#state IN (:pending, :unknown)',
-    ...(overWord ? [`${unsettledAttribute} = :unseen`] : []),
-    ...(over === 'accepted' ? ['#state = :accepted'] : []),
-  ].join(' OR ');
-  return {
-    update: state === 'unknown' ? '' : update,
-    condition,
-    values: {
-      ...(!isAccepted && { ':pending': { S: 'pending' }, ':unknown': { S: 'unknown' } }),
-      ...((overWord || (isListed && state !== 'unknown')) && { ':unseen': { S: 'unseen' } }),
-      ...(over === 'accepted' && { ':accepted': { S: 'accepted' } }),
-    },
-  };
 }
 
 interface Written {

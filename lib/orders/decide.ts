@@ -105,20 +105,13 @@ async function lookUp(
   account: string,
   clientOrderId: string,
 ): Promise<string> {
-  try {
-    const found = await orders.order(account, clientOrderId);
-    if (found === 'not_found') return 'The upstream does not show it.';
-    const sight = { by: 'look_up', found } as const;
-    const settled = await settleSeen(entry, sight, (outcome) => journal.finish(outcome), {
-      journal,
-      ...parts,
-    });
-    const shows = `The upstream shows an order of this id, ${found.state.status}`;
-    if (settled) throw refuse(`${shows}: by that, this order is ${settled.state}.`);
-    return `${shows}, which may be another one.`;
-  } catch (error) {
-    return notRead(error);
-  }
+  const found = await orders.order(account, clientOrderId).catch(notRead);
+  if (typeof found === 'string') return found === 'not_found' ? 'The upstream does not show it.' : found;
+  const sight = { by: 'look_up', found } as const;
+  const settled = await settleSeen(entry, sight, journal.finish, { journal, ...parts });
+  const shows = `The upstream shows an order of this id, ${found.state.status}`;
+  if (settled) throw refuse(`${shows}: by that, this order is ${settled.state}.`);
+  return `${shows}, which may be another one.`;
 }
 
 /** Ends what counters have of an order whose end no read shows, as of an account that the app key has no more. */
@@ -138,23 +131,17 @@ async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Dec
   if (counted.length === 0) throw refuse('Limits count nothing of it.');
   const placed = counted.filter(({ entry }) => mayHaveEnded(entry, clock()));
   if (placed.length === 0) throw refuse('It is not known yet whether it was placed: decide that first.');
-  let saw = 'The account’s list of open orders does not show it.';
-  try {
-    const listed = (await orders.openOrders(account)).filter(({ state }) => !isFinal(state));
-    const open = new Set(listed.map(({ state }) => state.clientOrderId));
-    const isOpen = placed.some(({ ids }) => ids.some((id) => open.has(id)));
-    if (isOpen)
-      throw refuse('The upstream shows an order as open that would end: name others, or cancel it.');
-  } catch (error) {
-    saw = notRead(error);
-  }
+  const ids = new Set(placed.flatMap((one) => one.ids));
+  const listed = await orders.openOrders(account).catch(notRead);
+  const isRead = typeof listed !== 'string';
+  if (isRead && listed.some(({ state }) => !isFinal(state) && ids.has(state.clientOrderId)))
+    throw refuse('The upstream shows an order as open that would end: name others, or cancel it.');
+  const saw = isRead ? 'The account’s list of open orders does not show it.' : listed;
   let [ended, isReleased] = [0, true];
   for (const { entry } of placed) {
     const { key, attempt } = entry;
-    const became =
-      entry.state === 'accepted'
-        ? ({ state: 'accepted', over: 'accepted' } as const)
-        : ({ state: 'unknown' } as const);
+    const isAccepted = entry.state === 'accepted' && ({ state: 'accepted', over: 'accepted' } as const);
+    const became = isAccepted || ({ state: 'unknown' } as const);
     if (!(await journal.finish({ key, attempt, ...became, record: recordOf(entry, order, parts) }))) continue;
     ended++;
     isReleased = (await releaseExposure(entry, parts)) && isReleased;
@@ -162,10 +149,7 @@ async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Dec
   return { isReleased, ended, saw };
 }
 
-function notRead(error: unknown): string {
-  if (error instanceof DecisionRefused) throw error;
-  return `The upstream could not be asked about it (${(error as Error).message}).`;
-}
+const notRead = (error: Error) => `The upstream could not be asked about it (${error.message}).`;
 
 /** What was known of an order that ends, or of which that is taken back, stays known. */
 function recordOf(

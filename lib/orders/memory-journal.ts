@@ -4,8 +4,9 @@ import type { StoredCounter } from '../guard-rails/counter.ts';
 import type {
   CountedChanges,
   CountingJournal,
+  EntryOutcome,
+  EntryState,
   JournalEntry,
-  OrderJournal,
   RecoverableJournal,
   Stale,
   UnsettledList,
@@ -70,15 +71,12 @@ class MemoryJournal implements CountingJournal {
     return 'begun';
   }
 
-  async finish({ key, attempt, state, record, over }: Parameters<OrderJournal['finish']>[0]) {
+  async finish(outcome: EntryOutcome) {
+    const { key, attempt, state, record } = outcome;
     const stored = this.#entries.get(key);
     if (stored?.attempt !== attempt) return false;
-    const isWord = isUnseen(record);
-    const mayChange =
-      isOpen(stored) ||
-      (state === 'accepted' && !isWord && stored.state !== 'accepted') ||
-      (state !== 'unknown' && (!isWord || over === 'unseen') && isWatched(stored.record)) ||
-      (over === 'accepted' && stored.state === 'accepted');
+    const { states, isOverWords } = replacedBy(outcome);
+    const mayChange = states.includes(stored.state) || (isOverWords && isWatched(stored.record));
     if (mayChange) this.#entries.set(key, { ...stored, state, record });
     return mayChange;
   }
@@ -162,6 +160,18 @@ const named = (key: string, entry: JournalEntry | undefined) => (entry ? [[key, 
 
 const isStale = (written: 'begun' | readonly JournalEntry[] | Stale): written is Stale =>
   written !== 'begun' && 'counters' in written;
+
+/** Entries of its attempt that an outcome replaces: those in these states, and those that no sight has settled. */
+export function replacedBy({ state, record, over }: Omit<EntryOutcome, 'key' | 'attempt'>) {
+  const isWord = isUnseen(record);
+  const states: readonly EntryState[] = [
+    'pending',
+    'unknown',
+    ...(state === 'accepted' && !isWord ? ['refused' as const] : []),
+    ...(over === 'accepted' ? [over] : []),
+  ];
+  return { states, isOverWords: state !== 'unknown' && (!isWord || over === 'unseen') };
+}
 
 const isOpen = ({ state }: Pick<JournalEntry, 'state'>): boolean =>
   state === 'pending' || state === 'unknown';

@@ -112,8 +112,8 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'a refusal replaces an acceptance',
     file: 'memory-journal',
-    find: 'isOpen(stored) ||',
-    by: "isOpen(stored) || stored.state === 'accepted' ||",
+    find: 'states.includes(stored.state) ||',
+    by: "stored.state === 'accepted' || states.includes(stored.state) ||",
   },
   {
     rule: 'sent before its entry is written',
