@@ -140,14 +140,22 @@ test('no effect: the id is free, the counter has nothing of it, and the record h
   assert.ok(!JSON.stringify(told).includes('desk') && !JSON.stringify(told).includes('arn:'));
 });
 
-test('an order that shows after all is accepted, and counts again', async () => {
-  const { decide, open, stored, settlement } = await world();
-  await decide('no_effect');
-  assert.equal(await settlement.saw(shown), true);
-  const entry = await stored();
-  assert.deepEqual([entry?.state, await open()], ['accepted', '50']);
-  assert.equal(readRecord(entry!.record).outcome?.evidence, 'look_up');
-});
+test.each(['an event', 'the list of open orders'] as const)(
+  'an order that %s shows after all is accepted, and counts again',
+  async (how) => {
+    const { decide, open, stored, settlement, state } = await world();
+    await decide('no_effect');
+    if (how === 'an event') assert.equal(await settlement.saw(shown), true);
+    else
+      for (let run = 0; run < 5; run++) {
+        state.now += 60_000;
+        await settlement.run(state.now + 40_000);
+      }
+    const entry = await stored();
+    assert.deepEqual([entry?.state, await open()], ['accepted', '50']);
+    assert.equal(readRecord(entry!.record).outcome?.evidence, how === 'an event' ? 'look_up' : 'list');
+  },
+);
 
 test('accepted: it counts on until its end is seen', async () => {
   const { decide, open, stored, settlement, outcome } = await world();

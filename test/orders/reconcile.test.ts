@@ -269,3 +269,15 @@ describe('which tables are restored', () => {
       assert.deepEqual(restoredTables(tables, stored), restored);
     });
 });
+
+test('an order that counted as not placed, and that the upstream shows, keeps its entry and counts again', async () => {
+  const { state, journal, orderOf, untilOpen, open } = await world();
+  const entry = await orderOf('absent', { hash: 'of its request', state: 'refused' });
+  const outcome = { evidence: 'absence', at: new Date(start).toISOString(), exposure: exposureOf('50') };
+  const record = JSON.stringify({ ...JSON.parse(entry.record), outcome });
+  await journal.begin([{ ...entry, record }], 0);
+  state.open = [shown('absent', start + 30_100)];
+  assert.ok((await untilOpen()) !== undefined);
+  const stored = (await journal.read([entry.key])).get(entry.key);
+  assert.deepEqual([stored?.state, stored?.hash, await open()], ['accepted', 'of its request', '50']);
+});
