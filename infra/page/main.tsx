@@ -2,7 +2,7 @@
 
 import { render } from 'preact';
 import { CodeDialog } from './copy.tsx';
-import { isHosted, lookAtGateway, shareKey, silence, useKey } from './gateway.ts';
+import { isHosted, key, lookAtGateway, shareKey, silence, useKey } from './gateway.ts';
 import { GuardRails } from './guard.tsx';
 import { Limit } from './limit.tsx';
 import { useRun } from './local.ts';
@@ -38,12 +38,16 @@ function Page() {
   );
 }
 
+const replacesKey =
+  'The link that you followed brings another API key. Use it in place of the one that this page has?';
+
 /** Behind the #, which browsers send to no server; taken out of the address at once, so that no history has it. */
 function takeKey(): void {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given === null) return;
   history.replaceState(null, '', location.pathname + location.search);
-  useKey(given);
+  // Anybody can make a link: with a key of theirs, a person's orders would go where they want.
+  if (!key.value || key.value === given || confirm(replacesKey)) useKey(given);
 }
 
 takeKey();

@@ -327,6 +327,23 @@ describe('the page in Chromium', orSkip(noChromium), () => {
     assert.deepEqual(page.errors, []);
   });
 
+  test('a link takes the place of its key only where the person agrees', async (t) => {
+    const { page, url } = await pageFor(t);
+    const kept = () => page.evaluate<string>(`sessionStorage.getItem('countersign-api-key')`);
+    const follow = async (agrees: boolean, given: string) => {
+      await page.evaluate(
+        `(globalThis.asked = [], globalThis.confirm = (text) => (asked.push(text), ${agrees}))`,
+      );
+      await page.evaluate(`location.hash = ${JSON.stringify(`key=${given}`)}`);
+      await page.until(`location.href === ${JSON.stringify(`${url}/`)}`);
+      return page.evaluate<number>('asked.length');
+    };
+    assert.deepEqual([await follow(false, 'another-key'), await kept()], [1, key]);
+    assert.deepEqual([await follow(false, key), await kept()], [0, key]);
+    assert.equal(await follow(true, 'another-key'), 1);
+    await page.until(includes('#key-state', 'not one of this run'));
+  });
+
   for (const [what, width, scheme] of [
     ['on a desktop, light', 1280, 'light'],
     ['on a desktop, dark', 1280, 'dark'],

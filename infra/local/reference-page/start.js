@@ -18,10 +18,13 @@ function keep(text) {
   else sessionStorage.removeItem(kept);
 }
 
+const replacesKey =
+  'The link that you followed brings another API key. Use it in place of the one that this page has?';
 const given = new URLSearchParams(location.hash.slice(1)).get('key');
 if (given !== null) {
   history.replaceState(null, '', location.pathname);
-  keep(given);
+  // Anybody can make a link.
+  if (!key || key === given || confirm(replacesKey)) keep(given);
 }
 
 const openApi = await fetch('/docs/openapi.json').then((response) => response.json());
