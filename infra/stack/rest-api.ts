@@ -18,6 +18,7 @@ import type { Construct } from 'constructs';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import { type Group, type Operation, routesOf, type UsagePlan } from '../../lib/catalogue/index.ts';
 import { type AccessMode, accessModes } from '../access-modes.ts';
+import type { JsonObject } from '../json.ts';
 import { apiDefinition } from './api-definition.ts';
 import type { AccessLog } from './config.ts';
 import type { Shared } from './shared.ts';
@@ -69,7 +70,7 @@ export function createRestApi(
     deployOptions: {
       stageName,
       tracingEnabled: false,
-      methodOptions: methodThrottles(operations, access, throttle),
+      methodOptions: methodThrottles(definition, operations, access, throttle),
       ...(logs.access !== 'off' && accessLogging(scope, logs.retentionDays, removalPolicy)),
     },
   });
@@ -148,7 +149,10 @@ function acknowledge(api: SpecRestApi, accessLog: AccessLog): void {
 const accountRolePolicy =
   'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]';
 
-/** The part that a method without any key gets: a probe of `/health` comes every few seconds. */
+/**
+ * The part that a method without any key gets: a probe of `/health` comes every few seconds, and a browser asks once in two
+ * hours whether it may call a path.
+ */
 const partWithoutKey = 0.1;
 
 /**
@@ -156,6 +160,7 @@ const partWithoutKey = 0.1;
  * show a token or a signature, and those that need nothing at all. AWS charges for each request that gets through.
  */
 function methodThrottles(
+  definition: JsonObject,
   operations: readonly Operation[],
   access: Readonly<Partial<Record<Group, AccessMode>>>,
   { ratePerSecond, burst }: UsagePlan,
@@ -164,10 +169,20 @@ function methodThrottles(
     throttlingRateLimit: Math.max(1, ratePerSecond * part),
     throttlingBurstLimit: Math.max(1, Math.round(burst * part)),
   });
-  const methods = routesOf(operations).flatMap(({ path, method, operation }) => {
-    const mode = access[operation.group];
-    if (operation.gatewayAnswer) return [[`${path}/${method}`, throttle(partWithoutKey)] as const];
-    return mode && !accessModes[mode].throttledByPlan ? [[`${path}/${method}`, throttle(1)] as const] : [];
-  });
-  return Object.fromEntries([['/health/GET', throttle(partWithoutKey)], ...methods]);
+  const paths = Object.entries(
+    definition.paths as Readonly<Record<string, Readonly<Record<string, JsonObject>>>>,
+  );
+  const withoutKey = paths.flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { security }]) =>
+      security ? [] : [[`${path}/${method.toUpperCase()}`, throttle(partWithoutKey)] as const],
+    ),
+  );
+  const withoutPlan = routesOf(operations).flatMap(
+    ({ path, method, operation: { group, gatewayAnswer } }) => {
+      const mode = access[group];
+      if (gatewayAnswer || !mode || accessModes[mode].throttledByPlan) return [];
+      return [[`${path}/${method}`, throttle(1)] as const];
+    },
+  );
+  return Object.fromEntries([...withoutKey, ...withoutPlan]);
 }

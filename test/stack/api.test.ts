@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { test } from 'vitest';
 import type { CountersignStackProps } from '../../infra/stack/stack.ts';
-import { getConfig, getStockSnapshots, limits, placeOrder } from '../../lib/catalogue/index.ts';
+import { getConfig, getStockSnapshots, limits, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { synthesise } from './synthesise.ts';
 
 const operations = [getStockSnapshots, placeOrder];
@@ -75,6 +75,43 @@ test('what needs no key, or no plan bounds in time, is throttled by the stage', 
       mode,
     );
   }
+});
+
+test('no method of the whole template is open without a credential and without a throttle', () => {
+  const { one } = synthesise({
+    groups: {
+      ...Object.fromEntries(openable.map((group) => [group, 'jwt'])),
+      'market-data': 'api-key',
+      instruments: 'iam',
+    },
+    auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
+    trading: { limits: 'none' },
+    tradeEvents: {},
+    live: { maxStreams: 1, maxOrderStreams: 1 },
+    cors: { origins: ['https://app.example', 'https://b.example'] },
+  });
+  const [, { Properties: stage }] = one('AWS::ApiGateway::Stage');
+  const throttled = new Map(
+    (stage.MethodSettings as readonly Readonly<Record<string, unknown>>[]).map((setting) => [
+      `${setting.HttpMethod} ${String(setting.ResourcePath).replace(/^\//, '').replaceAll('~1', '/')}`,
+      setting,
+    ]),
+  );
+  const [, { Properties: api }] = one('AWS::ApiGateway::RestApi');
+  const { paths } = api.Body as { readonly paths: Readonly<Record<string, object>> };
+  let open = 0;
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { security }] of Object.entries(methods)) {
+      const setting = throttled.get(`${method.toUpperCase()} ${path}`);
+      if (security !== undefined) continue;
+      open++;
+      assert.deepEqual(
+        [setting?.ThrottlingRateLimit, setting?.ThrottlingBurstLimit],
+        [10, 20],
+        `${method} ${path}`,
+      );
+    }
+  assert.ok(open > Object.keys(paths).length, 'each path has OPTIONS');
 });
 
 test('access logs: with the account’s role, or setting it', () => {
