@@ -130,9 +130,12 @@ function createCodes(clock: () => number) {
   };
 }
 
-/** An app's own scheme, or this machine: to no other place would the run send a browser. */
+/**
+ * This machine, or an app's own scheme, which has a period (RFC 8252, 7.1): the others are those of browsers and systems, such
+ * as `javascript:` and `intent:`.
+ */
 const ownRedirect =
-  /^(https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)|(?!https?:|javascript:|data:)[a-z][a-z0-9+.-]*:)/i;
+  /^(https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)|[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:)/i;
 
 /** Asks who signs in, and leads back with a code; `login_hint` names a user, who is not asked then. */
 function authorize(
@@ -143,7 +146,10 @@ function authorize(
   const given = (name: string) => query.get(name) ?? '';
   const redirectUri = given('redirect_uri');
   if (!ownRedirect.test(redirectUri))
-    return plain('redirect_uri must be an app’s own scheme, or an address of this machine.', 400);
+    return plain(
+      'redirect_uri must be an address of this machine, or an app’s own scheme with a period in it: com.example.app:/back.',
+      400,
+    );
   const back = (answer: Readonly<Record<string, string>>) => {
     const url = new URL(redirectUri);
     for (const [name, value] of Object.entries({ ...answer, state: given('state') }))

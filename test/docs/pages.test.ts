@@ -180,3 +180,16 @@ test('docs/command.md is what the table makes, and every example of it parses', 
       assert.ok(textOf('docs/command.md').includes(example), example);
     }
 });
+
+test('a pipeline uses actions by their hash, and installs packages before it may reach AWS', () => {
+  const workflows = docs.flatMap((page) => [...textOf(page).matchAll(/```yaml\n([^`]*\bjobs:[^`]*)```/g)]);
+  assert.ok(workflows.length > 0);
+  for (const [, workflow = ''] of workflows) {
+    for (const [, action = ''] of workflow.matchAll(/uses: (\S+)/g)) assert.match(action, /@[\da-f]{40}$/);
+    for (const job of workflow.split(/^ {2}(?=\w+:$)/m).filter((one) => one.includes('id-token: write'))) {
+      const [before, ...after] = job.split('configure-aws-credentials');
+      assert.match(before ?? '', /npm ci --ignore-scripts/);
+      assert.doesNotMatch(after.join(), /npm (ci|install)/);
+    }
+  }
+});

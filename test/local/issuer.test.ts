@@ -183,6 +183,13 @@ describe('a sign-in by authorization code', () => {
       'https://elsewhere.example/',
       'http://localhost.elsewhere.example/',
       'javascript:alert(1)',
+      'data:text/html,a',
+      'intent://scan/#Intent;scheme=https;end',
+      'ftp://elsewhere.example/',
+      'vbscript:a',
+      'file:///etc/hosts',
+      'ms-settings:privacy',
+      'tel:1',
     ])
       assert.equal((await signIn(url, { redirect_uri })).response.status, 400, redirect_uri);
     const plain = await signIn(url, { code_challenge_method: 'plain' });
