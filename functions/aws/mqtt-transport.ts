@@ -93,36 +93,24 @@ function optionsOf(
 class PacketBound {
   /** Bytes of the packet that are still to come. */
   #left = 0;
-  #isLength = false;
-  #length = 0;
-  #shift = 0;
+  /** What the next seven bits of a length count; 0 outside of a length (MQTT 3.1.1, 2.2.3). */
+  #unit = 0;
 
   /** @returns false where a packet's header says that it is too long */
   admits(chunk: Uint8Array): boolean {
-    for (let at = 0; at < chunk.byteLength; ) {
-      if (this.#left > 0) {
+    for (let at = 0; at < chunk.byteLength; at++) {
+      const byte = chunk[at]!;
+      if (this.#unit > 0) {
+        this.#left += (byte & 0x7f) * this.#unit;
+        this.#unit = byte < 0x80 ? 0 : this.#unit * 128;
+        if (this.#left > maxChannelMessageBytes || this.#unit > 128 ** 3) return false;
+      } else if (this.#left > 0) {
         const skipped = Math.min(this.#left, chunk.byteLength - at);
         this.#left -= skipped;
-        at += skipped;
-      } else if (!this.#readHeader(chunk[at++]!)) return false;
+        at += skipped - 1;
+      } else this.#unit = 1;
     }
     return true;
-  }
-
-  /** The type; then the length, seven bits a byte, the lowest first (MQTT 3.1.1, 2.2). */
-  #readHeader(byte: number): boolean {
-    if (!this.#isLength) {
-      this.#isLength = true;
-      this.#length = this.#shift = 0;
-      return true;
-    }
-    this.#length += (byte & 0x7f) << this.#shift;
-    this.#shift += 7;
-    if (byte < 0x80) {
-      this.#isLength = false;
-      this.#left = this.#length;
-    }
-    return this.#length <= maxChannelMessageBytes && this.#shift <= 28;
   }
 }
 

@@ -483,20 +483,12 @@ describe('a body against its schema', () => {
     assert.equal(simulator.received.length, 0);
   });
 
-  test('that is nested deeper, or has more members, than any body is answered 400', async (t) => {
+  test('with an object of more members than any has is answered 400', async (t) => {
     const { gateway } = await coreFor(t);
-    const inner = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`;
-    for (const [good, bad, detail] of [
-      [inner(63), inner(64), /nested more than 64 deep/],
-      [members(1000), members(1001), /more than 1000 members/],
-    ] as const) {
-      assert.equal(problemOf(await ask(gateway, orderPath, { body: good })).code, 'invalid_parameter');
-      assert.match(
-        problemOf(await ask(gateway, orderPath, { body: bad }), { code: 'invalid_body' }).detail,
-        detail,
-      );
-    }
+    assert.equal(problemOf(await ask(gateway, orderPath, { body: members(1000) })).code, 'invalid_parameter');
+    const { code, detail } = problemOf(await ask(gateway, orderPath, { body: members(1001) }));
+    assert.deepEqual([code, detail], ['invalid_body', 'An object of the body has more than 1000 members.']);
   });
 
   // Each order's entry has the whole body, and DynamoDB takes 4 MB in one transaction.
