@@ -54,7 +54,7 @@ const waits = [
   'test/docs/events.test.ts',
   'test/existing-clients/**/*.test.ts',
   'test/functions/rest-proxy.test.ts',
-  'test/gateway/{access-matrix,answer-memory,cache,checks,instruments-limit,limiter,lists,order-polling,order-shares}.test.ts',
+  'test/gateway/{access-matrix,answer-memory,cache,checks,instruments-limit,limiter,lists,neighbours,order-polling,order-shares}.test.ts',
   'test/gateway/{read-again,redact,refusal-readers,side-effects,smuggling,upstream-answers}.test.ts',
   'test/guard-rails/{counters,determined-user,worst-case}.test.ts',
   'test/json-scan.test.ts',

@@ -112,9 +112,97 @@ describe('a circuit breaker', () => {
     for (const one of late) one.end(fails());
     time.now = 2000;
     const probe = admit(breaker);
-    breaker.observe('order', works);
+    breaker.watch('order').end(works);
     probe.end(fails());
     assert.ok(!isOpen(breaker, 'a'));
+  });
+});
+
+const caller = (breaker: CircuitBreaker<string>, name: string, part = 'a') => {
+  const admission = breaker.admit(part, name);
+  assert.equal(admission.kind, 'admitted', `${name} is refused`);
+  return admission as Extract<typeof admission, { kind: 'admitted' }>;
+};
+const refuses = (breaker: CircuitBreaker<string>, name: string) => {
+  const admission = breaker.admit('a', name);
+  if (admission.kind === 'admitted') admission.end({ kind: 'nothing' });
+  return admission.kind === 'refused';
+};
+
+describe('a circuit breaker of several callers', () => {
+  test('opens by one caller’s failures for that caller alone, and closes by what works for him', () => {
+    const { breaker, time } = breakerAt();
+    for (let times = 0; times < 3; times++) caller(breaker, 'spoiler').end(fails());
+    assert.ok(refuses(breaker, 'spoiler'));
+    caller(breaker, 'neighbour').end(works);
+    assert.ok(refuses(breaker, 'spoiler'));
+    time.now = 2000;
+    caller(breaker, 'spoiler').end(works);
+    assert.ok(!refuses(breaker, 'spoiler'));
+  });
+
+  test('opens for all by failures of several, about all, or without a caller', () => {
+    for (const [names, sight] of [
+      [['x', 'y', 'x'], fails()],
+      [['x', 'x', 'x'], isAway],
+      [['x', undefined, 'x'], fails()],
+    ] as const) {
+      const { breaker } = breakerAt();
+      for (const name of names) breaker.watch('a', name).end(sight);
+      assert.ok(isOpen(breaker, 'a'));
+    }
+  });
+
+  test('counts no failure of a request during which another one worked', () => {
+    const { breaker } = breakerAt();
+    const hanging = ['x', 'y', 'z', 'x', 'y', 'z'].map((name) => caller(breaker, name));
+    caller(breaker, 'neighbour').end(works);
+    for (const one of hanging) one.end(fails());
+    assert.ok(!isOpen(breaker, 'a'));
+  });
+
+  test('is closed at once by a caller whose requests work, and not by those that failed', () => {
+    const { breaker } = breakerAt();
+    for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
+    assert.ok(refuses(breaker, 'x'));
+    caller(breaker, 'neighbour').end(works);
+    for (const name of ['x', 'neighbour', 'another']) assert.ok(!refuses(breaker, name));
+  });
+
+  test('asks a faultless caller once; then all wait for the pause, and those that failed a second longer', () => {
+    const { breaker, time } = breakerAt();
+    for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
+    caller(breaker, 'first').end(fails());
+    assert.ok(refuses(breaker, 'second'));
+    time.now = 4000;
+    for (const name of ['x', 'y', 'z', 'first']) assert.ok(refuses(breaker, name), name);
+    assert.ok(!refuses(breaker, 'second'));
+    time.now = 5000;
+    assert.ok(!refuses(breaker, 'x'));
+  });
+
+  test('is not held open by a probe without an answer', () => {
+    const { breaker, time } = breakerAt();
+    for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
+    const hanging = caller(breaker, 'spoiler');
+    assert.ok(refuses(breaker, 'neighbour'));
+    time.now = 4000;
+    caller(breaker, 'neighbour').end(works);
+    hanging.end(fails());
+    assert.ok(!refuses(breaker, 'neighbour'));
+  });
+
+  test('knows the latest thousand of them', () => {
+    const { breaker } = breakerAt();
+    const fail = (name: string) => {
+      for (let times = 0; times < 3; times++) breaker.watch('a', name).end(fails());
+      caller(breaker, 'neighbour').end(works);
+    };
+    fail('first');
+    assert.ok(refuses(breaker, 'first'));
+    for (let nth = 0; nth < 1000; nth++) fail(`${nth}`);
+    assert.ok(!refuses(breaker, 'first'));
+    assert.ok(refuses(breaker, '999'));
   });
 });
 
@@ -158,7 +246,7 @@ describe('of any history of a circuit breaker it is true that', () => {
     const { breaker, time } = breakerAt();
     for (const step of history) {
       if (step.kind === 'wait') time.now += step.ms;
-      else if (step.kind === 'observe') breaker.observe(step.part, sightOf(step.ends));
+      else if (step.kind === 'observe') breaker.watch(step.part).end(sightOf(step.ends));
       else {
         const admission = breaker.admit(step.part);
         each(step, admission.kind === 'admitted', time.now);
@@ -219,6 +307,28 @@ describe('of any history of a circuit breaker it is true that', () => {
           assert.ok(!isOpen(breaker, part));
         },
       ),
+    );
+  });
+
+  test('one caller’s failures refuse nobody else, and several callers’ stop all after a few', () => {
+    const names = fc.constantFrom('x', 'y', 'z');
+    const asked = fc.array(fc.tuple(names, parts, fc.integer({ min: 0, max: 500 })), { maxLength: 500 });
+    fc.assert(
+      fc.property(asked, fc.boolean(), (requests, isOneAlone) => {
+        const { breaker, time } = breakerAt();
+        let admitted = 0;
+        for (const [name, part, ms] of requests) {
+          time.now += ms;
+          const admission = breaker.admit(part, name);
+          const doesWork = isOneAlone && name !== 'x';
+          if (doesWork) assert.equal(admission.kind, 'admitted');
+          else if (admission.kind === 'admitted') admitted++;
+          if (admission.kind === 'admitted') admission.end(doesWork ? works : fails());
+        }
+        // As for one caller, and once more for each pause that another one's request ends.
+        if (!isOneAlone)
+          assert.ok(admitted <= 10 + time.now / pause.firstMs, `${admitted} in ${time.now} ms`);
+      }),
     );
   });
 

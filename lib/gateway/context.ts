@@ -8,6 +8,8 @@ export interface RequestContext {
   /** An attempt leaves the gateway by then or not at all, by the gateway's clock. Default the deadline. */
   readonly leaveBy?: number;
   readonly priority?: Priority;
+  /** Unit of fairness of the sender, where no user is known. Absent for the gateway's own requests. */
+  readonly caller?: string | undefined;
   readonly usage: UpstreamUsage;
   readonly parties: Parties;
 }
@@ -30,8 +32,13 @@ export interface UpstreamUsage {
   signedBy?: string;
 }
 
-export const createContext = (deadline: number, priority: Priority | undefined): RequestContext => ({
+export const createContext = (
+  deadline: number,
+  priority: Priority | undefined,
+  caller?: string,
+): RequestContext => ({
   deadline,
+  caller,
   usage: { attempts: 0 },
   parties: {},
   ...(priority && { priority }),

@@ -165,7 +165,8 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
   ): Promise<T> {
     const { clock, routes, report } = this.#parts;
     const started = clock();
-    const context = createContext(request.deadline ?? Number.POSITIVE_INFINITY, request.priority);
+    const { deadline = Number.POSITIVE_INFINITY, priority, caller } = request;
+    const context = createContext(deadline, priority, caller?.unit);
     let operation: Operation | undefined;
     let outcome: Outcome;
     let result: T;

@@ -138,7 +138,7 @@ function withLookUps(
             path: lookUp.path,
             request: { query, body: '', headers: {} },
             // With a usage of its own: it is no further attempt of the request.
-            context: { ...createContext(endBy, context.priority), parties: context.parties },
+            context: { ...createContext(endBy, context.priority, context.caller), parties: context.parties },
             own: { waitMs: lookUpWaitMs },
             isRepeatedByCaller: true,
           },

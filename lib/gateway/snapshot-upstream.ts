@@ -29,6 +29,8 @@ interface Holder extends Pick<RequestContext, 'priority'> {
 
 /** How long a failure of the upstream counts as the cause of a missing record. */
 const failureMs = 10_000;
+/** To the circuit breaker, refreshes of what is served are one caller, which brings no symbols of its own. */
+const refreshes = 'refreshes';
 /** Many an answer takes longer: a call on the last of a request's time shows only that this time was short. */
 const shortMs = defaultSnapshotOptions.upstreamTimeoutMs / 2;
 /** Short, because an operator who mends a refused credential waits for the effect. */
@@ -76,11 +78,11 @@ export class SnapshotUpstream implements RefreshPermits {
     return { ok: false, retryAfterMs: answer.retryAfterMs, ...(isOwn && { isOwn }) };
   };
 
-  readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs) => {
+  readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs, caller = refreshes) => {
     const { upstream, clock, timeoutMs } = this.#parts;
     const { credential, priority } = this.#holders.get(permit)!;
     // An attempt that has to replace its permit takes a little longer than the cache allows for.
-    const context = createContext(clock() + refreshMs + minAttemptMs, priority);
+    const context = createContext(clock() + refreshMs + minAttemptMs, priority, caller);
     const isShort = refreshMs < shortMs;
     const outcome = await upstream.fetch(
       {

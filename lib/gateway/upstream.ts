@@ -124,13 +124,11 @@ class SignedUpstream implements Upstream {
   /** One attempt, and what it shows of the upstream's host. */
   async #once(call: UpstreamCall, credential: Credential, freshConnection: boolean): Promise<Attempt> {
     const { breaker } = this.#options;
+    const { own, context } = call;
     const { id, sideEffect } = call.operation;
+    const caller = own?.user ?? context.parties.user ?? context.caller;
     // An order or a cancel is worth trying although other requests failed.
-    const admission = sideEffect
-      ? ({ kind: 'admitted', end: (sight) => breaker.observe(id, sight) } satisfies ReturnType<
-          UpstreamBreaker['admit']
-        >)
-      : breaker.admit(id);
+    const admission = sideEffect ? breaker.watch(id, caller) : breaker.admit(id, caller);
     if (admission.kind === 'refused') return { outcome: refusedByBreaker(admission) };
     try {
       const attempt = await this.#sendAndRead(call, credential, freshConnection);

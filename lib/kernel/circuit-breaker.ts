@@ -1,9 +1,11 @@
 /**
  * A circuit breaker: after several failures in a row nothing is asked for a while, then one request finds out whether it is
- * over. A plain state machine over a clock; it knows neither requests nor hosts.
+ * over. One caller's failures stop that caller alone, so that nobody can stop the others with requests that never get an
+ * answer. A plain state machine over a clock; it knows neither requests nor hosts.
  */
 
 import { steadyClock } from './age.ts';
+import { putLatest } from './bounded-map.ts';
 import { type BackOff, backOffMs } from './pauses.ts';
 
 export interface CircuitBreakerOptions {
@@ -26,29 +28,40 @@ export type Sight<Failure> =
   | { readonly kind: 'fails'; readonly failure: Failure; readonly isAboutAll: boolean };
 
 export type Admission<Failure> =
-  /** `end` is to be called when the request has ended; of several calls the first counts. */
-  | { readonly kind: 'admitted'; readonly end: (sight: Sight<Failure>) => void }
+  | Admitted<Failure>
   /** The last failure, and when another request makes sense. */
   | { readonly kind: 'refused'; readonly failure: Failure; readonly retryAfterMs: number };
 
+export interface Admitted<Failure> {
+  readonly kind: 'admitted';
+  /** Must be called when the request has ended; the first of several calls counts. */
+  readonly end: (sight: Sight<Failure>) => void;
+}
+
 /**
  * Failures in a row of one part alone, such as one endpoint, open it for that part; those of several parts, or about all,
- * for all. What works in between ends the row.
+ * for all parts. Failures of one caller open it for that caller; those of several callers, about all, or of a request without
+ * a caller, for all callers. A row ends with what works, and a failure is in none when something worked during its request.
  */
 export interface CircuitBreaker<Failure> {
   /** Asks whether a request about a part may be made. */
-  admit(part: string): Admission<Failure>;
-  /** Tells of a request that was made without asking. */
-  observe(part: string, sight: Sight<Failure>): void;
+  admit(part: string, caller?: string): Admission<Failure>;
+  /** Begins a request that is made in any case. */
+  watch(part: string, caller?: string): Admitted<Failure>;
 }
 
 /** While one request finds out, the others come again after this. */
 const probeMs = 1000;
+/** A failing caller finds out this much later, so that others come first. */
+const precedenceMs = 1000;
+/** Callers with a circuit of their own; of more, those that asked longest ago begin anew. */
+const maxCallers = 1000;
 
-/** A row of failures: how many, and of which part when it is only one. */
+/** A row of failures: how many, and the part and the caller when it is only one. */
 interface Row {
   readonly failures: number;
   readonly part: string | undefined;
+  readonly caller: string | undefined;
 }
 
 interface Open<Failure> {
@@ -61,7 +74,7 @@ interface Open<Failure> {
   readonly isProbing: boolean;
 }
 
-const noRow: Row = { failures: 0, part: undefined };
+const noRow: Row = { failures: 0, part: undefined, caller: undefined };
 
 /**
  * @example
@@ -72,9 +85,51 @@ const noRow: Row = { failures: 0, part: undefined };
  * admission.end(ok ? { kind: 'works' } : { kind: 'fails', failure: 'no answer', isAboutAll: false });
  */
 export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions = {}): CircuitBreaker<Failure> =>
-  new Breaker(options);
+  new CallersBreaker(options);
 
-class Breaker<Failure> implements CircuitBreaker<Failure> {
+/** A circuit of all callers, and one of each. */
+class CallersBreaker<Failure> implements CircuitBreaker<Failure> {
+  readonly #options: CircuitBreakerOptions;
+  readonly #all: Circuit<Failure>;
+  readonly #own = new Map<string, Circuit<Failure>>();
+
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+    this.#all = new Circuit(options);
+  }
+
+  admit(part: string, caller?: string): Admission<Failure> {
+    const own = this.#ownOf(caller);
+    const rank = !own ? 'unnamed' : own.isFailing ? 'failing' : 'faultless';
+    const ofCaller = own?.admit(part);
+    if (ofCaller?.kind === 'refused') return ofCaller;
+    const ofAll = this.#all.admit(part, caller, rank);
+    if (ofAll.kind === 'admitted') return both(ofAll, ofCaller);
+    ofCaller?.end({ kind: 'nothing' });
+    return ofAll;
+  }
+
+  watch(part: string, caller?: string): Admitted<Failure> {
+    return both(this.#all.watch(part, caller), this.#ownOf(caller)?.watch(part));
+  }
+
+  #ownOf(caller: string | undefined): Circuit<Failure> | undefined {
+    if (caller === undefined) return undefined;
+    const own = this.#own.get(caller) ?? new Circuit(this.#options);
+    putLatest(this.#own, caller, own, maxCallers);
+    return own;
+  }
+}
+
+const both = <Failure>(first: Admitted<Failure>, second?: Admitted<Failure>): Admitted<Failure> => ({
+  kind: 'admitted',
+  end(sight) {
+    first.end(sight);
+    second?.end(sight);
+  },
+});
+
+class Circuit<Failure> {
   readonly #clock: () => number;
   readonly #random: () => number;
   readonly #failures: number;
@@ -82,6 +137,8 @@ class Breaker<Failure> implements CircuitBreaker<Failure> {
   /** Of what is not refused now. */
   #row = noRow;
   #open: Open<Failure> | undefined;
+  /** How many requests have worked. */
+  #worked = 0;
 
   constructor({ clock = Date.now, random = Math.random, failures = 5, pause }: CircuitBreakerOptions) {
     this.#clock = steadyClock(clock);
@@ -90,60 +147,84 @@ class Breaker<Failure> implements CircuitBreaker<Failure> {
     this.#pause = pause ?? { firstMs: 2000, maxMs: 15_000 };
   }
 
-  admit(part: string): Admission<Failure> {
+  /** Whether the last request failed, or some are refused. */
+  get isFailing(): boolean {
+    return this.#open !== undefined || this.#row.failures > 0;
+  }
+
+  /**
+   * @param rank a faultless caller finds out at once why it has opened, because the failures may be the fault of those
+   *   whose requests failed; a failing one finds out last
+   */
+  admit(
+    part: string,
+    caller?: string,
+    rank: 'faultless' | 'unnamed' | 'failing' = 'unnamed',
+  ): Admission<Failure> {
     const open = this.#open;
-    if (!open || !concerns(open, part)) return admitted((sight) => this.observe(part, sight));
-    const waitMs = open.until - this.#clock();
-    if (waitMs > 0 || open.isProbing)
-      return {
-        kind: 'refused',
-        failure: open.failure,
-        retryAfterMs: Math.max(waitMs, open.isProbing ? probeMs : 0),
-      };
-    const probing = { ...open, isProbing: true };
+    const request = this.watch(part, caller);
+    if (!open || !concerns(open, part)) return request;
+    const isFirst = rank === 'faultless' && open.reopened === 0;
+    const waitMs = open.until - this.#clock() + (rank === 'failing' ? precedenceMs : 0);
+    if (waitMs > 0 && !isFirst)
+      return { kind: 'refused', failure: open.failure, retryAfterMs: open.isProbing ? probeMs : waitMs };
+    // Another one may find out after the next pause, although this one has not ended: it may never get an answer.
+    const reopened = open.reopened + 1;
+    const probing = { ...open, until: this.#clock() + this.#pauseMs(reopened), reopened, isProbing: true };
     this.#open = probing;
     return admitted((sight) => {
       // Another request may have shown meanwhile that it works.
-      if (this.#open !== probing) this.observe(part, sight);
-      else if (sight.kind === 'works') this.#close();
-      else if (sight.kind === 'fails') this.#openFor(open.part, sight.failure, open.reopened + 1);
+      if (this.#open !== probing || sight.kind === 'works') request.end(sight);
+      else if (sight.kind === 'fails') this.#openFor(open.part, sight.failure, reopened);
       else this.#open = open;
     });
   }
 
-  observe(part: string, sight: Sight<Failure>): void {
-    const open = this.#open;
-    const isConcerned = open !== undefined && concerns(open, part);
-    if (sight.kind === 'works') {
-      if (isConcerned) this.#close();
-      this.#row = noRow;
-    } else if (sight.kind === 'fails' && !(isConcerned && (open.part === undefined || !sight.isAboutAll)))
-      this.#fail(sight.isAboutAll ? undefined : part, sight.failure);
+  watch(part: string, caller?: string): Admitted<Failure> {
+    const worked = this.#worked;
+    return admitted((sight) => {
+      const open = this.#open;
+      const isConcerned = open !== undefined && concerns(open, part);
+      if (sight.kind === 'works') {
+        this.#worked++;
+        if (isConcerned) this.#open = undefined;
+        this.#row = noRow;
+      } else if (
+        sight.kind === 'fails' &&
+        worked === this.#worked &&
+        !(isConcerned && (open.part === undefined || !sight.isAboutAll))
+      )
+        this.#fail(sight.isAboutAll ? undefined : { part, caller }, sight.failure);
+    });
   }
 
-  #fail(part: string | undefined, failure: Failure): void {
-    const { failures, part: before } = this.#row;
-    this.#row = { failures: failures + 1, part: failures === 0 || before === part ? part : undefined };
-    if (this.#row.failures < this.#failures) return;
+  #fail(about: Pick<Row, 'part' | 'caller'> | undefined, failure: Failure): void {
+    const { failures, part, caller } = this.#row;
+    const same = <T>(before: T, now: T) => (failures === 0 || before === now ? now : undefined);
+    this.#row = {
+      failures: failures + 1,
+      part: same(part, about?.part),
+      caller: same(caller, about?.caller),
+    };
+    if (this.#row.failures < this.#failures || this.#row.caller !== undefined) return;
     // Of two parts that fail each for itself, it is all that fails.
     this.#openFor(this.#open ? undefined : this.#row.part, failure, 0);
   }
 
   #openFor(part: string | undefined, failure: Failure, reopened: number): void {
-    const pauseMs = backOffMs(this.#pause, reopened) * (0.5 + this.#random() / 2);
-    this.#open = { part, failure, until: this.#clock() + pauseMs, reopened, isProbing: false };
+    const until = this.#clock() + this.#pauseMs(reopened);
+    this.#open = { part, failure, until, reopened, isProbing: false };
     this.#row = noRow;
   }
 
-  #close(): void {
-    this.#open = undefined;
-    this.#row = noRow;
+  #pauseMs(reopened: number): number {
+    return backOffMs(this.#pause, reopened) * (0.5 + this.#random() / 2);
   }
 }
 
 const concerns = (open: Open<unknown>, part: string) => open.part === undefined || open.part === part;
 
-function admitted<Failure>(end: (sight: Sight<Failure>) => void): Admission<Failure> {
+function admitted<Failure>(end: (sight: Sight<Failure>) => void): Admitted<Failure> {
   let hasEnded = false;
   return {
     kind: 'admitted',

@@ -94,7 +94,7 @@ describe('a back-off ends when it would have', () => {
     test(`circuit breaker, ${ms / 1000} s`, () => {
       const breaker = createCircuitBreaker<string>({ random: () => 0.5 });
       for (let index = 0; index < 5; index++)
-        breaker.observe('part', { kind: 'fails', failure: 'down', isAboutAll: true });
+        breaker.watch('part').end({ kind: 'fails', failure: 'down', isAboutAll: true });
       step(ms);
       const admission = breaker.admit('part');
       assert.ok(admission.kind === 'admitted' || admission.retryAfterMs <= 1500);

@@ -36,12 +36,16 @@ export type UpstreamAnswer =
    */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isOwn?: true };
 
-/** Port: one request, never two; each that leaves needs a permit of its own. Always resolves. */
+/**
+ * Port: one request, never two; each that leaves needs a permit of its own. Always resolves. `caller` is who brought the
+ * symbols, where they are new.
+ */
 export type AskUpstream = (
   view: View,
   symbols: readonly string[],
   permit: Permit,
   timeoutMs: number,
+  caller?: string,
 ) => Promise<UpstreamAnswer>;
 
 export interface Runtime {

@@ -61,7 +61,8 @@ export class RefreshCalls {
     }
     const timeoutMs = Math.max(1, Math.min(this.#options.upstreamTimeoutMs, deadline - sentAt));
     const { view } = this.#memory.entriesOf(plan.view);
-    const answered = await upstream(view, plan.symbols, answer.permit, timeoutMs).catch(
+    const { symbols, caller } = plan;
+    const answered = await upstream(view, symbols, answer.permit, timeoutMs, caller).catch(
       (): UpstreamAnswer => ({ kind: 'failed' }),
     );
     return { sentAt, outcome: this.#outcomeOf(answered, plan) };
