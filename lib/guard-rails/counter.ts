@@ -42,6 +42,8 @@ type Run = readonly [first: number, last: number, orders: number];
 /** An order as a scope counts it. */
 export interface CountedOrder {
   readonly at: string;
+  /** Where the order stands whose notional it adds: of a bracket the largest. */
+  readonly addedAt: string;
   /** By how much it adds to the open notional; where that is not known, what is known of it. */
   readonly added: string;
   readonly unknown?: Unknown;
@@ -157,7 +159,7 @@ export function count(
     if (open === undefined) continue;
     // What adds nothing makes nothing worse, also after the limit was lowered.
     if (order.added !== '0' && compareDecimals(sum, open) > 0)
-      fails('max_open_notional', order, open, sum, { added: order.added });
+      fails('max_open_notional', order, open, sum, { at: order.addedAt, added: order.added });
     else if (own && order.added !== '0' && compareDecimals(addDecimals(sum, ownSum), open) > 0)
       failsShare('max_open_notional', order, open, ownSum);
     else if (order.unknown) fails('max_open_notional', order, open, notKnown, { unknown: order.unknown });

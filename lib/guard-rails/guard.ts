@@ -89,8 +89,8 @@ export interface AskedOrder {
   readonly doubt?: Unknown | undefined;
   /** Where it stands in a combination, that: the orders of a request which are placed together or not at all. */
   readonly isCombined?: boolean;
-  /** Of the exit of a bracket that is replaced, what is counted for the whole bracket. */
-  readonly covered?: Exposure['counted'] | undefined;
+  /** Of the exit of a bracket that is replaced, what the whole bracket counts. */
+  readonly covered?: Exposure | undefined;
 }
 
 export interface GuardQuestion {
@@ -224,7 +224,9 @@ class OrderGuard implements Guard {
     if (isClosed) return { kind: 'closed' };
     const stop = rules.find(({ control }) => control?.stopped);
     if (stop?.control?.stopped) return { kind: 'stopped', scope: stop.kind, since: stop.control.stopped.at };
-    const known = await Promise.all(question.orders.map((asked) => this.#know(asked, rules, question)));
+    const known = withoutExits(
+      await Promise.all(question.orders.map((asked) => this.#know(asked, rules, question))),
+    );
     const { clock, storeTime = clock } = this.#parts;
     const now = storeTime();
     const counted = rules
@@ -374,11 +376,12 @@ class OrderGuard implements Guard {
     const { kept, margin, share } = rule;
     const each = known.map(({ asked, largest, standing, prices }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
-      const covered = asked.covered?.[rule.counter] ?? '0';
+      const covered = (isCovered(largest, asked.covered) && asked.covered?.counted[rule.counter]) || '0';
       const worth = (one: OrderToCheck) =>
         kept.open ? notionalOf(one, prices, margin) : { value: before, unknown: undefined };
       const [most, stands] = [worth(largest), standing && worth(standing)];
       return {
+        at: largest.at,
         before,
         total: larger(subtractDecimals(larger(most.value, stands?.value ?? '0'), covered), before),
         unknown: most.unknown ?? stands?.unknown,
@@ -386,10 +389,11 @@ class OrderGuard implements Guard {
     });
     const totals = asBracket(known, each);
     const orders = known.map(({ order }, index): CountedOrder => {
-      const { before, total, unknown } = totals[index]!;
+      const { at: addedAt, before, total, unknown } = totals[index]!;
       const same = repetitions.same[index];
       return {
         at: order.at,
+        addedAt,
         added: subtractDecimals(total, before),
         ...(unknown && { unknown }),
         ...(same !== undefined && { same }),
@@ -437,19 +441,39 @@ class OrderGuard implements Guard {
   }
 }
 
+/** An exit takes the place of no more than the entry. */
+const isCovered = ({ quantity }: OrderToCheck, bracket: Exposure | undefined): boolean =>
+  quantity !== undefined &&
+  bracket?.quantity !== undefined &&
+  compareDecimals(quantity, bracket.quantity) <= 0;
+
 interface Total {
+  /** The order that the total is of. */
+  readonly at: string;
   readonly before: string;
   readonly total: string;
   readonly unknown: Unknown | undefined;
 }
 
+const bracketOf = (known: readonly Known[]): OrderToCheck | undefined =>
+  known.every(({ asked }) => asked.isCombined) ? bracketEntry(known.map(({ order }) => order)) : undefined;
+
+/** The exits of a bracket are alike, and repeat nothing: its entry says whether the bracket does. */
+function withoutExits(known: readonly Known[]): readonly Known[] {
+  const entry = bracketOf(known);
+  return entry ? known.map((one) => (one.order === entry ? one : { ...one, what: '' })) : known;
+}
+
 /** The entry of a bracket counts the largest of its orders for all of them, until the last of them has ended. */
 function asBracket(known: readonly Known[], totals: readonly Total[]): readonly Total[] {
-  const isCombined = known.every(({ asked }) => asked.isCombined);
-  const entry = isCombined ? bracketEntry(known.map(({ order }) => order)) : undefined;
+  const entry = bracketOf(known);
   if (!entry) return totals;
-  const most = totals.map(({ total }) => total).reduce(larger);
-  return totals.map((one, index) => ({ ...one, total: known[index]!.order === entry ? most : one.before }));
+  const { at, total } = totals.reduce((most, one) =>
+    larger(most.total, one.total) === most.total ? most : one,
+  );
+  return totals.map((one, index) =>
+    known[index]!.order === entry ? { ...one, at, total } : { ...one, total: one.before },
+  );
 }
 
 function standingOf({ json, at, replaced, exposure, isShown }: AskedOrder): OrderToCheck | undefined {

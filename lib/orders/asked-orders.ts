@@ -18,7 +18,7 @@ import type { ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
 import { askedOrder, bracketIn, type Change, orderKey, ordersIn, type Part } from './parts.ts';
 import { type OrderRecord, readRecord, withOutcome } from './record.ts';
-import { settleSeen } from './release-ended.ts';
+import { othersOf, settleSeen } from './release-ended.ts';
 
 export interface AskedOrdersParts {
   readonly journal: CountingJournal;
@@ -172,7 +172,7 @@ async function replacedOrders(
       const exposure = known?.exposure === undefined ? undefined : readExposure(known.exposure);
       const placed = record && !record.placed_elsewhere ? askedOrder(record) : undefined;
       if (of && placed !== undefined && !needsLegIds(placed, replaced)) {
-        const covered = await coveredIn(journal, names, of.entry, account);
+        const covered = await coveredIn(parts, of.entry);
         return { order: { json: placed, at, replaced, exposure, covered }, of };
       }
       const found = await look();
@@ -190,20 +190,12 @@ async function replacedOrders(
   );
 }
 
-/** What counts for the whole bracket in which the order is an exit. Its parts have one hash. */
-async function coveredIn(
-  journal: AskedOrdersParts['journal'],
-  names: KeyedNames,
-  { record, key, hash }: JournalEntry,
-  account: string,
-): Promise<Exposure['counted'] | undefined> {
-  const bracket = bracketIn(readRecord(record));
-  const ofEntry = bracket && (await orderKey(names, { account, clientOrderId: bracket.entry }));
-  const entry =
-    ofEntry === undefined || ofEntry === key ? undefined : (await journal.read([ofEntry])).get(ofEntry);
-  return entry?.exposure !== undefined && entry.hash === hash
-    ? readExposure(entry.exposure).counted
-    : undefined;
+/** The exposure of the bracket in which the order is an exit: its entry has it. */
+async function coveredIn(parts: AskedOrdersParts, exit: JournalEntry): Promise<Exposure | undefined> {
+  const bracket = bracketIn(readRecord(exit.record));
+  const others = bracket ? await othersOf(exit, parts) : [];
+  const entry = others.find(({ record }) => readRecord(record).client_order_id === bracket?.entry);
+  return entry?.exposure === undefined ? undefined : readExposure(entry.exposure);
 }
 
 /** The order keeps its entry, with its user and contents, and counts again. @returns the entry as it is now */

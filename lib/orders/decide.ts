@@ -12,7 +12,14 @@ import type { OrderReads } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
 import { orderKey } from './parts.ts';
 import { readRecord, withOutcome } from './record.ts';
-import { countedIn, mayHaveEnded, recount, releaseExposure, settleSeen } from './release-ended.ts';
+import {
+  countedIn,
+  mayHaveEnded,
+  othersOf,
+  recountKept,
+  releaseExposure,
+  settleSeen,
+} from './release-ended.ts';
 
 /**
  * `no_effect`: nothing was placed; the id is free, and counters have nothing of it any more. `ended`: it was placed, and
@@ -70,32 +77,51 @@ export async function decideOrder(parts: DecisionParts, order: DecidedOrder): Pr
   return order.decision === 'ended' ? endOrders(parts, order) : decideOne(parts, order);
 }
 
+/** The parts of a combination are placed together or not at all: one word decides all of them. */
 async function decideOne(parts: DecisionParts, order: DecidedOrder): Promise<Decided> {
   const { journal, names, clock } = parts;
   const { account, clientOrderId = '', decision } = order;
   const key = await orderKey(names, { account, clientOrderId });
   const entry = (await journal.read([key])).get(key);
   if (!entry) throw refuse('The journal has no order of this id in this account.');
-  const { outcome } = readRecord(entry.record);
-  const isKnown = entry.state === 'accepted' || entry.state === 'refused';
-  const isOperators = outcome?.evidence === 'operator' || (outcome?.ended && decision === 'accepted');
-  if (isKnown && !isOperators) throw refuse(`The order is ${entry.state}: what is known is not decided.`);
-  if (!isKnown && !isOver(entry, clock() - undecidedAfterMs)) {
-    const at = new Date(entry.sendBy + undecidedAfterMs).toISOString();
-    throw refuse(`Evidence may still decide: an operator may about a minute after ${at}.`);
-  }
+  const entries = [entry, ...(await othersOf(entry, parts))];
+  for (const one of entries) assertUndecided(one, decision, clock());
   const saw = decision === 'no_effect' ? await lookUp(parts, entry, account, clientOrderId) : undefined;
-  const state = decision === 'accepted' ? 'accepted' : 'refused';
+  let isReleased = true;
+  for (const one of entries) isReleased = (await write(parts, one, order)) && isReleased;
+  return { isReleased, ...(saw && { saw }) };
+}
+
+/** @throws DecisionRefused for an order that evidence has decided, or may decide yet */
+function assertUndecided(entry: JournalEntry, decision: Decision, now: number): void {
+  const { outcome } = readRecord(entry.record);
+  const isOperators = outcome?.evidence === 'operator' || (outcome?.ended && decision === 'accepted');
+  if (isKnown(entry) && !isOperators)
+    throw refuse(`The order is ${entry.state}: what is known is not decided.`);
+  if (isKnown(entry) || isOver(entry, now - undecidedAfterMs)) return;
+  const at = new Date(entry.sendBy + undecidedAfterMs).toISOString();
+  throw refuse(`Evidence may still decide: an operator may about a minute after ${at}.`);
+}
+
+const isKnown = ({ state }: JournalEntry): boolean => state === 'accepted' || state === 'refused';
+
+/** @returns false where counters could not be changed */
+async function write(parts: DecisionParts, entry: JournalEntry, order: DecidedOrder): Promise<boolean> {
+  const { key, attempt } = entry;
+  const state = order.decision === 'accepted' ? 'accepted' : 'refused';
   const record = recordOf(entry, order, parts);
-  const { attempt } = entry;
-  if (!(await journal.finish({ key, attempt, state, record, ...(isKnown && { over: 'unseen' }) })))
-    throw refuse('Evidence was faster: ask for the outcome.');
-  if (state === 'refused')
-    return { isReleased: await releaseExposure({ ...entry, state }, parts), ...(saw && { saw }) };
+  const outcome = {
+    key,
+    attempt,
+    state,
+    record,
+    ...(isKnown(entry) && { over: 'unseen' as const }),
+  } as const;
+  if (!(await parts.journal.finish(outcome))) throw refuse('Evidence was faster: ask for the outcome.');
+  if (state === 'refused') return releaseExposure({ ...entry, state }, parts);
   // An earlier word took it out of the counters.
-  if (entry.exposure === undefined && outcome?.exposure !== undefined)
-    await recount(entry, outcome.exposure, parts);
-  return { isReleased: true };
+  await recountKept(entry, parts);
+  return true;
 }
 
 /** @throws DecisionRefused when the upstream shows what became of the order */
@@ -108,7 +134,10 @@ async function lookUp(
   const found = await orders.order(account, clientOrderId).catch(notRead);
   if (typeof found === 'string') return found === 'not_found' ? 'The upstream does not show it.' : found;
   const sight = { by: 'look_up', found } as const;
-  const settled = await settleSeen(entry, sight, journal.finish, { journal, ...parts });
+  const settled = await settleSeen(entry, sight, (outcome) => journal.finish(outcome), {
+    journal,
+    ...parts,
+  });
   const shows = `The upstream shows an order of this id, ${found.state.status}`;
   if (settled) throw refuse(`${shows}: by that, this order is ${settled.state}.`);
   return `${shows}, which may be another one.`;
@@ -121,13 +150,7 @@ async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Dec
   const counted = (await journal.exposed('-', maxEntries))
     .flatMap((entry) => countedIn(entry) ?? [])
     .filter((one) => one.account === account)
-    .filter(({ ids, record: { client_order_id: id } }) =>
-      clientOrderId === undefined
-        ? true
-        : id === undefined
-          ? ids.includes(clientOrderId)
-          : id === clientOrderId,
-    );
+    .filter(({ ids }) => clientOrderId === undefined || ids.includes(clientOrderId));
   if (counted.length === 0) throw refuse('Limits count nothing of it.');
   const placed = counted.filter(({ entry }) => mayHaveEnded(entry, clock()));
   if (placed.length === 0) throw refuse('It is not known yet whether it was placed: decide that first.');
@@ -154,17 +177,18 @@ const notRead = (error: Error) => `The upstream could not be asked about it (${e
 /** What was known of an order that ends, or of which that is taken back, stays known. */
 function recordOf(
   { record: text, exposure: counted }: JournalEntry,
-  { clientOrderId, decision, reason }: DecidedOrder,
+  { decision, reason }: DecidedOrder,
   { by, clock }: DecisionParts,
 ): string {
   const record = readRecord(text);
+  const { client_order_id } = record;
   const { ended, ...outcome } = record.outcome ?? {};
   const exposure = counted ?? record.outcome?.exposure;
   const said = {
     ...(ended || decision === 'ended' ? outcome : { evidence: 'operator' as const }),
     by,
     reason,
-    ...(decision === 'accepted' && !ended && { answer: JSON.stringify({ client_order_id: clientOrderId }) }),
+    ...(decision === 'accepted' && !ended && { answer: JSON.stringify({ client_order_id }) }),
     ...(decision === 'ended' && { ended: true as const }),
     // Counted again when it shows after all.
     ...(exposure !== undefined && { exposure }),

@@ -150,8 +150,10 @@ export const isAbsent = (entry: JournalEntry | undefined): boolean =>
  * that is kept. Any other order ends with its trading day, which comes within a week.
  */
 export function mayBeOpen({ at, record }: JournalEntry, now: number): boolean {
-  const term = textMembers(askedOrder(readRecord(record)) ?? '{}', ['time_in_force'])?.get('time_in_force');
-  return now < at + (['DAY', 'IOC', 'FOK'].includes(term ?? '') ? 8 : 366) * dayMs;
+  const { asked, list } = readRecord(record);
+  const orders = list === undefined ? [asked] : ordersIn(asked, list);
+  const terms = orders.map((order) => textMembers(order, ['time_in_force'])?.get('time_in_force') ?? '');
+  return now < at + (terms.every((term) => ['DAY', 'IOC', 'FOK'].includes(term)) ? 8 : 366) * dayMs;
 }
 
 /**

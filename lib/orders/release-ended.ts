@@ -3,6 +3,7 @@
  * misses stays counted: counters may have too much, and never too little.
  */
 
+import type { KeyedNames } from '../access/directory.ts';
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { counting, readExposure, releasing } from '../guard-rails/exposure.ts';
 import { textMembers } from '../kernel/json-members.ts';
@@ -17,7 +18,7 @@ import {
 } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
-import { bracketIn, idOf, ordersIn } from './parts.ts';
+import { bracketIn, idOf, orderKey, ordersIn } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
 export interface ReleaseOptions {
@@ -123,12 +124,13 @@ class Reads {
   }
 }
 
-async function hasAllEnded({ entry, record, account, ids }: Counted, reads: Reads): Promise<boolean> {
+async function hasAllEnded(counted: Counted, reads: Reads): Promise<boolean> {
+  const { entry, account, ids } = counted;
   const open = await reads.open(account);
   if (!open || ids.some((id) => open.has(id))) return false;
   for (const id of ids) {
     const found = await reads.order(account, id);
-    const isDropped = found === 'not_found' && (await endedWithMaster(record, id, account, reads));
+    const isDropped = found === 'not_found' && (await endedWithMaster(counted, id, reads));
     if (!isDropped && !hasEnded(entry, found)) return false;
   }
   return true;
@@ -168,13 +170,13 @@ const hasEnded = (entry: JournalEntry, found: ReadOrder | 'not_found' | undefine
 const dependent: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO']);
 
 /**
- * A cancelled master ends the parts that depend on it while nothing of it is filled, and they are not shown any more.
+ * A master that was cancelled or failed ends the parts that depend on it while nothing of it is filled, and they are not
+ * shown any more.
  * (seen live)
  */
 async function endedWithMaster(
-  { asked, list }: OrderRecord,
+  { entry, record: { asked, list }, account }: Counted,
   id: string,
-  account: string,
   reads: Reads,
 ): Promise<boolean> {
   const parts = (list === undefined ? [] : ordersIn(asked, list)).map((order) =>
@@ -185,8 +187,8 @@ async function endedWithMaster(
   const masterId = master?.get('client_order_id');
   if (!dependent.has(own?.get('combo_type')) || masterId === undefined || more.length > 0) return false;
   const found = await reads.order(account, masterId);
-  if (found === undefined || found === 'not_found') return false;
-  return found.state.status === 'CANCELLED' && found.state.filled === '0';
+  if (found === undefined || found === 'not_found' || isFailureBefore(entry, found)) return false;
+  return ['CANCELLED', 'FAILED'].includes(found.state.status) && found.state.filled === '0';
 }
 
 /** Where no user is known, each account is one. */
@@ -203,7 +205,7 @@ function byUser(entries: readonly JournalEntry[]): Counted[][] {
   return [...users.values()];
 }
 
-function idsOf(record: OrderRecord): readonly string[] {
+export function idsOf(record: OrderRecord): readonly string[] {
   const { client_order_id: id } = record;
   if (id === undefined) return ordersIn(record.asked, 'modify_orders').flatMap((order) => idOf(order) || []);
   const bracket = bracketIn(record);
@@ -290,15 +292,44 @@ export async function settleSeen(
   entry: JournalEntry,
   sight: Sight,
   write: (outcome: EntryOutcome) => Promise<boolean>,
-  parts: ReleaseParts & { readonly clock: () => number },
+  parts: ReleaseParts & { readonly clock: () => number; readonly names: KeyedNames },
 ): Promise<EntryOutcome | undefined> {
   const settled = settledBy(entry, sight);
   const outcome = settled && outcomeBy(entry, settled, parts.clock());
   if (!outcome || !(await write(outcome))) return undefined;
   // Others may have taken it out of the counters since the entry was read.
   const { exposure: _, ...bare } = entry;
-  if (outcome.state === 'accepted') await recountShown({ ...bare, ...outcome }, sight.found, parts);
+  const settledEntry = { ...bare, ...outcome };
+  if (outcome.state !== 'accepted') return outcome;
+  const others = await othersOf(entry, parts);
+  if (others.length === 0) await recountShown(settledEntry, sight.found, parts);
+  for (const other of others) {
+    const { answer = '{}' } = readRecord(outcome.record).outcome ?? {};
+    const said = { state: 'accepted', evidence: sight.by, answer } as const;
+    if (other.state !== 'accepted') await write(outcomeBy(other, said, parts.clock()));
+  }
+  // Each counts whether or not this one has ended: the entry of a bracket counts for its exits.
+  if (others.length > 0) for (const one of [settledEntry, ...others]) await recountKept(one, parts);
   return outcome;
+}
+
+/** The other parts of a combination, which are placed together or not at all: a sight of one speaks for all. */
+export async function othersOf(
+  { key, attempt, record: text }: JournalEntry,
+  { journal, names }: Pick<ReleaseOptions, 'journal'> & { readonly names: KeyedNames },
+): Promise<readonly JournalEntry[]> {
+  const { account_id: account = '', list, asked } = readRecord(text);
+  const ids = list === undefined ? [] : ordersIn(asked, list).map(idOf);
+  if (ids.length < 2) return [];
+  const keys = await Promise.all(ids.map((clientOrderId) => orderKey(names, { account, clientOrderId })));
+  const entries = await journal.read(keys.filter((one) => one !== key));
+  return [...entries.values()].filter((one) => one.attempt === attempt);
+}
+
+/** @throws JournalUnavailable */
+export async function recountKept(entry: JournalEntry, parts: ReleaseParts): Promise<void> {
+  const next = entry.exposure ?? readRecord(entry.record).outcome?.exposure;
+  if (next !== undefined) await recount(entry, next, parts);
 }
 
 /**
@@ -311,8 +342,11 @@ export async function recountShown(
   { state }: ReadOrder,
   parts: ReleaseParts,
 ): Promise<void> {
-  const next = entry.state === 'accepted' ? readRecord(entry.record).outcome?.exposure : undefined;
-  if (next === undefined || entry.exposure !== undefined || isFinal(state)) return;
+  const record = readRecord(entry.record);
+  const next = entry.state === 'accepted' ? record.outcome?.exposure : undefined;
+  // The exits that the entry of a bracket counts for may be open.
+  if (next === undefined || entry.exposure !== undefined || (isFinal(state) && idsOf(record).length <= 1))
+    return;
   await recount(entry, next, parts);
 }
 

@@ -4,17 +4,25 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { textMembers } from '../kernel/json-members.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type Compared, compareCounters } from './compare-counters.ts';
 import { absentBy, isAbsent, isEarlierFailure, mayBeOpen, outcomeBy, type Sight } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
-import { orderKey, ordersIn } from './parts.ts';
+import { orderKey } from './parts.ts';
 import type { Reconciled } from './reconcile.ts';
 import { type AbsenceProof, isUnseen, type OrderRecord, readRecord } from './record.ts';
-import { type ReleaseOptions, recountShown, releaseEnded, releaseSeen, settleSeen } from './release-ended.ts';
+import {
+  idsOf,
+  othersOf,
+  type ReleaseOptions,
+  recountKept,
+  recountShown,
+  releaseEnded,
+  releaseSeen,
+  settleSeen,
+} from './release-ended.ts';
 import { turnAt } from './turns.ts';
 
 export interface SettlementOptions {
@@ -175,10 +183,11 @@ class JournalSettlement implements Settlement {
     return isSettled;
   }
 
-  #release(): ReleaseOptions {
-    const { journal, orders, sleep = sleepWithTimer, reportFailure } = this.#options;
+  #release(): ReleaseOptions & { readonly names: KeyedNames } {
+    const { journal, names, orders, sleep = sleepWithTimer, reportFailure } = this.#options;
     return {
       journal,
+      names,
       orders,
       clock: this.#clock,
       sleep,
@@ -205,6 +214,9 @@ class JournalSettlement implements Settlement {
     const byId = new Map(orders?.map((order) => [order.state.clientOrderId, order]));
     for (const open of opened.filter(({ record }) => record.account_id === account)) {
       const found = byId.get(open.record.client_order_id);
+      // An operator has ended the entry of a bracket, and an exit is open.
+      if (!found && open.entry.state === 'accepted' && idsOf(open.record).some((id) => byId.has(id)))
+        await recountKept(open.entry, this.#release()).catch(this.#options.reportFailure ?? (() => {}));
       if (found) run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found }));
     }
   }
@@ -237,16 +249,9 @@ class JournalSettlement implements Settlement {
   }
 
   /** Parts of a combination are placed together: what was accepted of one was not refused of another. */
-  async #withOthers({ entry, record }: Open, outcome: EntryOutcome): Promise<EntryOutcome> {
-    const { journal, names } = this.#options;
-    const parts = record.list === undefined ? [] : ordersIn(record.asked, record.list);
-    if (outcome.state !== 'refused' || parts.length < 2) return outcome;
-    const { account_id: account } = record;
-    const ids = parts.flatMap((part) => textMembers(part, ['client_order_id'])?.get('client_order_id') ?? []);
-    const keys = await Promise.all(ids.map((clientOrderId) => orderKey(names, { account, clientOrderId })));
-    const accepted = [...(await journal.read(keys)).values()].find(
-      ({ attempt, state }) => attempt === entry.attempt && state === 'accepted',
-    );
+  async #withOthers({ entry }: Open, outcome: EntryOutcome): Promise<EntryOutcome> {
+    const others = outcome.state === 'refused' ? await othersOf(entry, this.#release()) : [];
+    const accepted = others.find(({ state }) => state === 'accepted');
     if (!accepted) return outcome;
     const { answer = '{}' } = readRecord(accepted.record).outcome ?? {};
     return outcomeBy(entry, { state: 'accepted', evidence: 'look_up', answer }, this.#clock());

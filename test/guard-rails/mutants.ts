@@ -423,7 +423,11 @@ export const mutants: readonly Mutant[] = [
     'false && (await ended',
   ),
   released('what was filled of a master ends its parts', " && found.state.filled === '0'", ''),
-  released('any status of a master ends its parts', "found.state.status === 'CANCELLED' && ", ''),
+  released(
+    'any status of a master ends its parts',
+    "['CANCELLED', 'FAILED'].includes(found.state.status) && ",
+    '',
+  ),
   released('each part depends on a master', "!dependent.has(own?.get('combo_type')) || ", ''),
   released('one of two masters ends the parts', ' || more.length > 0) return false;', ') return false;'),
   released(

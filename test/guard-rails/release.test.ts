@@ -148,8 +148,13 @@ describe('a bracket', () => {
   const [enters, profits, loses] = ['bracket-enters', 'bracket-profits', 'bracket-loses'] as const;
   const order = { order_type: 'LIMIT', quantity: '10', time_in_force: 'GTC' };
 
-  async function startBracket(t: TestContext) {
+  async function startBracket(t: TestContext, isLost = false) {
     const desk = await start(t, '10000');
+    if (isLost) {
+      await desk.place('order-beside-it');
+      desk.simulator.trading.showAfter(40 * minute);
+      desk.state.fault = { kind: 'drop-after' };
+    }
     const part = (client_order_id: string, combo_type: string, more: object) =>
       newOrder({ ...order, client_order_id, combo_type, side: 'SELL', ...more });
     const new_orders = [
@@ -160,8 +165,9 @@ describe('a bracket', () => {
     const placed = await ask(desk.gateway, placePath, {
       body: JSON.stringify({ account_id: accountId, client_combo_order_id: 'a-bracket-1', new_orders }),
     });
-    assert.equal(placed.status, 200, placed.text);
-    assert.equal(await desk.open(), '4000');
+    desk.state.fault = undefined;
+    assert.equal(placed.status, isLost ? 502 : 200, placed.text);
+    assert.equal(await desk.open(), isLost ? '4010' : '4000');
     const ends = (clientOrderId: string) =>
       desk.settlement.saw({
         state: { account: accountId, clientOrderId, status: 'FILLED', filled: '10' },
@@ -191,6 +197,25 @@ describe('a bracket', () => {
     assert.equal((await change(cancelPath, { client_order_id: enters })).status, 200);
     await settle();
     assert.equal(await open(), '0');
+  });
+
+  test('leaves the open notional with an entry that the upstream could not place', async (t) => {
+    const { simulator, settle, open } = await startBracket(t);
+    simulator.trading.failPlacing(accountId, enters);
+    await settle();
+    assert.equal(await open(), '0');
+  });
+
+  test('that seemed not to be placed counts again when an exit shows, although its entry has ended', async (t) => {
+    const { simulator, settle, open } = await startBracket(t, true);
+    for (let run = 0; run < 20; run++) await settle();
+    assert.equal(await open(), '10');
+    simulator.trading.fill(accountId, enters);
+    for (let run = 0; run < 30; run++) await settle();
+    assert.equal(await open(), '4010');
+    simulator.trading.fill(accountId, profits);
+    await settle();
+    assert.equal(await open(), '10');
   });
 
   test('lets its exits be moved as far as it counts, and counts what goes beyond', async (t) => {

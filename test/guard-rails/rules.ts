@@ -627,6 +627,12 @@ async function bracketsCountOnce(subject: GuardSubject): Promise<void> {
     ['legs', enters, part('STOP_PROFIT', '12', { legs: [{ symbol: 'MSFT', side: 'SELL' }] })],
     ['too large an exit', enters, part('STOP_PROFIT', '12.00000001')],
   ];
+  const above = await ask(enters, { ...part('STOP_PROFIT', '12.00000001'), at: '/1' });
+  assert.ok(above.kind === 'blocked');
+  assert.deepEqual(
+    above.failures.map(({ at, added }) => [at, added]),
+    [['/1', '120.0000001']],
+  );
   for (const [why, ...orders] of others) {
     const failed = failedOf(await ask(...orders));
     assert.ok(failed.length > 0 && failed.every((one) => one === 'max_open_notional'), why);
@@ -635,11 +641,16 @@ async function bracketsCountOnce(subject: GuardSubject): Promise<void> {
   assert.ok(verdict.kind === 'allowed');
   const counted = verdict.exposures.map((one) => one?.counted['counter stack']);
   assert.deepEqual(counted, ['0', '120', '0']);
-  const covered = verdict.exposures[1]!.counted;
+  const covered = verdict.exposures[1]!;
   const moved = (limit_price: string, exposure = verdict.exposures[2]) =>
     ask({ ...replaced(part('STOP_PROFIT', '12').json, { limit_price }, exposure), covered });
   assert.equal((await moved('12')).kind, 'allowed');
   assert.deepEqual(failedOf(await moved('12.00000001')), ['max_open_notional']);
+  const larger = { limit_price: '1', quantity: '10.00000001' };
+  const json = part('STOP_PROFIT', '12').json;
+  assert.deepEqual(failedOf(await ask({ ...replaced(json, larger, verdict.exposures[2]), covered })), [
+    'max_open_notional',
+  ]);
   const kept = await moved('12', { counted: { 'counter stack': '7' } });
   assert.ok(kept.kind === 'allowed' && kept.exposures[0]?.counted['counter stack'] === '7');
 }
