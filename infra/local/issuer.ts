@@ -130,12 +130,14 @@ function createCodes(clock: () => number) {
   };
 }
 
-/**
- * This machine, or an app's own scheme, which has a period (RFC 8252, 7.1): the others are those of browsers and systems, such
- * as `javascript:` and `intent:`.
- */
-const ownRedirect =
-  /^(https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)|[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:)/i;
+/** Schemes of browsers and systems, which would run or open something else than an app. */
+const foreignSchemes =
+  'https?|javascript|data|vbscript|intent|ftps?|file|blob|about|view-source|wss?|mailto|tel|sms|ms-[a-z-]+';
+/** This machine, or an app's own scheme: to no other place would the run send a browser. */
+const ownRedirect = new RegExp(
+  `^(https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?(/|$)|(?!(${foreignSchemes}):)[a-z][a-z0-9+.-]*:)`,
+  'i',
+);
 
 /** Asks who signs in, and leads back with a code; `login_hint` names a user, who is not asked then. */
 function authorize(
@@ -146,10 +148,7 @@ function authorize(
   const given = (name: string) => query.get(name) ?? '';
   const redirectUri = given('redirect_uri');
   if (!ownRedirect.test(redirectUri))
-    return plain(
-      'redirect_uri must be an address of this machine, or an app’s own scheme with a period in it: com.example.app:/back.',
-      400,
-    );
+    return plain('redirect_uri must be an app’s own scheme, or an address of this machine.', 400);
   const back = (answer: Readonly<Record<string, string>>) => {
     const url = new URL(redirectUri);
     for (const [name, value] of Object.entries({ ...answer, state: given('state') }))

@@ -85,7 +85,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
   /** What each account's store holds was fetched by one key. */
   const assertApart = () => {
     for (const [account, records] of written) {
-      const keys = new Set(records.map((record) => backwards((JSON.parse(record) as { by: string }).by)));
+      const keys = new Set(records.map((record) => (JSON.parse(record) as { by: string }).by));
       assert.ok(keys.size <= 1, `${account} holds what was fetched by ${[...keys].join(' and ')}`);
       assert.ok(!account.includes(oldKey) && !account.includes(newKey), account);
     }
