@@ -503,6 +503,38 @@ export const brokenBefore: Readonly<
       assert.equal(await open(), '0');
     },
 
+    'is taken back with its bracket, of which the entry is filled, and the exit is open': async (subject) => {
+      const { state, controls, settle, request, show, open } = startDesk(subject);
+      controls.set('stack', { limits: { max_open_notional: '100000', allow_unknown: ['price'] } });
+      const combination = { client_combo_order_id: 'bracket-1' };
+      const bracket = [
+        newOrder({ ...terms, client_order_id: 'entry-1', combo_type: 'MASTER' }),
+        newOrder({
+          ...terms,
+          client_order_id: 'exit-1',
+          combo_type: 'STOP_PROFIT',
+          side: 'SELL',
+          limit_price: '11',
+        }),
+      ];
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      assert.equal(
+        codeOf(await request(placeOrder, { ...combination, new_orders: bracket })),
+        'outcome_unknown',
+      );
+      const counted = await open();
+      await settle(20);
+      assert.equal(await open(), '0');
+      show('exit-1', 'SUBMITTED', { ...terms, combo_type: 'STOP_PROFIT', side: 'SELL', limit_price: '11' });
+      await settle(5);
+      assert.equal(await open(), counted);
+      show('exit-1', 'CANCELLED', terms);
+      show('entry-1', 'FILLED', terms);
+      await settle(2);
+      assert.equal(await open(), '0');
+    },
+
     'is taken back without an event also months later, within the hour': async (subject) => {
       const { state, settle, show, outcome, open } = await startAbsent(subject);
       for (const days of [2, 100, 200]) {
