@@ -32,7 +32,7 @@ const integration = [
   'test/client/types.test.ts',
   'test/commands/{bill,client,package,preflight,said,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',
-  'test/docs/{architecture,cost,operation-tables}.test.ts',
+  'test/docs/{architecture,cost,operation-tables,security}.test.ts',
   'test/gateway/{routes,secrecy}.test.ts',
   'test/local-run/**/*.test.ts',
   'test/market-stream/{listener,upstream}.test.ts',

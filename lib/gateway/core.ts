@@ -25,6 +25,7 @@ import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
+import { maxAnswerBytes } from '../upstream/channel-bound.ts';
 import type { Cache } from './cache.ts';
 import type { CachedRead } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
@@ -88,7 +89,7 @@ export function createCore(options: CoreOptions): Gateway {
     baseUrl: normalBaseUrl(options.upstreamBaseUrl),
     paths: options.upstreamPaths ?? {},
     send: options.send ?? createFetchSend(),
-    maxAnswerBytes: options.maxAnswerBytes ?? 4 * 1024 * 1024,
+    maxAnswerBytes: options.maxAnswerBytes ?? maxAnswerBytes,
     canCarry: options.canCarry ?? (() => true),
     afterRateLimit: options.afterRateLimit,
     breaker: options.breaker ?? createCircuitBreaker({ clock, random }),

@@ -5,8 +5,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, test } from 'vitest';
 import { root } from '../support/bundle.ts';
-import { codesIn, textOf } from './pages.ts';
-import { type Right, type WholeStage, wholeStage } from './whole-stage.ts';
+import { cell, codesIn, tableIn, textOf } from './pages.ts';
+import { type Right, sorted, type WholeStage, wholeStage, writes } from './whole-stage.ts';
 
 const page = 'docs/architecture.md';
 
@@ -16,19 +16,7 @@ beforeAll(() => {
 });
 
 /** The rows of the table with these columns, as cells. */
-function tableOf(...columns: readonly string[]): readonly (readonly string[])[] {
-  return tableIn(page, ...columns);
-}
-
-function tableIn(from: string, ...columns: readonly string[]): readonly (readonly string[])[] {
-  const [, after] = textOf(from).split(`\n| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}\n`);
-  assert.ok(after, `no table ${columns.join(', ')}`);
-  const rows = after.slice(0, after.search(/^(?!\|)/m)).split('\n');
-  return rows.filter(Boolean).map((row) => row.split('|').slice(1, -1));
-}
-
-const cell = (row: readonly string[], index: number) => codesIn(row[index] ?? '');
-const sorted = (texts: Iterable<string>) => [...texts].sort();
+const tableOf = (...columns: readonly string[]) => tableIn(page, ...columns);
 
 /** Written by every function. */
 const isOwn = ({ policy }: Right) => policy !== 'WriteLog';
@@ -81,40 +69,8 @@ test('it has the rights and variables of each function by its name', () => {
   );
 });
 
-const writing = /^dynamodb:(Put|Update|Delete)Item$/;
 const writersOf = (table: string) =>
-  sorted(
-    new Set(
-      stage.rights
-        .filter(({ on, actions }) => on.includes(table) && actions.some((action) => writing.test(action)))
-        .map(({ function: name }) => name),
-    ),
-  );
-
-test('SECURITY.md has each function that reads the identity key', () => {
-  const rows = tableIn('SECURITY.md', 'Secret', 'May be in', 'Never in');
-  const row = rows.find(([secret]) => secret?.trim() === 'identity key') ?? [];
-  const readers = stage.rights
-    .filter(({ policy }) => policy === 'ReadIdentityKey')
-    .map((one) => one.function);
-  assert.deepEqual(
-    sorted(new Set(cell(row, 1).filter((name) => stage.functions.has(name)))),
-    sorted(readers),
-  );
-});
-
-test('SECURITY.md has each table that decides about money, with those who may write it, and says which decide nothing', () => {
-  const bounds = 'What bounds a function that would write what is not so';
-  const rows = tableIn('SECURITY.md', 'Table', 'What it decides', 'Written by', bounds);
-  for (const row of rows) {
-    const [table = ''] = cell(row, 0);
-    const functions = cell(row, 2).filter((name) => !name.startsWith('countersign '));
-    assert.deepEqual(sorted(functions), writersOf(table), table);
-  }
-  const [, others = ''] = /\n(.*) decide nothing: /.exec(textOf('SECURITY.md')) ?? [];
-  const told = [...rows.flatMap((row) => cell(row, 0)), ...codesIn(others)];
-  assert.deepEqual(sorted(told), sorted(stage.tables));
-});
+  sorted(new Set(stage.rights.filter((right) => writes(right, table)).map((right) => right.function)));
 
 test('it has each table, and who may write it', () => {
   const rows = tableOf('Table', 'Holds', 'Written by', 'Read by others', 'Its end');

@@ -40,6 +40,17 @@ export function firstColumn(page: string, heading: string): readonly string[] {
     .flatMap((line) => codesIn(line.split('|')[1] ?? ''));
 }
 
+/** The rows, as cells, of a page's table with these columns. */
+export function tableIn(page: string, ...columns: readonly string[]): readonly (readonly string[])[] {
+  const [, after] = textOf(page).split(`\n| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}\n`);
+  if (!after) throw new Error(`${page} has no table ${columns.join(', ')}`);
+  const rows = after.slice(0, after.search(/^(?!\|)/m)).split('\n');
+  return rows.filter(Boolean).map((row) => row.split('|').slice(1, -1));
+}
+
+/** The code in a cell. */
+export const cell = (row: readonly string[], index: number) => codesIn(row[index] ?? '');
+
 export const codesIn = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 

@@ -71,10 +71,19 @@ export interface Right {
 }
 
 export interface WholeStage {
+  /** The names of each function's variables. */
   readonly functions: ReadonlyMap<string, readonly string[]>;
+  /** Functions with a variable that CloudFormation fills with a secret. */
+  readonly secretsInVariables: readonly string[];
   readonly rights: readonly Right[];
   readonly tables: readonly string[];
 }
+
+export const sorted = (texts: Iterable<string>) => [...texts].sort();
+
+const writing = /^dynamodb:(Put|Update|Delete)Item$/;
+export const writes = ({ on, actions }: Right, table: string) =>
+  on.includes(table) && actions.some((action) => writing.test(action));
 
 const withoutHash = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
 
@@ -118,10 +127,12 @@ export function wholeStage(): WholeStage {
   const { all, template } = synthesise(everythingOn);
   const functions = new Map<string, readonly string[]>();
   const rights: Right[] = [];
+  const secretsInVariables: string[] = [];
   for (const [id, { Properties }] of all('AWS::Lambda::Function')) {
     const base = withoutHash(id).replace(/Function$/, '');
     const name = folderOf[base] ?? base;
     functions.set(name, Object.keys(variablesOf(Properties)));
+    if (/resolve:(secretsmanager|ssm-secure)/.test(JSON.stringify(Properties))) secretsInVariables.push(name);
     const role = idOf(Properties.Role);
     const apart = all('AWS::IAM::Policy').filter(([, one]) =>
       JSON.stringify(one.Properties.Roles).includes(role),
@@ -140,5 +151,6 @@ export function wholeStage(): WholeStage {
           partitions: Object.values(Condition ?? {}).flatMap((one) => one?.['dynamodb:LeadingKeys'] ?? []),
         });
   }
-  return { functions, rights, tables: all('AWS::DynamoDB::Table').map(([id]) => withoutHash(id)) };
+  const tables = all('AWS::DynamoDB::Table').map(([id]) => withoutHash(id));
+  return { functions, secretsInVariables, rights, tables };
 }
