@@ -3,7 +3,7 @@
 import type { SymbolDirectory } from './directory.ts';
 import { InvalidSymbolQuota } from './invalid-symbol-quota.ts';
 import { type NegativeEntry, NegativeHits } from './negative-cache.ts';
-import type { SnapshotOptions } from './options.ts';
+import { minuteMs, type SnapshotOptions } from './options.ts';
 import { maxSymbolLength } from './pending-miss.ts';
 import type { Checkpoint, Fetched, NegativeItem, RefreshRecord } from './store.ts';
 import { SymbolStatus } from './symbol-status.ts';
@@ -31,8 +31,8 @@ export class SnapshotMemory {
   /** When the cool-down of a view ends. */
   readonly #coolDowns = new Map<string, number>();
   readonly #negativeHits: NegativeHits;
-  /** When the upstream last refused a call with a symbol of which only the directory says that it exists. */
-  #directoryRefusedAt = Number.NEGATIVE_INFINITY;
+  /** After a call failed with a symbol of which only the directory says that it exists. */
+  #distrustsDirectoryUntil = Number.NEGATIVE_INFINITY;
 
   /**
    * @param directory default none: then every symbol is probed
@@ -84,7 +84,12 @@ export class SnapshotMemory {
         this.#directory?.observe(symbol, entries.view.category);
       }
     const isListedOnly = symbols.some((symbol) => status.exists(symbol) && !status.isValid(symbol));
-    if (outcome.kind === 'rejected' && isListedOnly) this.#directoryRefusedAt = sentAt;
+    // The upstream may never answer for such a symbol, or may have failed for a moment.
+    const isUnanswered = outcome.kind === 'failed' && outcome.upstream;
+    const distrustMs =
+      outcome.kind === 'rejected' ? this.#options.negativeMs : isUnanswered ? minuteMs : undefined;
+    if (isListedOnly && distrustMs !== undefined)
+      this.#distrustsDirectoryUntil = Math.max(this.#distrustsDirectoryUntil, sentAt + distrustMs);
     if (this.#isEmptied(record, now)) this.#coolDowns.set(view, sentAt + coolDownMs);
     else this.#applyToStatus(record, now);
     this.#addNegative(record.negative ?? [], sentAt);
@@ -164,7 +169,7 @@ export class SnapshotMemory {
 
   /** Whether what is only listed may go along with what is served, which would fail with it. */
   trustsDirectory(now: number): boolean {
-    return now - this.#directoryRefusedAt > this.#options.negativeMs;
+    return now > this.#distrustsDirectoryUntil;
   }
 
   /** Records by the moment that they are of, those of suspect symbols apart. */
