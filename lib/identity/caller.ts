@@ -13,6 +13,8 @@ export interface Caller {
   readonly unit: string;
   /** Absent where the address is unknown. */
   readonly member?: string;
+  /** All units of an IPv6 /48, which one client may have whole. Absent where the unit is as wide. */
+  readonly site?: string;
 }
 
 /** Bits of an address that name the network. With 0 the key alone is the unit. */
@@ -23,6 +25,8 @@ export interface NetworkPrefix {
 
 /** The prefixes that a provider usually assigns to one site. */
 export const defaultNetworkPrefix: NetworkPrefix = { ipv4: 24, ipv6: 56 };
+/** The widest of them. */
+const siteBits = 48;
 
 /**
  * Names that reveal neither key nor address at first sight. An attacker can try all prefixes, so the names belong in no
@@ -59,11 +63,13 @@ async function namesOf({ key, address }: Client, prefix: NetworkPrefix): Promise
   const bytes = address === undefined ? undefined : readAddress(address);
   if (!bytes) return { unit: await callerName('unit', key) };
   const bits = bytes.length === 4 ? prefix.ipv4 : prefix.ipv6;
-  const [unit, member] = await Promise.all([
+  const isNarrow = bytes.length === 16 && bits > siteBits;
+  const [unit, member, site] = await Promise.all([
     callerName('unit', key, textOf(masked(bytes, bits))),
     callerName('member', key, textOf(bytes)),
+    isNarrow ? callerName('site', key, textOf(masked(bytes, siteBits))) : undefined,
   ]);
-  return { unit, member };
+  return { unit, member, ...(site !== undefined && { site }) };
 }
 
 /** 128 bits of the SHA-256 of the texts, as base64url. */

@@ -37,6 +37,8 @@ export interface StreamShares {
  */
 const maxTries = 8;
 const backOff: BackOff = { firstMs: 25, maxMs: 1600 };
+/** The callers of one IPv6 /48 have as many streams as two callers. */
+const siteShares = 2;
 
 export interface StreamShareOptions {
   /** Streams of one caller. */
@@ -67,18 +69,27 @@ export function createStreamShares(
     return false;
   }
   return {
-    async take({ caller: { unit } = anonymousCaller }, until) {
+    async take({ caller: { unit, site } = anonymousCaller }, until) {
       // An id of our own: a client may choose that of its request, and give all of its streams the same one.
       const id = crypto.randomUUID();
-      const isTaken = await change(unit, (open) => {
-        if (open.size >= max) return false;
-        open.set(id, until);
-        return true;
-      }).catch(() => true);
-      if (!isTaken) return undefined;
-      return async () => {
-        await change(unit, (open) => open.delete(id)).catch(() => {});
+      const shares = [
+        { of: unit, max },
+        ...(site === undefined ? [] : [{ of: site, max: siteShares * max }]),
+      ];
+      const free = async () => {
+        const freeing = shares.map((share) => change(share.of, (open) => open.delete(id)));
+        await Promise.allSettled(freeing);
       };
+      for (const share of shares) {
+        const isTaken = await change(
+          share.of,
+          (open) => open.size < share.max && open.set(id, until).has(id),
+        ).catch(() => true);
+        if (isTaken) continue;
+        await free();
+        return undefined;
+      }
+      return free;
     },
   };
 }

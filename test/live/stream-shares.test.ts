@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { callerOf } from '../../lib/identity/caller.ts';
 import { whenOver } from '../../lib/live/stream-end.ts';
 import {
   createMemoryStreamStore,
@@ -19,6 +20,25 @@ test('a store that fails keeps nobody out', async () => {
   const [one, another] = [await shares.take(requestOf(), 1), await shares.take(requestOf(), 1)];
   assert.ok(one && another);
   await one();
+});
+
+test('a client with a whole /48 has the streams of two callers, and others have theirs', async () => {
+  const time = new VirtualTime();
+  const store = createMemoryStreamStore();
+  const shares = createStreamShares(store, { max: 3, clock: time.now });
+  const until = time.now() + 60_000;
+  const take = async (address: string) => {
+    const caller = await callerOf({ key: 'app', address });
+    return shares.take({ ...requestOf(), caller }, until);
+  };
+  const taken = [];
+  for (let net = 0; net < 256; net++) taken.push(await take(`2001:db8:1:${net.toString(16)}00::1`));
+  const held = taken.flatMap((free) => free ?? []);
+  assert.equal(held.length, 6);
+  assert.ok((await take('2001:db8:2::1')) && (await take('192.0.2.1')));
+  await held[0]?.();
+  assert.ok(await take('2001:db8:1:7700::1'));
+  assert.equal(await take('2001:db8:1:7700::1'), undefined);
 });
 
 test('all streams of a caller begin at once, end at once, and leave room for as many', async () => {
