@@ -184,6 +184,19 @@ function connections(check: Check, create: () => Send): void {
       assert.equal((await create()(get(`${url}/`), limits)).kind, 'lost');
     });
 
+  check('requests without an answer hold up no other', async (t) => {
+    const { url } = await upstreamFor(t, (response, { target }) => {
+      if (target !== '/hang') response.end('{}');
+    });
+    const send = create();
+    const hanging = Array.from({ length: 100 }, () =>
+      send(get(`${url}/hang`), { ...limits, timeoutMs: 5000 }),
+    );
+    assert.equal((await send(get(`${url}/`), limits)).kind, 'answer');
+    const ends = await Promise.all(hanging);
+    assert.deepEqual(new Set(ends.map(({ kind }) => kind)), new Set(['timeout']));
+  });
+
   check('unreachable: no server listens', async () => {
     const url = `http://127.0.0.1:${await closedPort()}/`;
     assert.equal((await create()(get(url), limits)).kind, 'unreachable');
