@@ -102,6 +102,17 @@ test('each bound of a channel is the figure of the code', () => {
   }
 });
 
+test('each thing that callers share has a test that plays the spoiler', () => {
+  const rows = tableIn(page, 'Shared', "What bounds one caller's part", 'Test');
+  assert.ok(rows.length >= 10);
+  for (const [shared, , tests = ''] of rows) {
+    const named = [...tests.matchAll(/`([^`]+)`: "([^"]+)"/g)];
+    assert.ok(named.length > 0, shared);
+    for (const [, file = '', title = ''] of named)
+      assert.ok(sourceOf(file).includes(`('${title}'`), `${file}: ${title}`);
+  }
+});
+
 test('it names files that are there, and no sentence twice', () => {
   const text = textOf(page);
   for (const file of codesIn(text).filter((code) => /^(lib|functions|test)\/.*\.ts$/.test(code)))
