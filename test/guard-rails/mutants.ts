@@ -442,8 +442,14 @@ export const mutants: readonly Mutant[] = [
   ),
   guard('a bracket is added up', 'if (!entry) return totals;', 'return totals;'),
   guard('orders of several requests are a bracket', 'asked.isCombined)', 'true)'),
-  guard('a bracket counts as its entry', '.reduce(larger)', "[0] ?? '0'"),
-  guard('a moved exit counts anew', "asked.covered?.[rule.counter] ?? '0'", "'0'"),
+  guard('a bracket counts as its first order', 'larger(most.total, one.total) === most.total', 'true'),
+  guard('a moved exit counts anew', 'isCovered(largest, asked.covered) &&', 'false &&'),
+  guard(
+    'an exit of more than was entered is covered',
+    'compareDecimals(quantity, bracket.quantity) <= 0',
+    'true',
+  ),
+  guard('exits of a bracket repeat each other', 'one.order === entry ? one : {', 'one.order ? one : {'),
   guard(
     'a moved exit forgets what it counts',
     "larger(subtractDecimals(larger(most.value, stands?.value ?? '0'), covered), before)",

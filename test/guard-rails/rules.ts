@@ -653,6 +653,13 @@ async function bracketsCountOnce(subject: GuardSubject): Promise<void> {
   ]);
   const kept = await moved('12', { counted: { 'counter stack': '7' } });
   assert.ok(kept.kind === 'allowed' && kept.exposures[0]?.counted['counter stack'] === '7');
+  // Its exits are alike, and repeat nothing; the same bracket once more does.
+  const once = createDesk(subject, {
+    limits: { stack: { max_duplicative_orders: { orders: 1, seconds: 60 } } },
+  });
+  const bracket = [enters, part('STOP_PROFIT', '12'), part('STOP_LOSS', '9')];
+  assert.deepEqual(failedOf(await once.ask(...bracket)), []);
+  assert.deepEqual(failedOf(await once.ask(...bracket)), ['max_duplicative_orders']);
 }
 
 /** A user adds while what the user has is less than what is left; what others have is not told. */
