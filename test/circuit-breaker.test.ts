@@ -161,28 +161,43 @@ describe('a circuit breaker of several callers', () => {
     assert.ok(!isOpen(breaker, 'a'));
   });
 
-  test('is closed at once by a caller whose requests work, and not by those that failed', () => {
+  test('is closed at once by a caller whose requests have worked, and by no other', () => {
     const { breaker } = breakerAt();
+    caller(breaker, 'neighbour').end(works);
     for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
-    assert.ok(refuses(breaker, 'x'));
+    for (const name of ['x', 'new']) assert.ok(refuses(breaker, name));
     caller(breaker, 'neighbour').end(works);
     for (const name of ['x', 'neighbour', 'another']) assert.ok(!refuses(breaker, name));
   });
 
-  test('asks a faultless caller once; then all wait for the pause, and those that failed a second longer', () => {
+  test('asks one such caller; then all wait for the pause, and others a second longer', () => {
     const { breaker, time } = breakerAt();
+    for (const name of ['first', 'second']) caller(breaker, name).end(works);
     for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
     caller(breaker, 'first').end(fails());
     assert.ok(refuses(breaker, 'second'));
     time.now = 4000;
-    for (const name of ['x', 'y', 'z', 'first']) assert.ok(refuses(breaker, name), name);
+    for (const name of ['x', 'y', 'z', 'first', 'new']) assert.ok(refuses(breaker, name), name);
     assert.ok(!refuses(breaker, 'second'));
     time.now = 5000;
     assert.ok(!refuses(breaker, 'x'));
   });
 
+  test('is closed by one such caller at once, also after the probes of others have failed', () => {
+    const { breaker, time } = breakerAt();
+    caller(breaker, 'neighbour').end(works);
+    for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
+    for (const ms of [3000, 8000, 17_000]) {
+      time.now += ms;
+      caller(breaker, `new ${ms}`).end(fails());
+    }
+    caller(breaker, 'neighbour').end(works);
+    assert.ok(!refuses(breaker, 'x'));
+  });
+
   test('is not held open by a probe without an answer', () => {
     const { breaker, time } = breakerAt();
+    for (const name of ['spoiler', 'neighbour']) caller(breaker, name).end(works);
     for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
     const hanging = caller(breaker, 'spoiler');
     assert.ok(refuses(breaker, 'neighbour'));

@@ -8,7 +8,7 @@ export interface RequestContext {
   /** An attempt leaves the gateway by then or not at all, by the gateway's clock. Default the deadline. */
   readonly leaveBy?: number;
   readonly priority?: Priority;
-  /** Unit of fairness of the sender, where no user is known. Absent for the gateway's own requests. */
+  /** Network of the sender, for whom no user is known. Absent for the gateway's own requests. */
   readonly caller?: string | undefined;
   readonly usage: UpstreamUsage;
   readonly parties: Parties;

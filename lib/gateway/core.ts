@@ -167,7 +167,7 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
     const { clock, routes, report } = this.#parts;
     const started = clock();
     const { deadline = Number.POSITIVE_INFINITY, priority, caller } = request;
-    const context = createContext(deadline, priority, caller?.unit);
+    const context = createContext(deadline, priority, caller?.site ?? caller?.unit);
     let operation: Operation | undefined;
     let outcome: Outcome;
     let result: T;

@@ -52,7 +52,7 @@ export interface CircuitBreaker<Failure> {
 
 /** While one request finds out, the others come again after this. */
 const probeMs = 1000;
-/** A failing caller finds out this much later, so that others come first. */
+/** An unproven caller finds out this much later, so that others come first. */
 const precedenceMs = 1000;
 /** Callers with a circuit of their own; of more, those that asked longest ago begin anew. */
 const maxCallers = 1000;
@@ -72,6 +72,8 @@ interface Open<Failure> {
   /** How often it was opened again since it was closed. */
   readonly reopened: number;
   readonly isProbing: boolean;
+  /** A proven caller's request has been the probe. */
+  readonly isVerified: boolean;
 }
 
 const noRow: Row = { failures: 0, part: undefined, caller: undefined };
@@ -100,7 +102,7 @@ class CallersBreaker<Failure> implements CircuitBreaker<Failure> {
 
   admit(part: string, caller?: string): Admission<Failure> {
     const own = this.#ownOf(caller);
-    const rank = !own ? 'unnamed' : own.isFailing ? 'failing' : 'faultless';
+    const rank = !own ? 'unnamed' : own.isProven ? 'proven' : 'unproven';
     const ofCaller = own?.admit(part);
     if (ofCaller?.kind === 'refused') return ofCaller;
     const ofAll = this.#all.admit(part, caller, rank);
@@ -147,35 +149,37 @@ class Circuit<Failure> {
     this.#pause = pause ?? { firstMs: 2000, maxMs: 15_000 };
   }
 
-  /** Whether the last request failed, or some are refused. */
-  get isFailing(): boolean {
-    return this.#open !== undefined || this.#row.failures > 0;
+  /** Whether the last request worked, and none is refused. */
+  get isProven(): boolean {
+    return this.#worked > 0 && this.#open === undefined && this.#row.failures === 0;
   }
 
   /**
-   * @param rank a faultless caller finds out at once why it has opened, because the failures may be the fault of those
-   *   whose requests failed; a failing one finds out last
+   * @param rank a proven caller finds out at once why it has opened, because the failures may be the fault of those whose
+   *   requests failed; an unproven one finds out last
    */
   admit(
     part: string,
     caller?: string,
-    rank: 'faultless' | 'unnamed' | 'failing' = 'unnamed',
+    rank: 'proven' | 'unnamed' | 'unproven' = 'unnamed',
   ): Admission<Failure> {
     const open = this.#open;
     const request = this.watch(part, caller);
     if (!open || !concerns(open, part)) return request;
-    const isFirst = rank === 'faultless' && open.reopened === 0;
-    const waitMs = open.until - this.#clock() + (rank === 'failing' ? precedenceMs : 0);
+    const isFirst = rank === 'proven' && !open.isVerified;
+    const waitMs = open.until - this.#clock() + (rank === 'unproven' ? precedenceMs : 0);
     if (waitMs > 0 && !isFirst)
       return { kind: 'refused', failure: open.failure, retryAfterMs: open.isProbing ? probeMs : waitMs };
     // Another one may find out after the next pause, although this one has not ended: it may never get an answer.
     const reopened = open.reopened + 1;
-    const probing = { ...open, until: this.#clock() + this.#pauseMs(reopened), reopened, isProbing: true };
+    const isVerified = open.isVerified || rank === 'proven';
+    const until = this.#clock() + this.#pauseMs(reopened);
+    const probing = { ...open, until, reopened, isProbing: true, isVerified };
     this.#open = probing;
     return admitted((sight) => {
       // Another request may have shown meanwhile that it works.
       if (this.#open !== probing || sight.kind === 'works') request.end(sight);
-      else if (sight.kind === 'fails') this.#openFor(open.part, sight.failure, reopened);
+      else if (sight.kind === 'fails') this.#openFor(open.part, sight.failure, reopened, isVerified);
       else this.#open = open;
     });
   }
@@ -208,12 +212,12 @@ class Circuit<Failure> {
     };
     if (this.#row.failures < this.#failures || this.#row.caller !== undefined) return;
     // Of two parts that fail each for itself, it is all that fails.
-    this.#openFor(this.#open ? undefined : this.#row.part, failure, 0);
+    this.#openFor(this.#open ? undefined : this.#row.part, failure, 0, false);
   }
 
-  #openFor(part: string | undefined, failure: Failure, reopened: number): void {
+  #openFor(part: string | undefined, failure: Failure, reopened: number, isVerified: boolean): void {
     const until = this.#clock() + this.#pauseMs(reopened);
-    this.#open = { part, failure, until, reopened, isProbing: false };
+    this.#open = { part, failure, until, reopened, isProbing: false, isVerified };
     this.#row = noRow;
   }
 

@@ -80,6 +80,7 @@ async function spoil(
   fault: 'time-out' | '502',
   targetOf: (spoiler: number, nth: number) => string,
   unitOf: (spoiler: number) => string,
+  pauseMs = 200,
 ) {
   const { read, counts } = gatewayBefore((symbols) => (symbols.includes(stuck) ? fault : undefined));
   const busy = new Set<number>();
@@ -87,7 +88,7 @@ async function spoil(
   async function spoilAgain(spoiler: number) {
     busy.add(spoiler);
     await read(targetOf(spoiler, asked++), unitOf(spoiler));
-    await later(200);
+    await later(pauseMs);
     busy.delete(spoiler);
   }
   const reads: Promise<Awaited<ReturnType<typeof read>>>[] = [];
@@ -110,17 +111,21 @@ async function spoil(
 
 const readsOf = (spoiler: number, nth: number) => (spoiler % 2 ? ticks : bars)(stuck, nth);
 
+let networks = 0;
+
 describe('ten clients that ask for what always fails', () => {
   // Fast failures of a network with few other reads look like an upstream that is down for the network.
   for (const fault of ['time-out', '502'] as const)
-    for (const [where, unitOf] of [
-      ['of one network', () => 'spoilers'],
-      ['of ten networks', (spoiler: number) => `spoiler-${spoiler}`],
-      ['of the neighbour’s network', () => 'neighbour'],
+    for (const [where, unitOf, pauseMs] of [
+      ['of one network', () => 'spoilers', 200],
+      ['of ten networks', (spoiler: number) => `spoiler-${spoiler}`, 200],
+      // So seldom that there are permits left.
+      ['of another network each time', () => `spoiler-${++networks}`, 5000],
+      ['of the neighbour’s network', () => 'neighbour', 200],
     ] as const)
       if (fault === 'time-out' || where !== 'of the neighbour’s network')
         test(`by ${fault}, ${where}, cost a neighbour no read`, async () => {
-          const { refused, of, age, received } = await spoil(fault, readsOf, unitOf);
+          const { refused, of, age, received } = await spoil(fault, readsOf, unitOf, pauseMs);
           assert.deepEqual([refused, of], [0, 40]);
           assert.ok(age <= 3, `${age} s`);
           assert.ok(received <= 150, `${received} requests that fail`);

@@ -85,11 +85,10 @@ export class SnapshotMemory {
       }
     const isListedOnly = symbols.some((symbol) => status.exists(symbol) && !status.isValid(symbol));
     // The upstream may never answer for such a symbol, or may have failed for a moment.
-    const isUnanswered = outcome.kind === 'failed' && outcome.upstream;
-    const distrustMs =
-      outcome.kind === 'rejected' ? this.#options.negativeMs : isUnanswered ? minuteMs : undefined;
-    if (isListedOnly && distrustMs !== undefined)
-      this.#distrustsDirectoryUntil = Math.max(this.#distrustsDirectoryUntil, sentAt + distrustMs);
+    if (isListedOnly && (outcome.kind === 'rejected' || (outcome.kind === 'failed' && outcome.upstream))) {
+      const until = sentAt + (outcome.kind === 'rejected' ? this.#options.negativeMs : minuteMs);
+      this.#distrustsDirectoryUntil = Math.max(this.#distrustsDirectoryUntil, until);
+    }
     if (this.#isEmptied(record, now)) this.#coolDowns.set(view, sentAt + coolDownMs);
     else this.#applyToStatus(record, now);
     this.#addNegative(record.negative ?? [], sentAt);
