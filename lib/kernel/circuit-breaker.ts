@@ -50,10 +50,8 @@ export interface CircuitBreaker<Failure> {
   watch(part: string, caller?: string): Admitted<Failure>;
 }
 
-/** While one request finds out, the others come again after this. */
+/** While one request finds out, the others come again after this; and so much later than others an unproven caller finds out. */
 const probeMs = 1000;
-/** An unproven caller finds out this much later, so that others come first. */
-const precedenceMs = 1000;
 /** Callers with a circuit of their own; of more, those that asked longest ago begin anew. */
 const maxCallers = 1000;
 
@@ -166,9 +164,8 @@ class Circuit<Failure> {
     const open = this.#open;
     const request = this.watch(part, caller);
     if (!open || !concerns(open, part)) return request;
-    const isFirst = rank === 'proven' && !open.isVerified;
-    const waitMs = open.until - this.#clock() + (rank === 'unproven' ? precedenceMs : 0);
-    if (waitMs > 0 && !isFirst)
+    const waitMs = open.until - this.#clock() + (rank === 'unproven' ? probeMs : 0);
+    if (waitMs > 0 && (rank !== 'proven' || open.isVerified))
       return { kind: 'refused', failure: open.failure, retryAfterMs: open.isProbing ? probeMs : waitMs };
     // Another one may find out after the next pause, although this one has not ended: it may never get an answer.
     const reopened = open.reopened + 1;
