@@ -26,8 +26,18 @@ export function forGenerators(document: JsonObject): JsonObject {
   const rest = { ...document, paths: simpler(document.paths as Json, schemas, false), components };
   const used = referredFrom(rest, simple);
   const kept = Object.fromEntries(Object.entries(simple).filter(([name]) => used.has(name)));
-  return shareEnumerations({ ...rest, components: { ...components, schemas: kept } });
+  return shareEnumerations(withoutOldWords({ ...rest, components: { ...components, schemas: kept } }));
 }
+
+/** Words of old clients for a session: their letters are values of other enumerations, and no new client needs them. */
+const oldSessions: ReadonlySet<unknown> = new Set(['Y', 'N']);
+
+const withoutOldWords = (document: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(document), (name, value) =>
+    name === 'enum' && Array.isArray(value) && value.includes('CORE')
+      ? value.filter((word) => !oldSessions.has(word))
+      : value,
+  );
 
 /** Of a refusal's two forms the one that every client gets that does not ask for the other. */
 const inFlatForm = (responses: JsonObject): JsonObject =>

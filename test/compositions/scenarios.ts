@@ -125,12 +125,15 @@ const reappears: Scenario = {
     simulator.trading.showAfter(30 * minute);
     simulator.bring(({ path }) => (path === orderPath ? { kind: 'drop-after' } : undefined));
     assert.equal(codeIn(await place(scene, id)), 'outcome_unknown');
+    // An engine's stream tells what changed from one call to the next.
+    await scene.published(platformNames.ordersBus);
     simulator.bring();
     await scene.pass(8 * minute);
     await scene.settle();
     await scene.pass(6 * minute);
     assert.equal((await scene.settle()).refused, 1);
     assert.match((await outcomeOf(scene, id)).text, /"state":"refused".*"evidence":"absence"/);
+    await scene.published(platformNames.ordersBus);
     simulator.trading.showAfter(0);
     await scene.pass(20 * minute);
     // The account has its turn every five minutes.

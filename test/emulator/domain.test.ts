@@ -136,12 +136,13 @@ describe('deployed with a domain', needsEmulator(), () => {
     test(`${method} ${path} is answered alike, and reaches the upstream as it was called, whatever the way`, async () => {
       for (const [way, base] of Object.entries(ways)) {
         const call = async (target: string, body?: string) => {
-          const init = { method: body ? 'POST' : 'GET', headers: {}, ...(body && { body }) };
+          const typed = body ? { 'content-type': 'application/json' } : {};
+          const init = { method: body ? 'POST' : 'GET', headers: typed, ...(body && { body }) };
           const isOpen = ['open', 'public'].includes(groups[groupOf(target)].exposure);
           const headers = isOpen
             ? key()
             : await signedByAws({ emulator: stage.emulator, url: base }, target, init);
-          return send(base, target, { ...init, headers });
+          return send(base, target, { ...init, headers: { ...typed, ...headers } });
         };
         const prepare: Prepare = async (target, body) =>
           JSON.parse((await call(target, JSON.stringify(body))).body);

@@ -11,7 +11,7 @@ const budgets: Readonly<Record<string, number>> = {
   './signer': 2700,
   './verifier': 2000,
   './client': 14_300,
-  './catalogue': 28_300,
+  './catalogue': 28_500,
   './limiter': 9200,
   './orders': 14_950,
   './gateway': 94_600,

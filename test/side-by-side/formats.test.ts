@@ -87,7 +87,7 @@ for (const order of ['earlier, today', 'today, earlier'] as const)
     );
     const journal = () =>
       of((version, tableName) => version.createDynamoOrderJournal({ client, tableName, sealer }));
-    orderJournalContract('journal', journal);
+    orderJournalContract('journal', journal, true);
     countingJournalContract('journal', journal);
     answerStoreContract('answers', () =>
       of((version, tableName) => version.createDynamoResponseStore(shared(tableName))),

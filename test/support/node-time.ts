@@ -9,7 +9,10 @@ export interface NodeTime extends FakeTime {
 
 export function startNodeTime(start = Date.UTC(2026, 10, 20, 15), stepMs = 50): NodeTime {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start });
-  const spies: { readonly mock: { restore(): void } }[] = [];
+  // What a process measures passes as its clock does.
+  const spies: { readonly mock: { restore(): void } }[] = [
+    mock.method(performance, 'now', () => Date.now() - start),
+  ];
   const time = steppedTime(
     (name, work) => spies.push(mock.method(crypto.subtle, name, work as never)),
     (ms) => mock.timers.tick(ms),
