@@ -31,13 +31,18 @@ export function forGenerators(document: JsonObject): JsonObject {
 
 /** Words of old clients for a session: their letters are values of other enumerations, and no new client needs them. */
 const oldSessions: ReadonlySet<unknown> = new Set(['Y', 'N']);
+/** Only orders of old clients leave them out: where they are optional, a client in Go has pointers for them. */
+const ofEachOrder = ['combo_type', 'instrument_type', 'market', 'symbol'];
 
 const withoutOldWords = (document: JsonObject): JsonObject =>
-  JSON.parse(JSON.stringify(document), (name, value) =>
-    name === 'enum' && Array.isArray(value) && value.includes('CORE')
-      ? value.filter((word) => !oldSessions.has(word))
-      : value,
-  );
+  JSON.parse(JSON.stringify(document), (name, value) => {
+    if (name === 'enum' && Array.isArray(value) && value.includes('CORE'))
+      return value.filter((word) => !oldSessions.has(word));
+    const isOrder = value?.required?.includes?.('entrust_type') && value.properties?.client_order_id;
+    if (!isOrder) return value;
+    const more = ofEachOrder.filter((one) => one in value.properties && !value.required.includes(one));
+    return { ...value, required: [...value.required, ...more] };
+  });
 
 /** Of a refusal's two forms the one that every client gets that does not ask for the other. */
 const inFlatForm = (responses: JsonObject): JsonObject =>
