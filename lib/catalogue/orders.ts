@@ -102,7 +102,7 @@ export type SessionGiven =
       readonly support_trading_session: v.InferInput<typeof tradingSession>;
     }
   | { readonly instrument_type: Exclude<InstrumentType, 'EQUITY'>; readonly symbol: string }
-  | { readonly instrument_type?: 'OPTION' | null; readonly legs: readonly object[] };
+  | { readonly instrument_type?: 'OPTION' | null; readonly legs: NonNullable<unknown> };
 
 /**
  * Asks for the session in the type alone: the refusal was seen in a sandbox, and for ordinary orders. A request without
