@@ -26,23 +26,8 @@ export function forGenerators(document: JsonObject): JsonObject {
   const rest = { ...document, paths: simpler(document.paths as Json, schemas, false), components };
   const used = referredFrom(rest, simple);
   const kept = Object.fromEntries(Object.entries(simple).filter(([name]) => used.has(name)));
-  return shareEnumerations(withoutOldWords({ ...rest, components: { ...components, schemas: kept } }));
+  return shareEnumerations({ ...rest, components: { ...components, schemas: kept } });
 }
-
-/** Words of old clients for a session: their letters are values of other enumerations, and no new client needs them. */
-const oldSessions: ReadonlySet<unknown> = new Set(['Y', 'N']);
-/** Only orders of old clients leave them out: where they are optional, a client in Go has pointers for them. */
-const ofEachOrder = ['combo_type', 'instrument_type', 'market', 'symbol'];
-
-const withoutOldWords = (document: JsonObject): JsonObject =>
-  JSON.parse(JSON.stringify(document), (name, value) => {
-    if (name === 'enum' && Array.isArray(value) && value.includes('CORE'))
-      return value.filter((word) => !oldSessions.has(word));
-    const isOrder = value?.required?.includes?.('entrust_type') && value.properties?.client_order_id;
-    if (!isOrder) return value;
-    const more = ofEachOrder.filter((one) => one in value.properties && !value.required.includes(one));
-    return { ...value, required: [...value.required, ...more] };
-  });
 
 /** Of a refusal's two forms the one that every client gets that does not ask for the other. */
 const inFlatForm = (responses: JsonObject): JsonObject =>
@@ -85,7 +70,7 @@ function simpler(json: Json, schemas: JsonObject, isSent: boolean): Json {
   const { oneOf: _, anyOf: __, ...around } = json;
   const flat = only && (json.oneOf || json.anyOf) ? { ...only, ...around } : json;
   return Object.fromEntries(
-    Object.entries(isSent ? withoutNull(flat) : flat)
+    Object.entries(isSent ? asNewClientsSend(withoutNull(flat)) : flat)
       // It makes something else of a text: of a decimal a binary number, of a day a moment, of a URL a parser's failure.
       .filter(([keyword, value]) => !(keyword === 'format' && typeof value === 'string' && value !== 'int64'))
       // An example is a value, whose members may have a keyword's name.
@@ -130,4 +115,19 @@ function withoutNull({ nullable: _, ...schema }: JsonObject): JsonObject {
     ...(Array.isArray(type) && { type: type.filter((one) => one !== 'null')[0] as Json }),
     ...(Array.isArray(values) && { enum: values.filter((value) => value !== null) }),
   };
+}
+
+/** Words of old clients for a session: their letters are values of other enumerations, and no new client needs them. */
+const oldSessions: readonly Json[] = ['Y', 'N'];
+/** Only old clients leave these out of an order. Where a member is optional, a client in Go has a pointer for it. */
+const membersOfNewOrders = ['combo_type', 'instrument_type', 'market', 'symbol'];
+
+function asNewClientsSend(schema: JsonObject): JsonObject {
+  const { enum: values, required, properties } = schema;
+  if (Array.isArray(values) && values.includes('CORE'))
+    return { ...schema, enum: values.filter((value: Json) => !oldSessions.includes(value)) };
+  if (!Array.isArray(required) || !required.includes('entrust_type') || !isJsonObject(properties))
+    return schema;
+  const more = membersOfNewOrders.filter((name) => name in properties);
+  return { ...schema, required: [...new Set([...required, ...more])] };
 }

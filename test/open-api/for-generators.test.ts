@@ -62,6 +62,23 @@ for (const version of ['3.1', '3.0'] as const)
       );
     });
 
+    test('asks of an order that is placed for members that only old clients leave out, and of no other', () => {
+      const { required: asked, properties } = document.components.schemas.PlaceOrderBodyNewOrder ?? {};
+      const required = (asked ?? []) as readonly string[];
+      for (const name of ['combo_type', 'instrument_type', 'market', 'symbol'])
+        assert.ok(required.includes(name), name);
+      assert.deepEqual(document.components.schemas.SupportTradingSession?.enum, [
+        'ALL',
+        'CORE',
+        'NIGHT',
+        'ALL_DAY',
+      ]);
+      assert.ok(properties?.quantity && !required.includes('quantity'));
+      for (const [name, schema] of Object.entries(document.components.schemas))
+        if (!/Body/.test(name) && exact.components.schemas[name])
+          assert.deepEqual(schema.required, exact.components.schemas[name]?.required, name);
+    });
+
     test('refers to what it has, and has what is referred to', () => {
       const referred = new Set(
         [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name),
