@@ -130,7 +130,7 @@ const refuses = (breaker: CircuitBreaker<string>, name: string) => {
 };
 
 describe('a circuit breaker of several callers', () => {
-  test('opens by one caller’s failures for that caller alone, and closes by what works for him', () => {
+  test('opens by one caller’s failures for that caller alone, and closes when a request of that caller works', () => {
     const { breaker, time } = breakerAt();
     for (let times = 0; times < 3; times++) caller(breaker, 'spoiler').end(fails());
     assert.ok(refuses(breaker, 'spoiler'));
@@ -325,7 +325,7 @@ describe('of any history of a circuit breaker it is true that', () => {
     );
   });
 
-  test('one caller’s failures refuse nobody else, and several callers’ stop all after a few', () => {
+  test('one caller’s failures refuse no other caller, and several callers’ failures stop all after a few', () => {
     const names = fc.constantFrom('x', 'y', 'z');
     const asked = fc.array(fc.tuple(names, parts, fc.integer({ min: 0, max: 500 })), { maxLength: 500 });
     fc.assert(

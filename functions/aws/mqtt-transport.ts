@@ -93,7 +93,7 @@ function optionsOf(
 class PacketBound {
   /** Bytes of the packet that are still to come. */
   #left = 0;
-  /** What the next seven bits of a length count; 0 outside of a length (MQTT 3.1.1, 2.2.3). */
+  /** Weight of the next seven bits of a length; 0 outside a length (MQTT 3.1.1, 2.2.3). */
   #unit = 0;
 
   /** @returns false where a packet's header says that it is too long */

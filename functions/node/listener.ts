@@ -9,8 +9,8 @@ import { readBody, targetOf } from './received.ts';
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * For `node:http`, and for frameworks that give its requests and responses. `access` of the gateway
- * and the code in front say who may call; with `single-user`, `hosts` keeps pages of other sites out.
+ * For `node:http`, and for frameworks that give its requests and responses. The gateway's `access` and the code in front
+ * decide who may call. With `single-user`, `hosts` keeps pages of other sites out.
  *
  * @throws TypeError for a base path that does not begin with a slash
  *

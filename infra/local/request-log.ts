@@ -165,8 +165,8 @@ function shortened(name: string, value: string): string {
 const shortestId = 8;
 
 /**
- * Takes ids out of a text in each form, but for their first four characters, and so what looks like a token and whatever
- * stands where an account's id, a token or a key does.
+ * Shortens each id in a text to its first four characters, however the id is encoded. The same happens to texts that look
+ * like a token, and to values in the places of an account's id, a token or a key.
  *
  * @param ids asked for each text: some are known only when the run listens
  * @example

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { optionStrategy } from './common.ts';
+import { instrumentTypes, sessionsOf } from './order-words.ts';
 import { requestedDay, text } from './schemas.ts';
 
 export const side = v.picklist(['BUY', 'SELL', 'SHORT']);
@@ -11,7 +12,6 @@ export const market = v.picklist(['US']);
 export const clientOrderId = text;
 
 export const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
-export const instrumentTypes = ['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT'] as const;
 export const instrumentType = v.picklist(instrumentTypes);
 export const entrustType = v.picklist(['QTY', 'AMOUNT']);
 export const orderType = v.picklist([
@@ -27,15 +27,6 @@ export const orderType = v.picklist([
 export const timeInForce = v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']);
 export const trailingType = v.picklist(['AMOUNT', 'PERCENTAGE']);
 
-/** Sessions that an order may be executed in, by each word that clients send for them. */
-export const sessionsOf = {
-  ALL: ['ALL'],
-  CORE: ['CORE'],
-  NIGHT: ['NIGHT'],
-  ALL_DAY: ['ALL', 'NIGHT'],
-  Y: ['ALL'],
-  N: ['CORE'],
-} as const;
 export const tradingSession = v.picklist(Object.keys(sessionsOf) as (keyof typeof sessionsOf)[]);
 
 /** A whole number as text, or as a number, as some clients write it. */

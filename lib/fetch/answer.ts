@@ -64,8 +64,8 @@ export function createAnswers<Received>(
   const { timeoutMs = 25_000, maxBodyBytes = 1024 * 1024, clock = Date.now } = options;
   const base = (options.basePath ?? '').replace(/\/$/, '');
   if (base !== '' && !base.startsWith('/')) throw new TypeError(`basePath: ${base} does not begin with /`);
-  /** Empty for a path that is not below the base: no operation has it. */
   const siteFault = gateway.isSingleUser ? createSiteCheck(options.hosts ?? []) : () => undefined;
+  /** Empty for a path that is not below the base: no operation has it. */
   const within = (path: string) => (path.startsWith(`${base}/`) ? path.slice(base.length) : '');
 
   return async (received, { method, target, headers, body }) => {

@@ -9,8 +9,8 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 const bodiless: readonly number[] = [204, 205, 304];
 
 /**
- * For workers, Deno, Bun, Hono, and whatever else calls a function with a Web request. `access` of the
- * gateway and the code in front say who may call; with `single-user`, `hosts` keeps pages of other sites out.
+ * For workers, Deno, Bun, Hono and other runtimes that call a function with a Web request. The gateway's `access` and the
+ * code in front decide who may call. With `single-user`, `hosts` keeps pages of other sites out.
  *
  * @throws TypeError for a base path that does not begin with a slash
  *

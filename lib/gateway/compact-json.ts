@@ -51,7 +51,7 @@ interface OpenContainer {
   readonly isObject: boolean;
   /** Made for the first one: a body may have thousands of empty objects. */
   keys?: Set<string>;
-  /** Of an object its own, of a list that of its items. */
+  /** Schema of the object, or of the list's items. */
   readonly schema: GenericSchema | undefined;
 }
 
@@ -63,12 +63,12 @@ class Compaction {
   readonly #source: string;
   /** Where the run begins that is not yet copied. */
   #from = 0;
-  /** Of the value that comes next. */
+  /** Schema of the next value. */
   #schema: GenericSchema | undefined;
   /** The string that was read last, which before a colon is a key. */
   #string: readonly [start: number, end: number] = [0, 0];
   readonly #open: OpenContainer[] = [];
-  /** By schema: a list may have thousands of numbers. */
+  /** Whether a schema is a decimal's, kept because a list may have thousands of numbers. */
   readonly #decimals = new Map<GenericSchema, boolean>();
 
   constructor(source: string, schema: GenericSchema | undefined) {

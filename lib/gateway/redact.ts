@@ -35,7 +35,7 @@ export function createRedactor(
   };
 }
 
-/** Reverses percent-encoding and the escapes of JSON, as often as somebody may have applied them. */
+/** Reverses percent-encoding and the escapes of JSON, several times: a caller may have encoded a text that was encoded. */
 export function decoded(text: string): string {
   let plain = text;
   for (let times = 0; times < maxEncodings && /[%\\]/.test(plain); times++)
@@ -99,7 +99,7 @@ const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** What is looked for, piece by piece. */
 interface Pattern {
-  /** What takes its place. */
+  /** Text that replaces a match. */
   readonly shown?: string;
   /** The forms of each piece, in lower case. */
   readonly pieces: readonly (readonly string[])[];

@@ -28,7 +28,7 @@ export interface Failure {
   readonly came?: string;
   /** Where the order stands in the request, as a JSON Pointer. */
   readonly at: string;
-  /** By how much the order alone adds to what came. */
+  /** Part of `came` that this order adds. */
   readonly added?: string;
   /** The check needs something that is not known: the order may be within the limit. */
   readonly unknown?: Unknown;

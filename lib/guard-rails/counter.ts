@@ -42,7 +42,7 @@ type Run = readonly [first: number, last: number, orders: number];
 /** An order as a scope counts it. */
 export interface CountedOrder {
   readonly at: string;
-  /** Where the order stands whose notional it adds: of a bracket the largest. */
+  /** Where the order stands whose notional is added: the largest order of a bracket counts for all of them. */
   readonly addedAt: string;
   /** By how much it adds to the open notional; where that is not known, what is known of it. */
   readonly added: string;
@@ -139,15 +139,13 @@ export function count(
     came: string,
     more: Partial<Failure> = {},
   ) => failures.push({ check, at: order.at, limit, came, ...more });
-  const failsShare = (check: CheckName, { at }: CountedOrder, limit: string, came: string) =>
-    failures.push({ check, at, limit, came, isShare: true });
   for (const order of orders) {
     if (kept.rate) {
       const inMinute = countSince(recent, now - minuteMs);
       if (rate !== undefined && inMinute >= rate)
         fails('max_orders_per_minute', order, `${rate}`, `${inMinute + 1}`);
       else if (rate !== undefined && own && inMinute + ownInMinute >= rate)
-        failsShare('max_orders_per_minute', order, `${rate}`, `${ownInMinute + 1}`);
+        fails('max_orders_per_minute', order, `${rate}`, `${ownInMinute + 1}`, { isShare: true });
       recent = withOrder(recent, now, minuteMs);
       ownInMinute++;
     }
@@ -161,7 +159,7 @@ export function count(
     if (order.added !== '0' && compareDecimals(sum, open) > 0)
       fails('max_open_notional', order, open, sum, { at: order.addedAt, added: order.added });
     else if (own && order.added !== '0' && compareDecimals(addDecimals(sum, ownSum), open) > 0)
-      failsShare('max_open_notional', order, open, ownSum);
+      fails('max_open_notional', order, open, ownSum, { isShare: true });
     else if (order.unknown) fails('max_open_notional', order, open, notKnown, { unknown: order.unknown });
   }
   return { after: { open: sum, recent }, failures };

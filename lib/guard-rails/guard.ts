@@ -87,9 +87,9 @@ export interface AskedOrder {
   readonly isShown?: true;
   /** Why the upstream may take it for another order than its members say, or why there is no JSON. */
   readonly doubt?: Unknown | undefined;
-  /** Where it stands in a combination, that: the orders of a request which are placed together or not at all. */
+  /** The orders of the request are placed together or not at all. */
   readonly isCombined?: boolean;
-  /** Of the exit of a bracket that is replaced, what the whole bracket counts. */
+  /** Exposure of the whole bracket, where the order is an exit that is replaced. */
   readonly covered?: Exposure | undefined;
 }
 
@@ -189,6 +189,8 @@ interface Known {
   readonly standing: OrderToCheck | undefined;
   readonly prices: Prices;
   readonly what: string;
+  /** Whether it enters its bracket; absent outside one. */
+  readonly isEntry?: boolean;
 }
 
 /** Counters of accounts and users that have not ordered for a while are forgotten. */
@@ -224,7 +226,7 @@ class OrderGuard implements Guard {
     if (isClosed) return { kind: 'closed' };
     const stop = rules.find(({ control }) => control?.stopped);
     if (stop?.control?.stopped) return { kind: 'stopped', scope: stop.kind, since: stop.control.stopped.at };
-    const known = withoutExits(
+    const known = asBracket(
       await Promise.all(question.orders.map((asked) => this.#know(asked, rules, question))),
     );
     const { clock, storeTime = clock } = this.#parts;
@@ -387,7 +389,7 @@ class OrderGuard implements Guard {
         unknown: most.unknown ?? stands?.unknown,
       };
     });
-    const totals = asBracket(known, each);
+    const totals = inBracket(known, each);
     const orders = known.map(({ order }, index): CountedOrder => {
       const { at: addedAt, before, total, unknown } = totals[index]!;
       const same = repetitions.same[index];
@@ -455,24 +457,25 @@ interface Total {
   readonly unknown: Unknown | undefined;
 }
 
-const bracketOf = (known: readonly Known[]): OrderToCheck | undefined =>
-  known.every(({ asked }) => asked.isCombined) ? bracketEntry(known.map(({ order }) => order)) : undefined;
-
 /** The exits of a bracket are alike, and repeat nothing: its entry says whether the bracket does. */
-function withoutExits(known: readonly Known[]): readonly Known[] {
-  const entry = bracketOf(known);
-  return entry ? known.map((one) => (one.order === entry ? one : { ...one, what: '' })) : known;
+function asBracket(known: readonly Known[]): readonly Known[] {
+  const isCombined = known.every(({ asked }) => asked.isCombined);
+  const entry = isCombined ? bracketEntry(known.map(({ order }) => order)) : undefined;
+  if (!entry) return known;
+  return known.map((one) => {
+    const isEntry = one.order === entry;
+    return { ...one, isEntry, what: isEntry ? one.what : '' };
+  });
 }
 
 /** The entry of a bracket counts the largest of its orders for all of them, until the last of them has ended. */
-function asBracket(known: readonly Known[], totals: readonly Total[]): readonly Total[] {
-  const entry = bracketOf(known);
-  if (!entry) return totals;
+function inBracket(known: readonly Known[], totals: readonly Total[]): readonly Total[] {
+  if (known[0]?.isEntry === undefined) return totals;
   const { at, total } = totals.reduce((most, one) =>
     larger(most.total, one.total) === most.total ? most : one,
   );
   return totals.map((one, index) =>
-    known[index]!.order === entry ? { ...one, at, total } : { ...one, total: one.before },
+    known[index]!.isEntry ? { ...one, at, total } : { ...one, total: one.before },
   );
 }
 

@@ -55,8 +55,9 @@ export const unquoted = ({ symbol = '', written }: Partial<TradedPart> = {}): Un
   of('price', `no fresh quote of ${isContract(symbol) ? symbol : (written ?? 'it')} could be read`);
 
 const quantityInstead = 'Name a quantity instead.';
-const limitInstead =
-  'Check the symbol, or send the order again in a few seconds. A purchase with a limit_price needs no quote.';
+/** Advice to a client whose order needs a quote that could not be read. */
+export const readAgain = 'Check the symbol, or send the order again in a few seconds.';
+const limitInstead = `${readAgain} A purchase with a limit_price needs no quote.`;
 
 /** Why it is not known how much an amount buys; undefined for stocks and funds, which have a quote for it. */
 export function unknownByAmount({ instrument }: OrderToCheck): Unknown | undefined {

@@ -1,7 +1,7 @@
 /** What pre-trade checks know of an order: read from the JSON that is sent. Numbers stay texts. */
 
 import { shorten } from '../catalogue/faults.ts';
-import { sessionsOf } from '../catalogue/order-schemas.ts';
+import { sessionsOf } from '../catalogue/order-words.ts';
 import { compareDecimals, multiplyDecimals, plainDecimal } from '../kernel/decimals.ts';
 import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
@@ -120,7 +120,7 @@ export function orderToCheck(
   json: string | undefined,
   at: string,
   replaced?: string,
-  doubt: Unknown = notSeen,
+  doubt?: Unknown,
 ): OrderToCheck {
   const legs = json === undefined ? [] : legsIn(json);
   const own = json === undefined ? nothing : membersIn(json);
@@ -174,9 +174,9 @@ export function orderToCheck(
     ),
     isReplacement: replaced !== undefined,
     eventOutcome: before.get('event_outcome'),
-    contradiction: json === undefined || doubt === notSeen ? undefined : doubt,
+    contradiction: json === undefined ? undefined : doubt,
     doubt:
-      (json === undefined ? doubt : unreadableIn([before, changes, ...legs, ...changedLegs])) ??
+      (json === undefined ? (doubt ?? notSeen) : unreadableIn([before, changes, ...legs, ...changedLegs])) ??
       (isRatioSpread(before, legs) && hasNewQuantity([changes, ...changedLegs], [before, ...legs])
         ? inRatio
         : undefined),

@@ -4,6 +4,7 @@ import { shorten } from '../catalogue/faults.ts';
 import { type Fault, notSent, type Refusal } from '../problem.ts';
 import type { CancelledScope, ScopeFailure, ScopeKind } from './guard.ts';
 import type { CheckName, UnknownName } from './limits.ts';
+import { readAgain } from './notional.ts';
 
 const whose: Readonly<Record<ScopeKind, string>> = {
   gateway: 'this gateway',
@@ -53,7 +54,7 @@ export const controlsAway: Refusal = { code: 'trading_limits_unavailable' };
 const learnable: Readonly<Record<UnknownName, string>> = {
   order: 'Correct what is named.',
   category: 'Leave it out, or send the word that the order’s market and instrument_type make.',
-  price: 'Check the symbol, or send the order again in a few seconds.',
+  price: readAgain,
   contract:
     'Name instrument_type and symbol, and of each option its strike_price, option_expire_date and option_type.',
   crypto: 'Ask the operator.',

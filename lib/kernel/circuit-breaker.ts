@@ -1,7 +1,6 @@
 /**
  * A circuit breaker: after several failures in a row nothing is asked for a while, then one request finds out whether it is
- * over. One caller's failures stop that caller alone, so that nobody can stop the others with requests that never get an
- * answer. A plain state machine over a clock; it knows neither requests nor hosts.
+ * over. One caller's failures stop that caller alone: a caller whose requests never get an answer stops no other caller. A plain state machine over a clock; it knows neither requests nor hosts.
  */
 
 import { steadyClock } from './age.ts';

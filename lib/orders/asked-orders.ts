@@ -6,7 +6,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { shorten } from '../catalogue/faults.ts';
 import { decodings } from '../catalogue/free-parameters.ts';
-import { instrumentTypes } from '../catalogue/order-schemas.ts';
+import { instrumentTypes } from '../catalogue/order-words.ts';
 import { type Exposure, readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
 import type { Unknown } from '../guard-rails/limits.ts';
@@ -61,13 +61,9 @@ export async function askedOrders(
       const index = all.indexOf(part);
       const json = orders[index] ?? '{}';
       const doubt = contradictionOf(json, sayings);
-      const order = {
-        json,
-        at: `/${journal.list}/${index}`,
-        doubt,
-        isCombined: journal.answered === 'together',
-      };
-      return { order, of: { kind: 'part', part } };
+      const at = `/${journal.list}/${index}`;
+      const isCombined = journal.answered === 'together';
+      return { order: { json, at, doubt, isCombined }, of: { kind: 'part', part } };
     });
   }
   const [part] = all;

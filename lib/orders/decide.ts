@@ -40,7 +40,7 @@ export interface DecisionParts {
 
 export interface DecidedOrder {
   readonly account: string;
-  /** Absent: each order of the account that counters have, where the decision is `ended`. */
+  /** Absent only with `ended`: it then ends every order of the account that counters have. */
   readonly clientOrderId?: string;
   readonly decision: Decision;
   readonly reason: string;
@@ -51,7 +51,7 @@ export interface Decided {
   readonly isReleased: boolean;
   /** How many orders have ended. */
   readonly ended?: number;
-  /** What the upstream showed of it before that, in words; absent where nothing was read. */
+  /** Result of the look-up before the decision, in words; absent where nothing was read. */
   readonly saw?: string;
 }
 
@@ -62,7 +62,7 @@ export class DecisionRefused extends CountersignError<'decision_refused'> {
 
 /** From the last moment of sending: evidence has had its time, and an alarm says that it decided nothing. */
 export const undecidedAfterMs = 20 * 60_000;
-/** Of orders that counters have. */
+/** Most entries that one `ended` reads. */
 const maxEntries = 10_000;
 
 /**
@@ -110,14 +110,9 @@ async function write(parts: DecisionParts, entry: JournalEntry, order: DecidedOr
   const { key, attempt } = entry;
   const state = order.decision === 'accepted' ? 'accepted' : 'refused';
   const record = recordOf(entry, order, parts);
-  const outcome = {
-    key,
-    attempt,
-    state,
-    record,
-    ...(isKnown(entry) && { over: 'unseen' as const }),
-  } as const;
-  if (!(await parts.journal.finish(outcome))) throw refuse('Evidence was faster: ask for the outcome.');
+  const over = isKnown(entry) && ({ over: 'unseen' } as const);
+  if (!(await parts.journal.finish({ key, attempt, state, record, ...over })))
+    throw refuse('Evidence was faster: ask for the outcome.');
   if (state === 'refused') return releaseExposure({ ...entry, state }, parts);
   // An earlier word took it out of the counters.
   await recountKept(entry, parts);
@@ -126,18 +121,16 @@ async function write(parts: DecisionParts, entry: JournalEntry, order: DecidedOr
 
 /** @throws DecisionRefused when the upstream shows what became of the order */
 async function lookUp(
-  { orders, journal, ...parts }: DecisionParts,
+  parts: DecisionParts,
   entry: JournalEntry,
   account: string,
   clientOrderId: string,
 ): Promise<string> {
+  const { orders, journal } = parts;
   const found = await orders.order(account, clientOrderId).catch(notRead);
   if (typeof found === 'string') return found === 'not_found' ? 'The upstream does not show it.' : found;
   const sight = { by: 'look_up', found } as const;
-  const settled = await settleSeen(entry, sight, (outcome) => journal.finish(outcome), {
-    journal,
-    ...parts,
-  });
+  const settled = await settleSeen(entry, sight, (outcome) => journal.finish(outcome), parts);
   const shows = `The upstream shows an order of this id, ${found.state.status}`;
   if (settled) throw refuse(`${shows}: by that, this order is ${settled.state}.`);
   return `${shows}, which may be another one.`;
@@ -174,7 +167,7 @@ async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Dec
 
 const notRead = (error: Error) => `The upstream could not be asked about it (${error.message}).`;
 
-/** What was known of an order that ends, or of which that is taken back, stays known. */
+/** The record with the decision. `ended`, and taking it back, keep the evidence that the record has. */
 function recordOf(
   { record: text, exposure: counted }: JournalEntry,
   { decision, reason }: DecidedOrder,

@@ -114,7 +114,8 @@ export interface OrderJournal {
   /** @throws JournalUnavailable */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, JournalEntry>>;
   /**
-   * Entries of the list that evidence can settle, in the order of their keys: from that one on, and then from the first. The list may lag behind. The record of one that was sealed with another identity key is empty.
+   * Entries of the list that evidence can settle, in the order of their keys: from that one on, and then from the first.
+   * The list may lag behind. The record of one that was sealed with another identity key is empty.
    *
    * @throws JournalUnavailable
    */

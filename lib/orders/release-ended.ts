@@ -137,14 +137,15 @@ async function hasAllEnded(counted: Counted, reads: Reads): Promise<boolean> {
 }
 
 /**
- * Of an order that an event shows. A `FAILED` may be that of an earlier request, whose refusal freed the id. The entry of
- * a bracket counts for its exits, too, which this event does not show: `releaseEnded` looks at all of them.
+ * Takes an order out of the counters whose end an event shows. A `FAILED` may be that of an earlier request, whose refusal
+ * freed the id. The entry of a bracket counts for its exits, too, which this event does not show: `releaseEnded` looks at
+ * all of them.
  *
  * @throws JournalUnavailable
  */
 export async function releaseSeen(entry: JournalEntry, { state }: ReadOrder, options: ReleaseOptions) {
   if (!isFinal(state) || state.status === 'FAILED') return false;
-  return idsOf(readRecord(entry.record)).length <= 1 && (await tryRelease(entry, options));
+  return !isBracketEntry(entry) && (await tryRelease(entry, options));
 }
 
 async function tryRelease(entry: JournalEntry, { journal, sleep, reportFailure }: ReleaseOptions) {
@@ -220,6 +221,8 @@ export function countedIn(entry: JournalEntry): Counted | undefined {
   const ids = idsOf(record);
   return account === undefined || ids.length === 0 ? undefined : { entry, record, account, ids };
 }
+
+const isBracketEntry = (entry: JournalEntry): boolean => (countedIn(entry)?.ids.length ?? 0) > 1;
 
 /** Other orders of the same scopes change the counters meanwhile. */
 const maxTries = 8;
@@ -326,7 +329,11 @@ export async function othersOf(
   return [...entries.values()].filter((one) => one.attempt === attempt);
 }
 
-/** @throws JournalUnavailable */
+/**
+ * Counts an order again by the exposure that its entry kept, unless counters have it.
+ *
+ * @throws JournalUnavailable
+ */
 export async function recountKept(entry: JournalEntry, parts: ReleaseParts): Promise<void> {
   const next = entry.exposure ?? readRecord(entry.record).outcome?.exposure;
   if (next !== undefined) await recount(entry, next, parts);
@@ -342,12 +349,9 @@ export async function recountShown(
   { state }: ReadOrder,
   parts: ReleaseParts,
 ): Promise<void> {
-  const record = readRecord(entry.record);
-  const next = entry.state === 'accepted' ? record.outcome?.exposure : undefined;
+  if (entry.state !== 'accepted' || entry.exposure !== undefined) return;
   // The exits that the entry of a bracket counts for may be open.
-  if (next === undefined || entry.exposure !== undefined || (isFinal(state) && idsOf(record).length <= 1))
-    return;
-  await recount(entry, next, parts);
+  if (!isFinal(state) || isBracketEntry(entry)) await recountKept(entry, parts);
 }
 
 /**

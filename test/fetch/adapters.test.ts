@@ -226,7 +226,7 @@ const senders: readonly [name: string, headers: Readonly<Record<string, string>>
   ['a name that ends as one of the option', { host: 'evil-broker.example' }, false],
 ];
 
-describe('a gateway that asks nobody who they are', () => {
+describe('a gateway with access single-user', () => {
   const hosts = ['broker.example', 'localhost:5173'];
 
   async function statusAt(

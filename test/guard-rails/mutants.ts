@@ -440,7 +440,7 @@ export const mutants: readonly Mutant[] = [
     'return bracket?.entry === id ? bracket.ids : [id];',
     'return bracket ? bracket.ids : [id];',
   ),
-  guard('a bracket is added up', 'if (!entry) return totals;', 'return totals;'),
+  guard('a bracket is added up', 'if (known[0]?.isEntry === undefined) return totals;', 'return totals;'),
   guard('orders of several requests are a bracket', 'asked.isCombined)', 'true)'),
   guard('a bracket counts as its first order', 'larger(most.total, one.total) === most.total', 'true'),
   guard('a moved exit counts anew', 'isCovered(largest, asked.covered) &&', 'false &&'),
@@ -449,7 +449,7 @@ export const mutants: readonly Mutant[] = [
     'compareDecimals(quantity, bracket.quantity) <= 0',
     'true',
   ),
-  guard('exits of a bracket repeat each other', 'one.order === entry ? one : {', 'one.order ? one : {'),
+  guard('exits of a bracket repeat each other', "isEntry ? one.what : ''", 'one.what'),
   guard(
     'a moved exit forgets what it counts',
     "larger(subtractDecimals(larger(most.value, stands?.value ?? '0'), covered), before)",

@@ -56,7 +56,7 @@ describe('the host that a request names', () => {
     raw(port, `GET /thing HTTP/${version}\r\n${host}x-api-key: ${key}\r\nConnection: close\r\n\r\n`);
 
   // A page whose name was rebound is called by that name; to a proxy on another port, the run has another port.
-  test('is localhost or an address, in whatever case and with whatever port', async (t) => {
+  test('is localhost or an address, in any case and with any port', async (t) => {
     const { port } = await gatewayFor(t, async () => fine);
     for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '10.0.2.2'])
       for (const host of [name, `${name}:${port}`, `${name}:80`])

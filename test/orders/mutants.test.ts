@@ -67,7 +67,7 @@ const anyTerms: Edit = { file: 'evidence', find: 'if (hasOtherTerms(record, foun
 /** So that a page is shorter than the lists of these worlds. */
 const shortPage: Edit = { file: 'settle', find: 'const maxEntries = 1000;', by: 'const maxEntries = 3;' };
 
-/** As the product was when an answer spoke for any order, and nobody looked for what counted as not placed. */
+/** Earlier rules: an answer spoke for any order, and the settlement did not look for orders that counted as not placed. */
 const anyAnswer: Edit = {
   file: 'answers',
   find: 'if (!namesAsked(change, answer))',
@@ -246,8 +246,8 @@ const mutantsOfScenes: readonly Mutant[] = [
   {
     rule: 'what shows after all is not counted again',
     file: 'release-ended',
-    find: 'if (next === undefined || entry.exposure !== undefined',
-    by: 'if (true || entry.exposure !== undefined',
+    find: 'if (!isFinal(state) || isBracketEntry(entry)) await recountKept(entry, parts);',
+    by: '',
   },
   {
     rule: 'a release of what was refused means what is accepted, too',

@@ -317,7 +317,7 @@ class RandomHistory {
   /** Sends again, each time over another instance, until it knows. */
   async #client(name: string, wanted: Pick<Asked, 'operation' | 'body'>): Promise<void> {
     let unknownAt: number | undefined;
-    // An entry that a later attempt has begun anew says nothing of an earlier one: nobody asks again for so long.
+    // An entry of a later attempt says nothing of an earlier one: the client waits that long before it asks again.
     const attempts = this.#showsAt === undefined || this.#time.now() > this.#showsAt ? maxAttempts : 8;
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const credential = this.#happens(0.5) ? 'one' : 'two';
