@@ -13,7 +13,7 @@ const budgets: Readonly<Record<string, number>> = {
   './client': 14_300,
   './catalogue': 28_500,
   './limiter': 9200,
-  './orders': 20_050,
+  './orders': 18_150,
   './gateway': 101_150,
   './live': 36_050,
   './fetch': 4_500,
