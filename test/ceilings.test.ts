@@ -1,10 +1,9 @@
 /**
- * Lines of product and of tests stay below their ceilings, the figures are those that are counted, and each raise has its
- * reason. `test/deployed/bundle.test.ts` holds the bytes, because it has the bundles; `.ci/run` holds what takes time.
+ * Code lines and words stay below their ceilings, the figures are those that are counted, and each raise has its reason. `test/deployed/bundle.test.ts` holds the bytes, because it has the bundles; `.ci/run` holds what takes time.
  */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
@@ -17,33 +16,37 @@ import {
   git,
   grown,
   holdCeilings,
+  raisesBeyondAllowance,
   raisesWithoutReason,
   shrunk,
   timesOfCi,
 } from './ceilings.ts';
+import { codeLines, countHouse, houseFigures } from './code-lines.ts';
 import { root } from './support/bundle.ts';
 import { orTell } from './support/missing.ts';
 import { sourcesIn } from './support/sources.ts';
 
-const linesIn = (...folders: readonly string[]): number =>
-  folders
-    .flatMap((folder) => [...sourcesIn(folder)])
-    .filter((file) => file.endsWith('.ts'))
-    .reduce((sum, file) => sum + readFileSync(join(root, file), 'utf8').split('\n').length - 1, 0);
+test('code lines and words are not above their ceilings', () => holdCeilings(countHouse()));
 
-test('lines of product and of tests are not above their ceilings', () =>
-  holdCeilings({
-    'lines of product': linesIn('lib', 'functions', 'infra'),
-    'lines of tests': linesIn('test'),
-  }));
+test('a code line holds something besides white space and comments', () => {
+  const text = [
+    '/** Why. */',
+    'const address = "https://a.example"; // where',
+    '',
+    '/* several',
+    '   lines */ run(`',
+    '  // a text, and $' + '{"`"} in it',
+    '`);',
+  ].join('\n');
+  assert.equal(codeLines(text), 4);
+});
 
 test('the file has a figure for each thing that is counted, and no other', () => {
   const functions = [...sourcesIn('functions')].filter((file) => basename(file) === 'handler.ts');
   assert.deepEqual(
     Object.keys(ceilings).sort(),
     [
-      'lines of product',
-      'lines of tests',
+      ...houseFigures,
       'processor seconds of npm test',
       'minutes of CI',
       ...functions.map((file) => bytesOf(basename(dirname(file)))),
@@ -58,6 +61,10 @@ const missing = history
 
 test('a commit that raises a ceiling says why', orTell(missing), () => {
   assert.deepEqual(raisesWithoutReason(root, history ?? []), []);
+});
+
+test('no commit raises lines or words by more than its change was allowed', orTell(missing), () => {
+  assert.deepEqual(raisesBeyondAllowance(history ?? []), []);
 });
 
 describe('a count', () => {
@@ -159,6 +166,23 @@ describe('a history', () => {
     commit({ a: 10 }, 'Back');
     commit({ a: 12 }, 'More\n\nCeiling: it does more');
     assert.deepEqual(faultsIn(folder), []);
+  });
+
+  test('of lines is refused beyond what was allowed, whatever the reason, until they are fewer again', (t) => {
+    const { folder, commit } = repository(t);
+    const beyond = () =>
+      raisesBeyondAllowance(changesOf(folder) ?? [], ['a']).map((fault) => /above \d+/.exec(fault)?.[0]);
+    commit({ a: 100 }, 'First');
+    commit({ a: 101 }, 'More\n\nCeiling: it does more');
+    assert.deepEqual(beyond(), ['above 100']);
+    commit({ a: 110 }, 'A feature\n\nAllowed: 10 a: a feature');
+    assert.deepEqual(beyond(), []);
+    commit({ a: 112 }, 'More of it\n\nCeiling: it needs more');
+    assert.deepEqual(beyond(), ['above 111']);
+    commit({ a: 90 }, 'Less');
+    assert.deepEqual(beyond(), []);
+    commit({ a: 91 }, 'Again\n\nCeiling: there was room');
+    assert.deepEqual(beyond(), ['above 90']);
   });
 
   test('takes the reasons of a merge from what it brings', (t) => {

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { houseFigures } from './code-lines.ts';
 import { root } from './support/bundle.ts';
 
 export const ceilingsFile = 'test/ceilings.json';
@@ -103,7 +104,12 @@ const figuresOn = (sign: '+' | '-', diff: string): Figures =>
     ),
   );
 
-const reason = /^Ceiling: *\S/m;
+const reason = /^(?:Ceiling|Allowed: \d+ [^:]+): *\S/m;
+/** How much of a figure of the house a change may add, in a line of a commit that raises the figure. */
+const allowance = (message: string, what: string): number | undefined => {
+  const found = new RegExp(`^Allowed: (\\d+) ${what}: *\\S`, 'm').exec(message);
+  return found ? Number(found[1]) : undefined;
+};
 
 /**
  * The raises that no line `Ceiling: <reason>` explains, in a sentence each. The file's first commit raises nothing. A
@@ -127,6 +133,36 @@ export function raisesWithoutReason(folder: string, changes: readonly Change[]):
     }
   }
   return faults;
+}
+
+/**
+ * The raises of the house's figures beyond what was allowed last, in a sentence each. No reason excuses one: a feature pays
+ * with what it makes unnecessary. A figure that is lower again needs no excuse.
+ */
+export function raisesBeyondAllowance(
+  changes: readonly Change[],
+  figures: readonly string[] = houseFigures,
+): readonly string[] {
+  return figures.flatMap((what) => {
+    let most: number | undefined;
+    let beyond: { readonly from: number; readonly commit: string } | undefined;
+    let now = 0;
+    for (const { commit, message, before, after } of [...changes].reverse()) {
+      const to = after[what];
+      if (to === undefined) continue;
+      const allowed = allowance(message, what);
+      if (allowed !== undefined) most = (before[what] ?? 0) + allowed;
+      most = to < (before[what] ?? to) ? to : (most ?? to);
+      if (to <= most) beyond = undefined;
+      else beyond ??= { from: most, commit };
+      now = to;
+    }
+    if (!beyond) return [];
+    return [
+      `${beyond.commit.slice(0, 12)} raises "${what}" above ${beyond.from}, which was allowed, and it is ${now}. Delete as` +
+        ` much as the change added beyond that. A new change has a line "Allowed: <number> ${what}: <for what>".`,
+    ];
+  });
 }
 
 /**
