@@ -1,7 +1,7 @@
 /** A table that throttles is told in the log, whichever store of the function has it: most stores go on without a word. */
 
 import type { Host } from '../compose/ports.ts';
-import { countOf } from '../log/upstream-metrics.ts';
+import { figuresOf } from '../log/metrics.ts';
 import { type DynamoSender, isThrottling } from './dynamo-client.ts';
 
 /** A storm of them is a line each second. */
@@ -24,7 +24,7 @@ export function withThrottlesTold(
       event: 'store_throttled',
       operation,
       ...('TableName' in input && { table: input.TableName }),
-      ...countOf('StoreThrottled', secretId, clock(), count),
+      ...figuresOf('Secret', secretId, clock(), { StoreThrottled: count }),
     });
     count = 0;
   }

@@ -12,8 +12,8 @@ import {
   type MassCancelReport,
   type MassCancelsOptions,
 } from '../../lib/orders/mass-cancel.ts';
-import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
+import { figuresOf } from '../log/metrics.ts';
 import type { MassCancelSettings } from '../settings/settings.ts';
 import { readMassCancelSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
@@ -32,11 +32,6 @@ export type MassCancelHandler = (
 const maxReadWaitMs = 5000;
 /** From the last read or cancel to the function’s end: a read with its wait takes 20 s at most. */
 const marginMs = 25_000;
-
-const units = {
-  MassCancelsOpen: 'Count',
-  MassCancelSeconds: 'Seconds',
-} as const;
 
 export function composeMassCancels(
   { function: settings, journalTable, controlsTable, identityKeySecretId }: MassCancelSettings,
@@ -70,7 +65,7 @@ export function composeMassCancels(
       level: 'info',
       event: 'open_orders_cancelled',
       ...counts,
-      ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
+      ...figuresOf('Function', functionName, clock(), values),
     });
     return report;
   };

@@ -8,8 +8,8 @@ import { type ReconciliationOptions, reconcile } from '../../lib/orders/reconcil
 import { createSettlement, type SettlementOptions, type SettlementReport } from '../../lib/orders/settle.ts';
 import { orderInEvent } from '../../lib/trade-events/parse-event.ts';
 import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
-import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
+import { figuresOf } from '../log/metrics.ts';
 import type { ReconcilingSettings } from '../settings/settings.ts';
 import { readSettlementSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
@@ -28,14 +28,6 @@ export type SettlementHandler = (
 const marginMs = 35_000;
 /** A read that is refused waits so long for its turn; then the entry waits for the next run. */
 const maxReadWaitMs = 15_000;
-
-const units = {
-  OrdersUnknown: 'Count',
-  OrdersUnknownSeconds: 'Seconds',
-  OrdersSettled: 'Count',
-  OrderSettlementReads: 'Count',
-  OrdersClosed: 'Count',
-} as const;
 
 export function composeSettlement(given: ReconcilingSettings, ports: SettlementPorts): SettlementHandler {
   const { function: settings, journalTable, auditTable, controlsTable, usersTable } = given;
@@ -90,7 +82,7 @@ export function composeSettlement(given: ReconcilingSettings, ports: SettlementP
       refused,
       apart,
       released,
-      ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
+      ...figuresOf('Function', functionName, clock(), values),
     });
     return report;
   };

@@ -6,7 +6,7 @@
 import { createTokenCalls, TokenCallError } from '../../lib/access-token/calls.ts';
 import { checkAccessToken, noEndDays, type TokenReport } from '../../lib/access-token/check.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
-import { embeddedMetrics } from '../log/embedded-metrics.ts';
+import { figuresOf } from '../log/metrics.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
 import { readTokenCheckSettings } from '../settings/token-environment.ts';
 import { composeAppSecret } from './credential.ts';
@@ -14,8 +14,6 @@ import type { SecretPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
 export type TokenCheckHandler = () => Promise<TokenReport>;
-
-const units = { TokenDaysLeft: 'Count' } as const;
 
 /**
  * The handler rejects when nothing could be found out: Lambda then tries again, and counts an error, which the other
@@ -49,11 +47,7 @@ export function composeTokenCheck(settings: FunctionSettings, ports: SecretPorts
       level: report.result === 'normal' || report.result === 'not_needed' ? 'info' : 'error',
       event: 'access_token',
       ...report,
-      ...embeddedMetrics(units, {
-        dimensions: { Function: functionName },
-        at: clock(),
-        values: { TokenDaysLeft: report.daysLeft ?? noEndDays },
-      }),
+      ...figuresOf('Function', functionName, clock(), { TokenDaysLeft: report.daysLeft ?? noEndDays }),
     });
     return report;
   };

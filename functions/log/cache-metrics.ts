@@ -1,9 +1,8 @@
 /** How answers are shared, in the function's log: reads, hits, and how old quotes are. Of the secret, over all functions. */
 
 import type { RequestReport } from '../../lib/gateway/index.ts';
-import { embeddedMetrics } from './embedded-metrics.ts';
 import type { Log } from './log.ts';
-import { bySecret } from './upstream-metrics.ts';
+import { figuresOf } from './metrics.ts';
 
 export interface CacheMetrics {
   /** Of a request; one that was not answered from the cache counts as none. */
@@ -20,8 +19,6 @@ export interface CacheMetricsOptions {
 
 /** Three minutes in a row with stale quotes are an alarm: each of them has a line, from every function that is busy. */
 const pauseMs = 10_000;
-
-const units = { CacheReads: 'Count', CacheHits: 'Count', QuotesStale: 'Count', QuoteAge: 'Seconds' } as const;
 
 export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOptions): CacheMetrics {
   const none = { reads: 0, hits: 0, stale: 0, age: undefined as number | undefined };
@@ -46,15 +43,11 @@ export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOp
       log({
         level: 'info',
         event: 'cache',
-        ...embeddedMetrics(units, {
-          dimensions: { [bySecret]: secretId },
-          at: clock(),
-          values: {
-            CacheReads: reads,
-            CacheHits: hits,
-            QuotesStale: age === undefined ? undefined : stale,
-            QuoteAge: age,
-          },
+        ...figuresOf('Secret', secretId, clock(), {
+          CacheReads: reads,
+          CacheHits: hits,
+          QuotesStale: age === undefined ? undefined : stale,
+          QuoteAge: age,
         }),
       });
     },

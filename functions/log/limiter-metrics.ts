@@ -1,14 +1,11 @@
 /**
- * What the limiter reports, in the function's log: failures at once, counts in CloudWatch's embedded metric
- * format, from which CloudWatch makes metrics by itself. Counts wait for a request's log line instead of a
+ * The limiter's reports, in the function's log: failures at once, counts with a request's log line instead of a
  * timer, which would stand still while the function is frozen.
- *
- * Events, metrics and log fields keep the names that alarms and queries may use: `budget…`, `Budget…`, `given`.
  */
 
 import type { LimiterReport, RateLimitReport } from '../../lib/gateway/index.ts';
-import { embeddedMetrics, maxValues } from './embedded-metrics.ts';
 import { describe, type Log } from './log.ts';
+import { type Figures, figuresOf, maxValues } from './metrics.ts';
 
 export interface LimiterMetrics {
   record(report: LimiterReport): void;
@@ -33,11 +30,6 @@ export interface LimiterMetricsOptions {
 const pauseMs = 5000;
 const stepsPauseMs = 60_000;
 
-const units = { BudgetLeft: 'Count', BudgetWaited: 'Milliseconds', BudgetRefused: 'Count' } as const;
-
-/** Of the table, because one alarm has to see all functions. */
-const tableUnits = { UpstreamRateLimited: 'Count', LimitsTightened: 'Count' } as const;
-
 export function createLimiterMetrics(
   log: Log,
   { functionName, tableName, steps, clock = Date.now }: LimiterMetricsOptions,
@@ -56,16 +48,15 @@ export function createLimiterMetrics(
   function writeSteps(): void {
     if (steps() === 0 || clock() < stepsNotBefore) return;
     stepsNotBefore = clock() + stepsPauseMs;
-    const values = { LimitsTightened: steps(), UpstreamRateLimited: undefined };
-    log({ level: 'warn', event: 'limits_in_force', ...tableMetrics(values) });
+    log({ level: 'warn', event: 'limits_in_force', ...ofTable({ LimitsTightened: steps() }) });
   }
 
   /** The least since the last line, of the limit or of one within it. */
   const noteLeft = (limit: string, permits: number) =>
     left.set(limit, Math.min(permits, left.get(limit) ?? Number.POSITIVE_INFINITY));
 
-  const tableMetrics = (values: Parameters<typeof embeddedMetrics<typeof tableUnits>>[1]['values']) =>
-    embeddedMetrics(tableUnits, { dimensions: { LimiterTable: tableName }, at: clock(), values });
+  const ofTable = (figures: Figures<'LimiterTable'>) =>
+    figuresOf('LimiterTable', tableName, clock(), figures);
 
   return {
     record(report) {
@@ -104,7 +95,7 @@ export function createLimiterMetrics(
       log({
         level: 'error',
         event: 'upstream_rate_limited',
-        ...tableMetrics({ UpstreamRateLimited: 1, LimitsTightened: after > 0 ? after : undefined }),
+        ...ofTable({ UpstreamRateLimited: 1, LimitsTightened: after > 0 ? after : undefined }),
         operation,
         verdict,
         kept,
@@ -118,10 +109,10 @@ export function createLimiterMetrics(
       log({
         level: 'info',
         event: 'budget',
-        ...embeddedMetrics(units, {
-          dimensions: { Function: functionName },
-          at: clock(),
-          values: { BudgetLeft: leftOf(left), BudgetWaited: waited, BudgetRefused: answers },
+        ...figuresOf('Function', functionName, clock(), {
+          BudgetLeft: leftOf(left),
+          BudgetWaited: waited,
+          BudgetRefused: answers,
         }),
         given,
         refused,

@@ -1,21 +1,12 @@
 /** What became of lookups, in the function's log as figures that CloudWatch makes metrics of. */
 
 import type { LookupReport } from '../../lib/lookups/index.ts';
-import { type MetricsOptions, metricsLog } from './embedded-metrics.ts';
 import { describe, type Log } from './log.ts';
-
-const units = {
-  LookupsAnswered: 'Count',
-  LookupsFailed: 'Count',
-  LookupsWaiting: 'Count',
-  LookupsPoisoned: 'Count',
-  LookupCalls: 'Count',
-  LookupAge: 'Milliseconds',
-} as const;
+import { type MetricsOptions, metricsLog } from './metrics.ts';
 
 /** @returns what to hand to the lookups as `report` */
 export function createLookupMetrics(log: Log, options: MetricsOptions): (report: LookupReport) => void {
-  const write = metricsLog(log, units, options);
+  const write = metricsLog(log, options);
   return ({ answered, failed, waiting, duplicates, poisoned, undone, calls, ages, causes }) => {
     for (const cause of causes) log({ level: 'error', event: 'lookup_undone', ...describe(cause) });
     write({

@@ -1,8 +1,8 @@
 /** What becomes of the market stream, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
 
 import type { MarketStreamReport, MarketStreamRun } from '../../lib/market-stream/index.ts';
-import { type MetricsOptions, metricsLog, type SomeValues } from './embedded-metrics.ts';
-import { describe, type Log, type LogEntry } from './log.ts';
+import { describe, type Log } from './log.ts';
+import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';
 
 export interface MarketStreamMetrics {
   /** What to hand to the listener as `report`. */
@@ -11,20 +11,8 @@ export interface MarketStreamMetrics {
   readonly ran: (run: MarketStreamRun) => void;
 }
 
-const units = {
-  MarketStreamAway: 'Count',
-  MarketStreamSessions: 'Count',
-  MarketStreamSymbols: 'Count',
-  MarketStreamSilenceSeconds: 'Seconds',
-  MarketStreamMute: 'Count',
-  MarketStreamRefused: 'Count',
-  MarketStreamInvalid: 'Count',
-} as const;
-
-type Values = SomeValues<typeof units>;
-
 export function createMarketStreamMetrics(log: Log, options: MetricsOptions): MarketStreamMetrics {
-  const write = metricsLog(log, units, options);
+  const write = metricsLog(log, options);
   return {
     report: (report) => write(entryOf(report)),
     ran({ result }) {
@@ -41,7 +29,7 @@ export function createMarketStreamMetrics(log: Log, options: MetricsOptions): Ma
   };
 }
 
-function entryOf(report: MarketStreamReport): LogEntry & { readonly values?: Values } {
+function entryOf(report: MarketStreamReport): EntryWithFigures {
   switch (report.kind) {
     case 'state': {
       const { sessions, symbols, torn, wanted, lastSignAgeMs } = report;

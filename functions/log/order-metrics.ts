@@ -6,14 +6,8 @@
 import type { ScopeFailure } from '../../lib/guard-rails/guard.ts';
 import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
 import { JournalUnavailable } from '../../lib/orders/journal.ts';
-import { embeddedMetrics } from './embedded-metrics.ts';
 import { describe, type Log } from './log.ts';
-
-/** Each metric is of a table, because one alarm has to see all functions. */
-export const journalMetric = { name: 'OrderJournalFailed', dimension: 'OrderJournalTable' } as const;
-export const controlsMetric = { name: 'TradingControlsNotRead', dimension: 'TradingControlsTable' } as const;
-/** The same where what is open could not be asked to be cancelled. */
-export const massCancelMetric = { ...controlsMetric, name: 'MassCancelNotRequested' } as const;
+import { figuresOf, type MetricOf } from './metrics.ts';
 
 export interface OrderReportsOptions {
   readonly log: Log;
@@ -31,20 +25,12 @@ export function orderReports({
   controlsTable,
 }: OrderReportsOptions): Required<Pick<OrdersOptions, 'reportNoted' | 'reportFailure'>> {
   const failed = (
-    event: { readonly event: string; readonly step?: string },
-    { name, dimension }: { readonly name: string; readonly dimension: string },
-    tableName: string,
+    entry: { readonly event: string; readonly step?: string },
+    figures: object,
     cause: unknown,
-  ) =>
-    log({
-      level: 'error',
-      ...event,
-      ...embeddedMetrics(
-        { [name]: 'Count' as const },
-        { dimensions: { [dimension]: tableName }, at: clock(), values: { [name]: 1 } },
-      ),
-      ...describe(cause),
-    });
+  ) => log({ level: 'error', ...entry, ...figures, ...describe(cause) });
+  const ofControls = (table: string, metric: MetricOf<'TradingControlsTable'>) =>
+    figuresOf('TradingControlsTable', table, clock(), { [metric]: 1 });
   return {
     reportNoted(failures: readonly ScopeFailure[]) {
       for (const { check, scope } of failures)
@@ -52,12 +38,21 @@ export function orderReports({
     },
     reportFailure(step, cause) {
       if (step === 'check' && controlsTable !== undefined)
-        failed({ event: 'trading_controls_not_read' }, controlsMetric, controlsTable, cause);
+        failed(
+          { event: 'trading_controls_not_read' },
+          ofControls(controlsTable, 'TradingControlsNotRead'),
+          cause,
+        );
       else if (step === 'mass_cancel' && controlsTable !== undefined)
-        failed({ event: 'mass_cancel_not_requested' }, massCancelMetric, controlsTable, cause);
+        failed(
+          { event: 'mass_cancel_not_requested' },
+          ofControls(controlsTable, 'MassCancelNotRequested'),
+          cause,
+        );
       else {
+        const figures = figuresOf('OrderJournalTable', journalTable, clock(), { OrderJournalFailed: 1 });
         const reason = cause instanceof JournalUnavailable ? cause.cause : cause;
-        failed({ event: 'journal_failed', step }, journalMetric, journalTable, reason);
+        failed({ event: 'journal_failed', step }, figures, reason);
       }
     },
   };

@@ -2,8 +2,8 @@
 
 import type { RunReport, StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
 import { StreamError } from '../../lib/trade-events/ports.ts';
-import { type MetricsOptions, metricsLog, type SomeValues } from './embedded-metrics.ts';
-import { describe, type Level, type Log, type LogEntry } from './log.ts';
+import { describe, type Level, type Log } from './log.ts';
+import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';
 
 export interface TradeEventsMetrics {
   /** What to hand to the listener as `report`. */
@@ -14,22 +14,8 @@ export interface TradeEventsMetrics {
   readonly ran: (report: RunReport) => void;
 }
 
-const units = {
-  TradeEventsConnected: 'Count',
-  TradeEventsSilenceSeconds: 'Seconds',
-  TradeEventsReconnects: 'Count',
-  TradeEventsRefused: 'Count',
-  TradeEventsReconciled: 'Count',
-  TradeEventsMute: 'Count',
-  TradeEventsPublished: 'Count',
-  TradeEventsDelay: 'Milliseconds',
-  TradeEventsUnpublished: 'Count',
-} as const;
-
-type Values = SomeValues<typeof units>;
-
 export function createTradeEventsMetrics(log: Log, options: MetricsOptions): TradeEventsMetrics {
-  const write = metricsLog(log, units, options);
+  const write = metricsLog(log, options);
   return {
     report: (report) => write(entryOf(report)),
     refused(events) {
@@ -52,7 +38,7 @@ export function createTradeEventsMetrics(log: Log, options: MetricsOptions): Tra
   };
 }
 
-function entryOf(report: TradeEventReport): LogEntry & { readonly values?: Values } {
+function entryOf(report: TradeEventReport): EntryWithFigures {
   switch (report.kind) {
     case 'state':
       return {

@@ -1,12 +1,7 @@
-/**
- * What the upstream refused or failed, and which stores throttle. Each metric is of the secret, which all functions of a
- * deployment share, because one alarm has to see all of them.
- */
+/** Answers of the upstream that alarms count: refused or failed ones. */
 
 import type { RefusalCode } from '../../lib/problem.ts';
-import { embeddedMetrics } from './embedded-metrics.ts';
-
-export const bySecret = 'Secret';
+import { figuresOf, type MetricOf } from './metrics.ts';
 
 /** By metric, the codes that count. */
 const counted = {
@@ -19,9 +14,7 @@ const counted = {
     'upstream_broken_answer',
     'outcome_unknown',
   ],
-} as const satisfies Readonly<Record<string, readonly RefusalCode[]>>;
-
-export type UpstreamMetric = keyof typeof counted;
+} as const satisfies Readonly<Partial<Record<MetricOf<'Secret'>, readonly RefusalCode[]>>>;
 
 /** @returns what a line has besides: nothing, unless one of the metrics counts its code */
 export function upstreamCount(
@@ -30,12 +23,5 @@ export function upstreamCount(
   at: number,
 ): Readonly<Record<string, unknown>> {
   const [name] = Object.entries(counted).find(([, codes]) => codes.some((one) => one === code)) ?? [];
-  return name === undefined ? {} : countOf(name, secretId, at);
+  return name === undefined ? {} : figuresOf('Secret', secretId, at, { [name]: 1 });
 }
-
-/** One, of the secret. */
-export const countOf = (name: string, secretId: string, at: number, count = 1) =>
-  embeddedMetrics(
-    { [name]: 'Count' as const },
-    { dimensions: { [bySecret]: secretId }, at, values: { [name]: count } },
-  );

@@ -3,7 +3,7 @@
  * alarms' descriptions, the table of docs/operation.md and the tests are made of these rows.
  */
 
-import type { UpstreamMetric } from '../../functions/log/upstream-metrics.ts';
+import type { OwnMetric } from '../../functions/log/metrics.ts';
 
 /** What a metric is of: parts of a deployment, each of which is there or not. A function is called as its folder. */
 export type AlarmSubject =
@@ -30,26 +30,6 @@ export type AlarmSubject =
   | 'api-functions'
   | 'api'
   | 'account';
-
-/** Names of the metrics that functions write: the namespace `Countersign`. */
-export type OwnMetric =
-  | UpstreamMetric
-  | 'StoreThrottled'
-  | 'QuotesStale'
-  | 'BudgetRefused'
-  | 'UpstreamRateLimited'
-  | 'LimitsTightened'
-  | 'OrderJournalFailed'
-  | 'OrdersClosed'
-  | 'OrdersUnknownSeconds'
-  | 'TradingControlsNotRead'
-  | 'MassCancelSeconds'
-  | 'MassCancelNotRequested'
-  | 'TokenDaysLeft'
-  | 'MarketStreamAway'
-  | 'TradeEventsConnected'
-  | 'TradeEventsRefused'
-  | 'TradeEventsUnpublished';
 
 /** Metrics of AWS's own, whose namespace follows from the subject. */
 export type PlatformMetric =

@@ -14,7 +14,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { bySecret } from '../../functions/log/upstream-metrics.ts';
+import { dimensionOf, type OwnMetric } from '../../functions/log/metrics.ts';
 import {
   type AlarmName,
   type AlarmRow,
@@ -23,7 +23,6 @@ import {
   type comparisons,
   describeAlarm,
   noneIsTold,
-  type OwnMetric,
   type PlatformMetric,
 } from './alarm-table.ts';
 import type { ResolvedConfig } from './config.ts';
@@ -163,20 +162,9 @@ export function metricOf(
       return plain('AWS/SQS', { QueueName: watched[of] ?? '' });
   }
   const found = watched[of] ?? '';
-  if (ofLambda.has(metricName)) return ofFunction(found);
-  return plain('Countersign', { [dimensions[of as keyof typeof dimensions] ?? 'Function']: found });
+  const dimension = dimensionOf(metricName);
+  return dimension === undefined ? ofFunction(found) : plain('Countersign', { [dimension]: found });
 }
-
-const ofLambda: ReadonlySet<string> = new Set(['Errors', 'Throttles', 'IteratorAge', 'ConcurrentExecutions']);
-
-/** Of metrics that are of no function. */
-const dimensions = {
-  secret: bySecret,
-  quotes: bySecret,
-  'limiter-table': 'LimiterTable',
-  'journal-table': 'OrderJournalTable',
-  'controls-table': 'TradingControlsTable',
-} as const;
 
 function sumOf(metrics: readonly Metric[], label: string, period: Duration): IMetric {
   const usingMetrics = Object.fromEntries(

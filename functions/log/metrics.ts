@@ -1,0 +1,123 @@
+/**
+ * Every metric that functions write. Figures stand in lines of the log, in CloudWatch's embedded metric format, from which
+ * CloudWatch makes metrics by itself. Their names are those that alarms and queries of operators use.
+ */
+
+import type { Log, LogEntry } from './log.ts';
+
+/** By what a metric is of, its dimension: a function, or what functions share, so that one alarm sees all of them. */
+const table = {
+  Function: {
+    BudgetLeft: 'Count',
+    BudgetWaited: 'Milliseconds',
+    BudgetRefused: 'Count',
+    LookupsAnswered: 'Count',
+    LookupsFailed: 'Count',
+    LookupsWaiting: 'Count',
+    LookupsPoisoned: 'Count',
+    LookupCalls: 'Count',
+    LookupAge: 'Milliseconds',
+    MarketStreamAway: 'Count',
+    MarketStreamSessions: 'Count',
+    MarketStreamSymbols: 'Count',
+    MarketStreamSilenceSeconds: 'Seconds',
+    MarketStreamMute: 'Count',
+    MarketStreamRefused: 'Count',
+    MarketStreamInvalid: 'Count',
+    MassCancelsOpen: 'Count',
+    MassCancelSeconds: 'Seconds',
+    OrdersUnknown: 'Count',
+    OrdersUnknownSeconds: 'Seconds',
+    OrdersSettled: 'Count',
+    OrderSettlementReads: 'Count',
+    OrdersClosed: 'Count',
+    TokenDaysLeft: 'Count',
+    TradeEventsConnected: 'Count',
+    TradeEventsSilenceSeconds: 'Seconds',
+    TradeEventsReconnects: 'Count',
+    TradeEventsRefused: 'Count',
+    TradeEventsReconciled: 'Count',
+    TradeEventsMute: 'Count',
+    TradeEventsPublished: 'Count',
+    TradeEventsDelay: 'Milliseconds',
+    TradeEventsUnpublished: 'Count',
+  },
+  /** All functions of a deployment share it. */
+  Secret: {
+    CacheReads: 'Count',
+    CacheHits: 'Count',
+    QuotesStale: 'Count',
+    QuoteAge: 'Seconds',
+    AccessTokenRefused: 'Count',
+    UpstreamRefused: 'Count',
+    UpstreamFailed: 'Count',
+    StoreThrottled: 'Count',
+  },
+  LimiterTable: { UpstreamRateLimited: 'Count', LimitsTightened: 'Count' },
+  OrderJournalTable: { OrderJournalFailed: 'Count' },
+  TradingControlsTable: { TradingControlsNotRead: 'Count', MassCancelNotRequested: 'Count' },
+} as const;
+
+export type Dimension = keyof typeof table;
+export type MetricOf<Of extends Dimension> = keyof (typeof table)[Of] & string;
+export type OwnMetric = { [Of in Dimension]: MetricOf<Of> }[Dimension];
+
+/** @returns nothing for a metric of AWS's own */
+export const dimensionOf = (metric: string): string | undefined =>
+  Object.entries(table).find(([, metrics]) => metric in metrics)?.[0];
+
+/** As many values as the format allows for one metric. */
+export const maxValues = 100;
+
+/** A metric that is undefined is left out; of a list the last `maxValues` count. */
+export type Figures<Of extends Dimension> = Readonly<
+  Partial<Record<MetricOf<Of>, number | readonly number[] | undefined>>
+>;
+
+/**
+ * @param name of the function, the secret or the table
+ * @param at when, in milliseconds since the epoch
+ * @returns the members of a log line, beside which others may stand
+ */
+export function figuresOf<Of extends Dimension>(
+  of: Of,
+  name: string,
+  at: number,
+  figures: Figures<Of>,
+): Readonly<Record<string, unknown>> {
+  const values: Readonly<Record<string, number | readonly number[] | undefined>> = figures;
+  const present = Object.entries(table[of]).filter(([metric]) => values[metric] !== undefined);
+  return {
+    _aws: {
+      Timestamp: at,
+      CloudWatchMetrics: [
+        {
+          Namespace: 'Countersign',
+          Dimensions: [[of]],
+          Metrics: present.map(([Name, Unit]) => ({ Name, Unit })),
+        },
+      ],
+    },
+    [of]: name,
+    ...Object.fromEntries(
+      present.map(([metric]) => {
+        const value = values[metric];
+        return [metric, Array.isArray(value) ? value.slice(-maxValues) : value];
+      }),
+    ),
+  };
+}
+
+export interface MetricsOptions {
+  readonly functionName: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+export type EntryWithFigures = LogEntry & { readonly values?: Figures<'Function'> };
+
+/** Writes lines of one function's log, with figures where a line has some. */
+export const metricsLog =
+  (log: Log, { functionName, clock = Date.now }: MetricsOptions) =>
+  ({ values, ...entry }: EntryWithFigures): void =>
+    log({ ...entry, ...(values && figuresOf('Function', functionName, clock(), values)) });
