@@ -15,7 +15,8 @@ const plain = synthesise({ operations });
 const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' } });
 
 /** Functions that serve requests are called as in the catalogue; a worker as its construct, which has tests of its own. */
-const own = (found: ReturnType<Synthesised['all']>) => found.filter(([id]) => /^([a-z]|Lookups|AccessLog)/.test(id));
+const own = (found: ReturnType<Synthesised['all']>) =>
+  found.filter(([id]) => /^([a-z]|Lookups|AccessLog)/.test(id));
 const serving = ({ all }: Pick<Synthesised, 'all'>) => own(all('AWS::Lambda::Function'));
 
 test('closed groups are neither routed nor deployed', () => {
