@@ -1,6 +1,7 @@
 /** The API as a resource, its stage, plans, keys and outputs. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { test } from 'vitest';
 import type { CountersignStackProps } from '../../infra/stack/stack.ts';
@@ -77,8 +78,11 @@ test('what needs no key, or no plan bounds in time, is throttled by the stage', 
   }
 });
 
-test('no method of the whole template is open without a credential and without a throttle', () => {
-  const { one } = synthesise({
+test('each method that is open without a credential has a throttle, which it shares with no other method', () => {
+  const cors = { origins: ['https://app.example', 'https://b.example'] };
+  const usual = openThrottled({ cors });
+  const most = openThrottled({
+    cors,
     groups: {
       ...Object.fromEntries(openable.map((group) => [group, 'jwt'])),
       'market-data': 'api-key',
@@ -88,15 +92,30 @@ test('no method of the whole template is open without a credential and without a
     trading: { limits: 'none' },
     tradeEvents: {},
     live: { maxStreams: 1, maxOrderStreams: 1 },
-    cors: { origins: ['https://app.example', 'https://b.example'] },
   });
+  const page = readFileSync('docs/configuration.md', 'utf8').replaceAll('\n', ' ');
+  assert.ok(
+    page.includes(`there are ${usual} such methods, ${most} if every group is open`),
+    `${usual}, ${most}`,
+  );
+  const dollarsADay = (methods: number) => (methods * 10 * 86_400 * 3.5) / 1_000_000;
+  assert.ok(page.includes(`$${dollarsADay(1).toFixed(2)} a day for each method`));
+  assert.ok(page.includes(`$${dollarsADay(usual).toFixed(0)} and $${dollarsADay(most).toFixed(0)} a day`));
+});
+
+/** Number of methods without a credential, each of which has been found to have a throttle of its own. */
+function openThrottled(props: Partial<CountersignStackProps>): number {
+  const { one } = synthesise(props);
   const [, { Properties: stage }] = one('AWS::ApiGateway::Stage');
+  const settings = stage.MethodSettings as readonly Readonly<Record<string, unknown>>[];
   const throttled = new Map(
-    (stage.MethodSettings as readonly Readonly<Record<string, unknown>>[]).map((setting) => [
+    settings.map((setting) => [
       `${setting.HttpMethod} ${String(setting.ResourcePath).replace(/^\//, '').replaceAll('~1', '/')}`,
       setting,
     ]),
   );
+  assert.equal(throttled.size, settings.length, 'one setting for each');
+  for (const name of throttled.keys()) assert.doesNotMatch(name, /\*/, 'a wildcard is for several methods');
   const [, { Properties: api }] = one('AWS::ApiGateway::RestApi');
   const { paths } = api.Body as { readonly paths: Readonly<Record<string, object>> };
   let open = 0;
@@ -112,7 +131,8 @@ test('no method of the whole template is open without a credential and without a
       );
     }
   assert.ok(open > Object.keys(paths).length, 'each path has OPTIONS');
-});
+  return open;
+}
 
 test('access logs: with the account’s role, or setting it', () => {
   const using = synthesise({ operations, logs: { access: 'use-account-role' } });
