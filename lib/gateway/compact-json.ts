@@ -6,6 +6,7 @@
 import type { GenericSchema } from 'valibot';
 import { isDecimal, itemOf, memberOf } from '../catalogue/places.ts';
 import { jsonFault } from '../kernel/json-fault.ts';
+import { backslash, closeBracket, colon, comma, openBracket, quote } from '../kernel/json-scan.ts';
 
 export type CompactJson =
   | { readonly ok: true; readonly text: string; readonly value: unknown }
@@ -14,7 +15,7 @@ export type CompactJson =
 /**
  * Removes white space between tokens and reverses the escapes `\u003c`, `\u003e`, `\u0026` (rule 3). Refuses a text
  * that is not JSON, an object with a duplicate key, because parsers differ on which of the two counts, and one
- * with more members than any body has.
+ * with more members, levels or tokens than any good body has.
  *
  * @param schema where it has a decimal, a JSON number is put in quotes, as the interface wants it, with the digits that
  * the client wrote. One with an exponent is not: programs write it for a binary number, which may have lost digits.
@@ -23,6 +24,8 @@ export type CompactJson =
  * compactJson('{ "price": 1.10 }'); // { ok: true, text: '{"price":1.10}', value: { price: 1.1 } }
  */
 export function compactJson(source: string, schema?: GenericSchema): CompactJson {
+  const tooMuch = sizeFault(source);
+  if (tooMuch !== undefined) return { ok: false, detail: tooMuch };
   let value: unknown;
   try {
     value = JSON.parse(source);
@@ -39,10 +42,30 @@ export function compactJson(source: string, schema?: GenericSchema): CompactJson
 
 /** The largest object of the catalogue has 35. */
 const maxMembers = 1000;
+/** Clients' bodies have five levels. */
+const maxDepth = 32;
+/** Commas, colons and opening brackets; the largest placement, of 96 orders in 43 KiB, has some 5,000 as clients write them. */
+const maxTokens = 8192;
 
-const quote = 0x22;
-const backslash = 0x5c;
-const colon = 0x3a;
+/** Why a text is not parsed, JSON or not: its tokens would take longer than those of any good body. */
+function sizeFault(source: string): string | undefined {
+  let depth = 0;
+  let tokens = 0;
+  let isInText = false;
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at);
+    if (code === quote) isInText = !isInText;
+    else if (isInText) at += code === backslash ? 1 : 0;
+    // A brace is the bracket with one more bit.
+    else if ((code & ~0x20) === closeBracket) depth--;
+    else if ((code & ~0x20) === openBracket || code === comma || code === colon) {
+      if (code > colon && ++depth > maxDepth) return `The body has more than ${maxDepth} levels.`;
+      if (++tokens > maxTokens) return `The body has more than ${maxTokens} values and names.`;
+    }
+  }
+  return undefined;
+}
+
 const plainNumber = /^-?\d+(\.\d+)?$/;
 
 const htmlEscapes: Readonly<Record<string, string>> = { '003c': '<', '003e': '>', '0026': '&' };

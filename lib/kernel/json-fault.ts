@@ -123,12 +123,13 @@ function afterWord(text: string, start: number): number | undefined {
 function placeOf(text: string, at: number): string {
   let line = 1;
   let column = 1;
-  let before = '';
-  for (const char of text.slice(0, at)) {
+  for (let index = 0; index < at; index++) {
+    const char = text[index]!;
     const isBreak = char === '\n' || char === '\r';
-    if (isBreak && !(char === '\n' && before === '\r')) line++;
-    column = isBreak ? 1 : column + 1;
-    before = char;
+    if (isBreak && !(char === '\n' && text[index - 1] === '\r')) line++;
+    if (isBreak) column = 1;
+    // The second half of a pair is no character of its own.
+    else if (char < '\udc00' || char > '\udfff') column++;
   }
   return `line ${line}, column ${column}`;
 }

@@ -22,6 +22,11 @@ const bodies: Readonly<Record<string, (length: number) => string>> = {
   'line breaks': (length) => `${'\n'.repeat(length - 1)}x`,
   'an open text': (length) => `"${'a'.repeat(length - 1)}`,
   'no JSON at the end': (length) => listOf('1', length - 2).replace(/\]$/, 'x'),
+  'members that may be parsed': (length) =>
+    `{${Array.from({ length: Math.min(4000, length / 24) }, (_, at) => `"${at}":0`).join(',')},"":"${'\\u0000'.repeat(length / 12)}"}`,
+  'levels that may be parsed': (length) =>
+    listOf(`${'{"":'.repeat(29)}1${'}'.repeat(29)}`, Math.min(length, 20_000)) +
+    ' '.repeat(Math.max(0, length - 20_000)),
   'empty orders': (length) => `{"account_id":"a","new_orders":${listOf('{}', length - 40)}}`,
   'numbers for orders': (length) => `{"account_id":"a","new_orders":${listOf('1', length - 40)}}`,
   'empty symbols': (length) => `{"category":"US_STOCK","symbols":${listOf('""', length - 40)}}`,

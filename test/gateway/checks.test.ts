@@ -4,7 +4,14 @@ import * as v from 'valibot';
 import { describe, test } from 'vitest';
 import { compress } from '../../functions/aws/brotli.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
-import { cancelOrder, listStockBars, placeOrder, previewOrder } from '../../lib/catalogue/index.ts';
+import {
+  batchPlaceOrders,
+  cancelOrder,
+  listStockBars,
+  placeOrder,
+  previewOrder,
+  replaceOrder,
+} from '../../lib/catalogue/index.ts';
 import {
   accountId,
   accountsPath,
@@ -448,7 +455,7 @@ describe('a body against its schema', () => {
       { in: 'body', name: '/', detail: 'perhaps more: of a body this long the first fault is named' },
     ];
     for (const [operation, items, padding] of [
-      [previewOrder, 10_000, ''],
+      [previewOrder, 4000, ''],
       [previewOrder, 101, ''],
       [placeOrder, 96, 'x'.repeat(16_384)],
     ] as const) {
@@ -459,9 +466,9 @@ describe('a body against its schema', () => {
   });
 
   test('has no item looked at of a list that is longer than it may be', async (t) => {
-    const body = `{"account_id":"${accountId}","new_orders":[${'{},'.repeat(10_000)}{}]}`;
+    const body = `{"account_id":"${accountId}","new_orders":[${'{},'.repeat(4000)}{}]}`;
     assert.deepEqual(await errorsOf(t, body), [
-      { in: 'body', name: '/new_orders', detail: 'too long', allowed: '<=96', received: '10001' },
+      { in: 'body', name: '/new_orders', detail: 'too long', allowed: '<=96', received: '4001' },
     ]);
   });
 
@@ -489,6 +496,20 @@ describe('a body against its schema', () => {
     assert.equal(problemOf(await ask(gateway, orderPath, { body: members(1000) })).code, 'invalid_parameter');
     const { code, detail } = problemOf(await ask(gateway, orderPath, { body: members(1001) }));
     assert.deepEqual([code, detail], ['invalid_body', 'An object of the body has more than 1000 members.']);
+  });
+
+  test('that is nested deeper, or has more values, than any has is answered 400, unsent', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    for (const { path } of [placeOrder, previewOrder, batchPlaceOrders, replaceOrder])
+      for (const [value, detail] of [
+        ['['.repeat(32) + ']'.repeat(32), 'The body has more than 32 levels.'],
+        [`[${'[],'.repeat(4100)}[]]`, 'The body has more than 8192 values and names.'],
+      ] as const) {
+        const body = `{"account_id":"${accountId}","more":${value}}`;
+        const problem = problemOf(await ask(gateway, path, { body }));
+        assert.deepEqual([problem.status, problem.code, problem.detail], [400, 'invalid_body', detail], path);
+      }
+    assert.equal(simulator.received.length, 0);
   });
 
   // Each order's entry has the whole body, and DynamoDB takes 4 MB in one transaction.

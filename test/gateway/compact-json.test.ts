@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { describe, test } from 'vitest';
+import { describe, test, vi } from 'vitest';
 import { checkBodyRules } from '../../infra/simulator/index.ts';
 import { compactJson } from '../../lib/gateway/index.ts';
 
@@ -195,6 +195,48 @@ describe('a key that stands twice in an object', () => {
   test('is found in what surrounds an inner object, too', () => {
     assert.ok(!compactJson('{"a":{"b":1},"a":2}').ok);
     assert.ok(!compactJson('{"a":[{"b":1}],"c":{},"\\u0061":2}').ok);
+  });
+});
+
+describe('a body with more in it than any good one has', () => {
+  const listOf = (count: number, item: string) => Array.from({ length: count }, () => item).join();
+  const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2 - 1)}[{}]${'}]'.repeat(levels / 2 - 1)}`;
+  const tooDeep = 'The body has more than 32 levels.';
+  const tooMany = 'The body has more than 8192 values and names.';
+
+  for (const [name, body, detail] of [
+    ['opening brackets', '['.repeat(131_072), tooDeep],
+    ['open objects', '{"":'.repeat(32_768), tooDeep],
+    ['nested lists', '['.repeat(65_536) + ']'.repeat(65_536), tooDeep],
+    ['nested lists and objects', nested(34), tooDeep],
+    ['lists beside texts with brackets', `["]]","\\"}]",${'['.repeat(32)}${']'.repeat(32)}]`, tooDeep],
+    ['numbers', `[${listOf(65_000, '1')}]`, tooMany],
+    ['empty objects', `[${listOf(43_000, '{}')}]`, tooMany],
+    ['members', `{${Array.from({ length: 10_000 }, (_, at) => `"${at}":0`).join()}}`, tooMany],
+    ['small objects', `{"new_orders":[${listOf(14_000, '{"\\n":0}')}]}`, tooMany],
+    ['values that are no JSON at the end', `[${listOf(9000, '1')}x`, tooMany],
+  ] as const)
+    test(`is refused before it is parsed: ${name}`, () => {
+      const parse = vi.spyOn(JSON, 'parse');
+      try {
+        assert.deepEqual(compactJson(body), { ok: false, detail });
+        assert.equal(parse.mock.calls.length, 0);
+      } finally {
+        parse.mockRestore();
+      }
+    });
+
+  test('is not one at the bound, nor one with as many brackets and commas in its texts', () => {
+    const [text, key] = ['[{,:\\"'.repeat(9000), '{[,:]'.repeat(2000)];
+    for (const source of [
+      nested(32),
+      `[${listOf(8192, '1')}]`,
+      `{"${key}":"${text}"}`,
+      `["${text}","\\\\",[]]`,
+    ]) {
+      const result = compactJson(source);
+      assert.ok(result.ok && result.text === source, source.slice(0, 40));
+    }
   });
 });
 
