@@ -6,6 +6,7 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
+  maxStoredBytes,
   minuteOf,
   type ResponseContent,
   type ResponseStore,
@@ -27,8 +28,6 @@ export interface DynamoResponseStoreOptions {
 /** Where all that it keeps lies: apart from snapshots, which are prices to others. A star stands for anything. */
 export const responsePartitions = ['answers#*', 'spent#*'];
 
-/** DynamoDB's 400 kB, less keys and the other attributes. */
-const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 16 * 1024 * 1024;
 
 /** @example const store = createDynamoResponseStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
@@ -78,7 +77,7 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
         },
       };
       try {
-        if (packed.length <= maxBytes) await client.send('PutItem', put);
+        if (packed.length <= maxStoredBytes) await client.send('PutItem', put);
       } finally {
         // The next request finds the response; without one, or when it is stale, that request may fetch.
         await client.send('DeleteItem', { TableName, Key: keyOf(key, 'lease') });

@@ -4,6 +4,7 @@ import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { limits, type Note, type Operation } from '../../lib/catalogue/index.ts';
 import { scopeOf } from '../../lib/catalogue/scopes.ts';
+import { maxRecordsOf } from '../../lib/catalogue/validation.ts';
 import { journalInProse } from './journaled.ts';
 
 /** What a person who calls the operation has to know, and what explains it. */
@@ -14,11 +15,12 @@ interface Part {
 
 function partsOf(operation: Operation): readonly Part[] {
   const { aliases, anyQuery, deprecated, limit, notes = [], paging, sideEffect, decisions = [] } = operation;
-  const { group, accounts } = operation;
+  const { group, accounts, recordBytes } = operation;
   return [
     { text: deprecated && `**Deprecated.** ${deprecated}` },
     ...notesInProse(notes).map((text) => ({ text, explains: true }) as const),
     { text: paging && pages(paging) },
+    { text: recordBytes !== undefined && `An answer has room for ${maxRecordsOf(operation)} records.` },
     {
       text:
         sideEffect &&

@@ -7,6 +7,7 @@
 import {
   createVersions,
   type MissLimit,
+  maxStoredBytes,
   type ResponseCache,
   type ResponseStore,
   responseKey,
@@ -97,9 +98,6 @@ function missLimitsOf(operation: Operation, rules: LimitRules): readonly MissLim
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-/** A longer answer costs more to seal, in memory, than an instance has to spare, and no item of a table holds it. */
-const maxStoredBytes = 393_216;
-
 /**
  * Account data in a store of all instances: sealed with a key that is made of the app secret. So a copy of the table
  * shows no account's data, and no other app key reads it.
@@ -118,7 +116,8 @@ function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseStore {
     },
     async write(key, answer, expiresAt) {
       const { askedAt } = answer;
-      if (answer.kind === 'answer' && answer.body.byteLength > maxStoredBytes) return;
+      if (answer.kind === 'answer' && answer.body.byteLength > maxStoredBytes)
+        return store.release(key, askedAt);
       const body = await sealer.seal(pack(answer), aboutOf(key, askedAt));
       await store.write(key, { kind: 'answer', body, askedAt }, expiresAt);
     },

@@ -25,7 +25,6 @@ import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
-import { maxAnswerBytes } from '../upstream/channel-bound.ts';
 import type { Cache } from './cache.ts';
 import type { CachedRead } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
@@ -89,7 +88,7 @@ export function createCore(options: CoreOptions): Gateway {
     baseUrl: normalBaseUrl(options.upstreamBaseUrl),
     paths: options.upstreamPaths ?? {},
     send: options.send ?? createFetchSend(),
-    maxAnswerBytes: options.maxAnswerBytes ?? maxAnswerBytes,
+    maxAnswerBytes: options.maxAnswerBytes,
     canCarry: options.canCarry ?? (() => true),
     afterRateLimit: options.afterRateLimit,
     breaker: options.breaker ?? createCircuitBreaker({ clock, random }),
@@ -112,6 +111,7 @@ export function createCore(options: CoreOptions): Gateway {
     orders: orders?.create({ upstream, clock, operations }),
     events: options.events,
     orderMembers: orders?.members ?? [],
+    maxAnswerBytes: options.maxAnswerBytes,
     clock,
     report,
   });
@@ -135,6 +135,7 @@ interface CoreParts {
   readonly events: CoreOptions['events'];
   /** See `OrdersOptions`. */
   readonly orderMembers: readonly string[];
+  readonly maxAnswerBytes: number | undefined;
   readonly clock: () => number;
   readonly report: CoreOptions['report'];
 }
@@ -199,7 +200,7 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
     const { parties } = context;
     const reach = who ? await who.identify(operation, request, parties) : everything;
     if (isRefusal(reach)) return refused(reach);
-    const valid = validate(operation, request, this.#parts.orderMembers);
+    const valid = validate(operation, request, this.#parts);
     if (isRefusal(valid)) return refused(valid);
     const account = await who?.nameOf(valid.accounts);
     if (account) parties.account = account;

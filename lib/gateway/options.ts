@@ -59,7 +59,7 @@ export interface BaseOptions {
   readonly digests?: Digests;
   /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
   readonly upstreamTimeoutMs?: number;
-  /** The largest answer that is passed on, decompressed. Default 4 MiB. */
+  /** The largest answer that is passed on, decompressed. Default 1 MiB, and 4 MiB of account data. */
   readonly maxAnswerBytes?: number;
   /** Whether the platform can carry a body of these bytes; one that it cannot counts as too large. */
   readonly canCarry?: (body: Uint8Array) => boolean;

@@ -8,7 +8,6 @@ import { steadyClock } from '../kernel/age.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import type { Refusal } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
-import { maxAnswerBytes } from '../upstream/channel-bound.ts';
 import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { createCredentials } from './credentials.ts';
@@ -88,7 +87,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
       baseUrl: normalBaseUrl(choice.upstreamBaseUrl),
       paths: choice.upstreamPaths ?? {},
       send: choice.send ?? createFetchSend(),
-      maxAnswerBytes: choice.maxAnswerBytes ?? maxAnswerBytes,
+      maxAnswerBytes: choice.maxAnswerBytes,
       canCarry: () => true,
       operationLimits: choice.operationLimits ?? {},
       upstreamLimits: choice.upstreamLimits ?? 'interface',

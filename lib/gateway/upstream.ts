@@ -3,10 +3,12 @@
  * read, again.
  */
 
+import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
+import { maxAccountAnswerBytes, maxAnswerBytes } from '../upstream/channel-bound.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
@@ -33,7 +35,7 @@ export interface UpstreamOptions extends LimitRules {
   readonly clock: () => number;
   /** For one attempt. */
   readonly timeoutMs: number;
-  readonly maxAnswerBytes: number;
+  readonly maxAnswerBytes: number | undefined;
   readonly canCarry: (body: Uint8Array) => boolean;
   readonly afterRateLimit?: AfterRateLimit | undefined;
   /** Of the base URL's host. */
@@ -206,7 +208,7 @@ class SignedUpstream implements Upstream {
     permit: AttemptPermit | undefined,
     freshConnection: boolean,
   ): Promise<SendResult> {
-    const { baseUrl, paths, send, timeoutMs, maxAnswerBytes } = this.#options;
+    const { baseUrl, paths, send, timeoutMs, maxAnswerBytes: maxBytes } = this.#options;
     const { operation, path, request, context } = call;
     const { query, body, headers } = request;
     const upstreamPath = Object.hasOwn(paths, operation.id) ? paths[operation.id] : path;
@@ -222,7 +224,7 @@ class SignedUpstream implements Upstream {
       { ...signed, headers: { ...headers, ...token, ...signed.headers } },
       {
         timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, timeoutMs, this.#timeLeft(call)),
-        maxBytes: maxAnswerBytes,
+        maxBytes: maxBytes ?? (isAccountData(operation.group) ? maxAccountAnswerBytes : maxAnswerBytes),
         ...(freshConnection && { freshConnection }),
         ...(letGo && { letGo }),
       },

@@ -11,6 +11,7 @@ import {
   checkQuery,
   entriesLengthFault,
   isLongBody,
+  recordsFault,
 } from '../catalogue/validation.ts';
 import { type Fault, faultsInWords, type Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
@@ -32,11 +33,11 @@ export interface ValidRequest extends SentParts {
 /** `compactJson` puts any other number in quotes. */
 const decimals = 'a decimal number in a string, or a JSON number without an exponent';
 
-/** @param orderMembers names that an order may have besides those of the catalogue */
+/** @param rules `orderMembers`: names that an order may have besides those of the catalogue */
 export function validate(
   operation: Operation,
   request: GatewayRequest,
-  orderMembers: readonly string[] = [],
+  rules: { readonly orderMembers?: readonly string[]; readonly maxAnswerBytes?: number | undefined } = {},
 ): ValidRequest | Refusal {
   const body = checkBody(operation, request);
   if ('code' in body) return body;
@@ -46,7 +47,7 @@ export function validate(
   const atNewPlaces = faults.filter(({ name }) => !body.errors.some((error) => error.name === name));
   const ofAccounts = atNewPlaces.map((fault): Fault => ({ in: 'body', ...fault }));
   const twice = repeatedOrders(operation, body.value);
-  const members = orderMemberFaults(operation, body.value, orderMembers);
+  const members = orderMemberFaults(operation, body.value, rules.orderMembers ?? []);
   const ofOrders = members.map((fault): Fault => ({ in: 'body', ...fault }));
   const besides = membersBeside(operation, query.pairs);
   const errors = [
@@ -59,6 +60,9 @@ export function validate(
     ...besides,
   ];
   if (errors.length > 0) return invalid(errors);
+  const asked = { ...Object.fromEntries(query.pairs), ...(body.value as object | undefined) };
+  const tooMany = recordsFault(operation, asked, rules.maxAnswerBytes);
+  if (tooMany) return invalid([tooMany]);
   const tooLong = entriesLengthFault(operation, body);
   if (tooLong) return tooLong;
   return { query: query.pairs, body: body.text, headers: headers.headers, accounts };

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
-import { groups, operations, routesOf, type Source } from '../../lib/catalogue/index.ts';
+import { groups, type Operation, operations, routesOf, type Source } from '../../lib/catalogue/index.ts';
+import { memberNames } from '../../lib/catalogue/places.ts';
 import { validate } from '../../lib/gateway/validate.ts';
 import { isRefusal } from '../../lib/problem.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
@@ -27,6 +28,19 @@ const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   headers: { 'content-type': 'application/json' },
   requestId: '1',
   ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+});
+
+test('an operation with a count for each of several symbols says how large a record is, and no other does', () => {
+  const takesMany = ({ query, body }: Operation) => {
+    const members = body ? memberNames(body) : Object.keys(query);
+    return members.includes('symbols') && members.includes('count');
+  };
+  const many = operations.filter(takesMany);
+  assert.ok(many.length >= 4, `${many.length}`);
+  assert.deepEqual(
+    operations.filter(({ recordBytes }) => recordBytes !== undefined),
+    many,
+  );
 });
 
 test('the operations in ten groups; no id and no path is that of two', () => {

@@ -123,6 +123,16 @@ describe('the accounts list', { concurrent: true }, () => {
     assert.equal(asked(accountsPath).length, 2);
   });
 
+  test('that is too large for the store keeps no other instance waiting', async (t) => {
+    const { another, asked } = await fleetFor(t, { fault: () => ({ kind: 'oversized', bytes: 500_000 }) });
+    const patient = { 'cache-control': 'max-age=60' };
+    // The clock stands still: a lease that is kept would never end.
+    for (const count of [1, 2]) {
+      assert.equal((await ask(another(), accountsPath, { headers: patient })).status, 200);
+      assert.equal(asked(accountsPath).length, count);
+    }
+  });
+
   test('is asked for anew by no-cache, twenty times a minute for one caller', async (t) => {
     const { gateway, asked, skip } = await fleetFor(t);
     for (let times = 0; times < 25; times++) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
@@ -7,11 +8,17 @@ import type { Operation } from '../../lib/catalogue/index.ts';
 import {
   batchPlaceOrders,
   cancelOrder,
+  listOptionBars,
   listStockBars,
+  listStockFootprints,
+  operations,
   placeOrder,
   previewOrder,
   replaceOrder,
 } from '../../lib/catalogue/index.ts';
+import { findRoute, routesOf } from '../../lib/catalogue/routes.ts';
+import { recordsFault } from '../../lib/catalogue/validation.ts';
+import type { Gateway } from '../../lib/gateway/index.ts';
 import {
   accountId,
   accountsPath,
@@ -26,6 +33,12 @@ import {
   requestOf,
   snapshotPath,
 } from '../support/core.ts';
+
+/** Symbols that come again count again: an answer has each of them. */
+const many = (count: number, symbol = 'AAPL') => Array<string>(count).fill(symbol);
+const barsFor = (symbols: readonly string[], count?: number | string | null) =>
+  JSON.stringify({ symbols, category: 'US_STOCK', timespan: 'D', ...(count !== undefined && { count }) });
+const [option, daily] = ['AAPL270115C00240000', 'category=US_OPTION&timespan=D'];
 
 /** What the answer says of one parameter. */
 const wrong = (name: string, detail: string, allowed?: string, received?: string) => ({
@@ -545,5 +558,83 @@ describe('a body against its schema', () => {
       assert.deepEqual([longer.status, longer.code], [413, 'payload_too_large']);
       assert.equal(simulator.received.length, sent);
     }
+  });
+});
+
+describe('records of an answer', () => {
+  const refusalOf = async (gateway: Gateway, target: string, draft: Draft = {}) => {
+    const { code, errors = [], detail } = problemOf(await ask(gateway, target, draft), { status: 400 });
+    assert.equal(code, 'invalid_parameter');
+    return { ...errors[0]!, told: detail };
+  };
+
+  test('more than one answer has room for are refused before they are sent, and in how many to ask', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    const { told, ...fault } = await refusalOf(gateway, listStockBars.path, {
+      body: barsFor(many(20), 1650),
+    });
+    const detail =
+      '20 symbols with 1650 records each are 33000, and one answer has room for 6553: send several requests, with fewer symbols or a smaller count';
+    const allowed = 'at most 327 for each of 20 symbols';
+    assert.deepEqual(fault, { in: 'body', name: '/count', detail, allowed, received: '1650' });
+    assert.equal(told, `/count: ${detail} (${allowed})`);
+    assert.equal(
+      (await refusalOf(gateway, listStockBars.path, { body: barsFor(many(4), '1650') })).in,
+      'body',
+    );
+    for (const [path, query] of [
+      [listOptionBars.path, `symbols=${many(20, option)}&${daily}&count=1200`],
+      ['/openapi/market-data/option/bars', `symbols=${many(20, option)}&${daily}&count=1200`],
+      [listStockFootprints.path, `symbols=${many(20)}&category=US_STOCK&timespan=M5`],
+    ])
+      assert.equal((await refusalOf(gateway, `${path}?${query}`)).name, 'count', path);
+    assert.equal(simulator.received.length, 0);
+  });
+
+  test('that one answer has room for pass: as many as are allowed, and as many as come without a count', async (t) => {
+    const { gateway } = await coreFor(t);
+    for (const body of [
+      barsFor(many(20), 327),
+      barsFor(many(20)),
+      barsFor(many(20), null),
+      barsFor(many(1), 1650),
+      barsFor(many(20), 327).replace('"D"', '"M1","trading_sessions":"PRE,RTH,ATH,OVN"'),
+    ]) {
+      const reply = await ask(gateway, listStockBars.path, { body });
+      assert.equal(reply.status, 200, reply.text);
+      assert.ok(reply.body.length < 1024 * 1024);
+    }
+    for (const target of [
+      `${listOptionBars.path}?symbols=${many(20, option)}&${daily}`,
+      `${listStockFootprints.path}?symbols=AAPL&category=US_STOCK&timespan=M5&count=1200`,
+      `${listStockFootprints.path}?symbols=${many(16)}&category=US_STOCK&timespan=M5`,
+    ])
+      assert.equal((await ask(gateway, target)).status, 200, target);
+  });
+
+  test('a larger one is passed on by a gateway whose answers may be larger', async (t) => {
+    const { gateway } = await coreFor(t, {}, { maxAnswerBytes: 8 * 1024 * 1024 });
+    const reply = await ask(gateway, listStockBars.path, { body: barsFor(many(20), 1200) });
+    assert.equal(reply.status, 200);
+    assert.ok(reply.body.length > 1024 * 1024);
+  });
+
+  test('no request that a real client was recorded to send asks for more', () => {
+    const recording = new URL('../existing-clients/client-requests.json', import.meta.url);
+    const { requests } = JSON.parse(readFileSync(recording, 'utf8')) as {
+      readonly requests: readonly Readonly<Record<'method' | 'target' | 'body', string>>[];
+    };
+    const routes = routesOf(operations);
+    let bounded = 0;
+    for (const { method, target, body } of requests) {
+      const { pathname, searchParams } = new URL(target, 'https://a.example');
+      const match = findRoute(routes, method, pathname);
+      if (match.kind !== 'route') continue;
+      const { operation } = match.route;
+      const asked = { ...Object.fromEntries(searchParams), ...(JSON.parse(body ?? '{}') as object) };
+      assert.equal(recordsFault(operation, asked), undefined, target);
+      bounded += Number(operation.recordBytes !== undefined);
+    }
+    assert.ok(bounded >= 4, `${bounded}`);
   });
 });

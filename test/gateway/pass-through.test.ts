@@ -72,6 +72,19 @@ describe('a 200 of the upstream', () => {
     assert.equal(problemOf(await ask(gateway, accountsPath)).code, 'upstream_answer_too_large');
   });
 
+  test('passes up to a megabyte to a key, and up to four of account data', async (t) => {
+    let bytes = 1024 * 1024;
+    const { gateway } = await coreFor(t, { fault: () => ({ kind: 'oversized', bytes }) });
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    bytes++;
+    const larger = problemOf(await ask(gateway, snapshotTarget), { status: 502 });
+    assert.equal(larger.code, 'upstream_answer_too_large');
+    bytes = 4 * 1024 * 1024;
+    assert.equal((await ask(gateway, accountsPath)).status, 200);
+    bytes++;
+    assert.equal(problemOf(await ask(gateway, accountsPath)).code, 'upstream_answer_too_large');
+  });
+
   test('counts its bytes decompressed', async (t) => {
     const target = `/openapi/market-data/stock/snapshot?category=US_STOCK&symbols=${Array(100).fill('AAPL')}`;
     const { gateway } = await coreFor(t, { fault: () => ({ kind: 'gzip' }) }, { maxAnswerBytes: 10_000 });

@@ -12,6 +12,7 @@ export {
 } from './response-cache.ts';
 export {
   createMemoryResponseStore,
+  maxStoredBytes,
   minuteOf,
   type ResponseContent,
   type ResponseStore,

@@ -28,7 +28,7 @@ export interface OlderForm {
 /** The older form of an operation: a GET at one path. */
 /* @__NO_SIDE_EFFECTS__ */
 export function older(current: Operation, form: OlderForm): Operation {
-  const { group, title, limit, endpointKind, freshness, accounts } = current;
+  const { group, title, limit, endpointKind, freshness, recordBytes, accounts } = current;
   const { id, path, response, paging, notes } = form;
   const query = {
     ...pick(current, form.required, true),
@@ -49,6 +49,7 @@ export function older(current: Operation, form: OlderForm): Operation {
     ...(limit && { limit }),
     ...(endpointKind && { endpointKind }),
     ...(freshness && { freshness }),
+    ...(recordBytes && { recordBytes }),
     ...(paging && { paging }),
     ...(notes && { notes }),
     example: { query: { ...Object.fromEntries(example), ...form.example } },

@@ -71,6 +71,7 @@ export const listStockBars = describe({
   }),
   limit: 'market-data',
   freshness: bars,
+  recordBytes: 160,
   example: {
     body: {
       symbols: ['AAPL'],

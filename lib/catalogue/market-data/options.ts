@@ -54,6 +54,7 @@ export const listOptionBars = describe({
   ),
   limit: 'market-data',
   freshness: bars,
+  recordBytes: 160,
   example: {
     query: {
       symbols: 'AAPL270115C00240000',
