@@ -1,10 +1,12 @@
 /** `countersign cost`: a month's bill, line by line, for figures of one's own, by the prices and measurements of docs/cost.md. */
 
 import { StartError } from '../environment.ts';
+import { resolveConfig } from '../stack/resolve-config.ts';
 import { configOf } from '../stack/stages.ts';
 import { costOf, totalOf } from './cost.ts';
 import { prices, type Situation, situations } from './cost-figures.ts';
 import { dollars, number, readRows } from './cost-tables.ts';
+import { keysInWords } from './preflight-bounds.ts';
 
 export interface BillOptions {
   readonly stage: string;
@@ -80,6 +82,8 @@ export function billInWords(
     `The stage ${stage}: ${number(users)} users who read every ${interval} s, ${hours} h a day, ${days} days a month: ${number(reads)} reads.`,
     '',
     ...rows.map(([name, amount]) => `${name.padEnd(width)} ${dollars(amount).padStart(12)}`),
+    '',
+    ...keysInWords(resolveConfig(configOf(stage))),
     '',
     'Dollars a month, us-east-1, without free tiers. Nothing of it was measured on AWS: docs/cost.md says what is assumed, and what orders, lookups, trade events and the real-time channel add.',
   ].join('\n');

@@ -227,6 +227,9 @@ export const lookupWrites = { claim: 1, reply: 3, published: 3 } as const;
 /** Bytes of twenty snapshots, from the simulator; a test measures them again. */
 export const answerBytes = { plain: 12_530, gzip: 2840, headers: 350 } as const;
 
+/** Lambda's time for an answer of a megabyte, assumed: from memory, and after a wait for a permit. */
+export const largeAnswers = { hitMs: 50, missMs: 2500 } as const;
+
 /** One line of the function's and three of Lambda's own, each with the 26 bytes that CloudWatch adds. */
 export const logBytesPerRequest = 550;
 

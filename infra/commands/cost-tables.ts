@@ -1,7 +1,9 @@
 /** The tables of docs/cost.md: each of their figures is computed. */
 
+import { planOfTier } from '../../lib/catalogue/index.ts';
 import {
   costOf,
+  dearestOf,
   lookupCostOf,
   marketStreamCostOf,
   optionCostOf,
@@ -82,7 +84,8 @@ const optionRows = {
   rollout: '`functions.rollout`: CodeDeploy for Lambda',
 };
 
-export const dollars = (amount: number): string => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
+export const dollars = (amount: number): string =>
+  amount < 1000 ? `$${amount.toFixed(amount < 0.1 ? 3 : 2)}` : `$${number(Math.round(amount))}`;
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
@@ -90,6 +93,7 @@ const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 export const withCostTables = (page: string): string =>
   withTables(page, [
     readTable(),
+    keyTable(),
     userMonths(),
     ...streamTables(),
     userTable(),
@@ -145,6 +149,24 @@ function readTable(): readonly string[] {
       'Requests repeated after a refusal',
       ...situations.map((one) => `${number(100 * (one.repeated ?? 0))} %`),
     ),
+  ];
+}
+
+const keyPlans: readonly (Parameters<typeof dearestOf>[0] & { readonly name: string })[] = [
+  { name: "`tier: 'upstream'`", ...planOfTier('upstream') },
+  { name: "`tier: 'app'`", ...planOfTier('app') },
+  { name: 'with the quota', ...planOfTier('app'), quota: { requests: 5_000_000, per: 'day' } },
+];
+
+function keyTable(): readonly string[] {
+  const keys = keyPlans.map((plan) => dearestOf(plan));
+  const each = (price: number) => keys.map(({ requests }) => dollars((requests * price) / 1_000_000));
+  return [
+    ...head('Dollars a day for one key', keyPlans),
+    line('Requests', ...keys.map(({ requests }) => number(requests))),
+    line('Twenty snapshots each', ...each(totalOf(costOf(situations[0]!)))),
+    line('1 MiB each, from the cache', ...each(keys[0]!.others)),
+    line('**The worst day**', ...keys.map(({ day }) => `**${dollars(day)}**`)),
   ];
 }
 

@@ -1,11 +1,16 @@
-/** What reads cost, computed from cost-figures.ts alone. */
+/** What reads cost, computed from cost-figures.ts, and from the bounds that the gateway keeps. */
 
+import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
+import { limits } from '../../lib/catalogue/index.ts';
+import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
+import type { ResolvedPlan } from '../stack/config.ts';
 import {
   answerBytes,
   canary,
   deployed,
   hoursPerDay,
   type LookupSituation,
+  largeAnswers,
   logBytesPerRequest,
   lookupWrites,
   marketStream,
@@ -96,6 +101,33 @@ export function userCostOf({ directoryReads }: UserSituation) {
     directory: directoryReads * users.readUnits * prices.readUnitsPerMillion,
     logs: asked * logs,
   };
+}
+
+/**
+ * Dollars of one key whose answers are as large as they may be: for a million misses, for a million `others`, and for its worst
+ * day. Others are hits, or without the cache refused by the upstream's limit after a wait.
+ */
+export function dearestOf(
+  { ratePerSecond, burst, quota }: Omit<ResolvedPlan, 'name' | 'keys'>,
+  isShared = true,
+) {
+  const each = (billedMs: number, upstreamPerSecond: number, bytes: number, snapshots: Units) =>
+    totalOf({
+      ...costOf({ ...situations.at(-1)!, readsPerSecond: 1, upstreamPerSecond, billedMs, snapshots }),
+      transfer: transferCost(bytes + answerBytes.headers),
+    });
+  const { hitMs, missMs } = largeAnswers;
+  // A unit writes a kilobyte or reads eight; two more are the lease's.
+  const kept = isShared ? maxStoredBytes / 1024 : 0;
+  const read = { readUnits: kept / 8, writeUnits: 0 };
+  const miss = each(missMs, 1, maxAnswerBytes, { readUnits: 1, writeUnits: kept + 2 });
+  const others = isShared ? each(hitMs, 0, maxAnswerBytes, read) : each(missMs, 1, 0, read);
+  const requests = Math.min(quota?.requests ?? Number.POSITIVE_INFINITY, burst + 86_400 * ratePerSecond);
+  const misses = Math.min(
+    requests,
+    (86_400 * limits['market-data'].requests) / limits['market-data'].perSeconds,
+  );
+  return { requests, miss, others, day: (misses * miss + (requests - misses) * others) / million };
 }
 
 /** Its secret and its alarm are most of it; each request is a read, too. */

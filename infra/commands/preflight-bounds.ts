@@ -1,6 +1,8 @@
 /** What bounds the phones of one stage in one account, and what raises each bound. */
 
-import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
+import { appPlan, limits, listStockBars, type UsagePlan } from '../../lib/catalogue/index.ts';
+import { maxRecordsOf } from '../../lib/catalogue/validation.ts';
+import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
 import { takesKey } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
 import { marketDataUsePage } from '../stack/market-data-use.ts';
@@ -18,6 +20,8 @@ import {
   steadyInstances,
   stormInstances,
 } from './capacity.ts';
+import { dearestOf } from './cost.ts';
+import { dollars } from './cost-tables.ts';
 
 export interface Bound extends Carried {
   /** Completes "bound by". */
@@ -180,6 +184,19 @@ function spread(load: Load): readonly string[] {
   return [
     `Let the app spread the first requests of ${number(load.phones)} phones over ${seconds} s, by a random wait: no quota makes Lambda start more than ${number(platform.startsInTenSeconds)} instances of a function in 10 s. Then run this again with --within ${seconds}.`,
   ];
+}
+
+/** The dearest request of a key, and its worst day; none where no group takes keys. */
+export function keysInWords({ access, plans, cache }: ResolvedConfig): readonly string[] {
+  const isShared = cache !== 'off';
+  const read = access['market-data']
+    ? `${listStockBars.id} for ${maxRecordsOf(listStockBars)} records`
+    : 'a read';
+  const keyed = Object.values(access).some(takesKey) ? plans : [];
+  return keyed.map((plan) => {
+    const { requests, miss, others, day } = dearestOf(plan, isShared);
+    return `A key of the plan ${plan.name} can cost ${dollars(day)} a day, for ${number(requests)} requests. The dearest is ${read}, ${number(maxAnswerBytes / 1024)} KiB: a million cost ${dollars(miss)} from the upstream, ${dollars(others)} ${isShared ? 'from the cache' : 'beyond its limit'}.${plan.quota ? '' : ' A quota would bound it.'}`;
+  });
 }
 
 function upstreamBound({ limiter }: ResolvedConfig, times: Times): Bound {

@@ -14,6 +14,7 @@ import { isFor } from './certificate.ts';
 import {
   type Bound,
   boundsOf,
+  keysInWords,
   largestPlan,
   number,
   reservationFault,
@@ -236,6 +237,7 @@ function others(config: ResolvedConfig, { apiGateway, keys, usagePlans }: Accoun
           `API keys: ${number(keys)} of ${number(platform.keys)} are used${usagePlans === undefined ? '' : `; usage plans: ${number(usagePlans)} of ${number(platform.usagePlans)}`}.`,
         ]),
     `DynamoDB takes ${number(partitionKey.readUnits)} read and ${number(partitionKey.writeUnits)} write units a second for one partition key, and ${number(newTable.readUnits)} and ${number(newTable.writeUnits)} for a new table. Not counted here.`,
+    ...keysInWords(config),
     `Assumed: ${readMs.warm} ms for a read, ${readMs.start} ms for one that starts an instance; phones all under one key, and nothing else in the account.`,
   ];
 }

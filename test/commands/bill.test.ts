@@ -21,6 +21,15 @@ test('a month of ten thousand users, added up another way', async () => {
   assert.match(billInWords(options, { reads, lines, total }), /^All of it +\$6\d\d\.\d\d$/m);
 });
 
+test('what a key can cost in a day is said for each plan', async () => {
+  const options = await given<BillOptions>(`${asked} 5`);
+  const words = billInWords(options, await billOf(options));
+  assert.match(
+    words,
+    /^A key of the plan default can cost \$\d+\.\d\d a day, for 345,660 requests\. The dearest is listStockBars for 6553 records, 1,024 KiB: a million cost \$\d+\.\d\d from the upstream, \$\d+\.\d\d beyond its limit\. A quota would bound it\.$/m,
+  );
+});
+
 test('a folder that the environment names for the CDK is left alone', async () => {
   const told = mkdtempSync(join(tmpdir(), 'countersign-bill-'));
   process.env.CDK_OUTDIR = told;

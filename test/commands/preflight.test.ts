@@ -50,6 +50,22 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    what: 'a key of each plan, one with a quota: what it can cost in a day',
+    config: {
+      plans: {
+        app: { tier: 'app' },
+        bounded: { tier: 'app', quota: { requests: 5_000_000, per: 'day' } },
+      },
+    },
+    of: ofUsual,
+    wish: { phones: 1000 },
+    carries: true,
+    says: [
+      /^- A key of the plan app can cost \$20,392 a day, for 216,004,000 requests\. The dearest is listStockBars for 6553 records, 1,024 KiB: a million cost \$\d+\.\d\d from the upstream, \$\d+\.\d\d from the cache\. A quota would bound it\.$/m,
+      /^- A key of the plan bounded can cost \$513\.08 a day, for 5,000,000 requests\. .* from the cache\.$/m,
+    ],
+  },
+  {
     what: 'a new account carries what the default plan lets through',
     config: {},
     of: ofNew,
@@ -58,6 +74,7 @@ const cases: readonly Case[] = [
       /^This deployment carries about 20 phones that ask every 5 s; bound by the usage plan default \(4 req/m,
       /^Its largest plan, default, is made for 16 phones: it carries them\.$/m,
       /an app takes one of the tier app/,
+      /^- A key of the plan default can cost \$66\.20 a day, for 345,660 requests\. .* A quota would bound it\.$/m,
     ],
   },
   {

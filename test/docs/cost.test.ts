@@ -5,8 +5,10 @@ import { gzipSync } from 'node:zlib';
 import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
+import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
 import {
   costOf,
+  dearestOf,
   massCancelCost,
   orderAuditCost,
   perUserMonth,
@@ -20,6 +22,7 @@ import {
   countedOrderWrites,
   deployed,
   hoursPerDay,
+  largeAnswers,
   lookupWrites,
   managed,
   marketStream,
@@ -55,9 +58,13 @@ import { alarmRows } from '../../infra/stack/alarm-table.ts';
 import { authorizerResultSeconds } from '../../infra/stack/api-definition.ts';
 import { mostFollowers } from '../../infra/stack/capacity-config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
+import { listStockBars, listStockFootprints } from '../../lib/catalogue/index.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
+import { maxRecordsOf } from '../../lib/catalogue/validation.ts';
+import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
 import { synthesise } from '../stack/synthesise.ts';
-import { credentials } from '../support/core.ts';
+import { ask, credentials, startCore } from '../support/core.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/cost.md'), 'utf8');
 const rows = text
@@ -152,6 +159,77 @@ test('each column adds up to its sum', () => {
     assert.ok(Math.abs(sum - amount(row('Together')[index])) < 0.03, `${sum}`);
   }
 });
+
+test('a day of one key, added up another way', () => {
+  const [hits, worst] = ['1 MiB each, from the cache', 'The worst day'].map((label) =>
+    row(label).map(amount),
+  );
+  const base = 3.7 + (550 * 1e6 * 0.5) / 1024 ** 3 + ((1024 ** 2 + 350) * 1e6 * 0.09) / 1024 ** 3;
+  const hit = base + 0.05 * 0.5 * 13.3334 + 16 * 0.125;
+  const miss = base + 2.5 * 0.5 * 13.3334 + (128 + 2 + 2.42) * 0.625 + (1 + 0.63) * 0.125;
+  const [upstream, app, quota] = [60 + 4 * 86_400, 4000 + 2500 * 86_400, 5_000_000] as const;
+  for (const [index, requests] of [upstream, app, quota].entries()) {
+    const misses = Math.min(requests, 300 * 1440);
+    const sum = (misses * miss + (requests - misses) * hit) / 1e6;
+    assert.ok(Math.abs(worst![index]! - sum) < sum / 10_000, `${worst![index]}, ${sum}`);
+    assert.ok(Math.abs(hits![index]! - (requests * hit) / 1e6) < sum / 10_000, `${hits![index]}`);
+  }
+  // Without the cache each answer is one of the upstream's, and the rest is refused.
+  const { requests, miss: each, others, day } = dearestOf({ ratePerSecond: 2500, burst: 4000 }, false);
+  assert.ok(others < 25 && Math.abs(each - (miss - 128 * 0.625)) < 0.01, `${others}, ${each}`);
+  assert.ok(Math.abs(day - (432_000 * each + (requests - 432_000) * others) / 1e6) < 0.01);
+  const limits = readFileSync(join(import.meta.dirname, '../../docs/limits.md'), 'utf8').replaceAll(
+    /\s+/g,
+    ' ',
+  );
+  const [one = '', many = '', bounded = ''] = row('The worst day');
+  for (const said of [`cost ${many} in a day`, `\`upstream\` ${one}.`, `the first can cost ${bounded}.`])
+    assert.ok(limits.includes(said), said);
+});
+
+test('the bounds of an answer and of the table are those that the page names, and large answers stay out', async () => {
+  const plain = text.replaceAll(/\s+/g, ' ');
+  const [bars, footprints] = [listStockBars, listStockFootprints].map((one) => maxRecordsOf(one));
+  for (const said of [
+    `has ${number(bars!)} bars, or ${number(footprints!)} footprints`,
+    `has more than ${maxStoredBytes / 1024} kB when compressed stays out`,
+    `${largeAnswers.hitMs} ms for a large answer from the cache, and ${largeAnswers.missMs / 1000} s for`,
+  ])
+    assert.ok(plain.includes(said), said);
+  assert.equal(maxAnswerBytes, 1024 ** 2);
+  const { simulator, gateway } = await startCore({}, { maxAnswerBytes: 8 * maxAnswerBytes });
+  try {
+    const known = await ask(gateway, '/trading/instruments/stocks/profiles/list?category=US_STOCK');
+    const symbols = [...known.text.matchAll(/"symbol":"(\w+)"/g)].slice(0, 20).map(([, symbol]) => symbol);
+    const unitsOf = async (count?: number) => {
+      const wanted = { symbols, category: 'US_STOCK', timespan: 'D', count };
+      const { body, status } = await ask(gateway, listStockBars.path, { body: JSON.stringify(wanted) });
+      assert.equal(status, 200);
+      return { bytes: body.length, units: await unitsOfAnswer(body) };
+    };
+    const usual = await unitsOf();
+    assert.ok(usual.units > 0 && usual.units <= maxStoredBytes / 1024 + 1, `${usual.units}`);
+    assert.deepEqual((await unitsOf(800)).units, 0);
+    assert.ok(usual.bytes < maxAnswerBytes);
+    // A page of a thousand records stays in the table.
+    assert.ok((await unitsOfAnswer(known.body)) > 0 && known.body.length < maxAnswerBytes);
+  } finally {
+    await simulator.close();
+  }
+});
+
+/** Write units of the answer's item: 0 when none is written. */
+async function unitsOfAnswer(body: Uint8Array): Promise<number> {
+  let units = 0;
+  const send = async (operation: string, input: object) => {
+    const { Item = {} } = input as Partial<PutItemInput>;
+    if (operation === 'PutItem') units += Math.ceil((Item.content?.B?.length ?? 0) / 1024);
+    return {};
+  };
+  const store = createDynamoResponseStore({ client: { send }, tableName: 'cache', partition: 'upstream' });
+  await store.write('key', { kind: 'answer', body, askedAt: 1 }, 2);
+  return units;
+}
 
 test('a million lookups, added up another way', () => {
   const [alone, together] = row('Sum').map(amount);
