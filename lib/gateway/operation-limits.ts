@@ -138,6 +138,8 @@ export function limitsOf(
   return outer === undefined ? undefined : [outer, ...inner];
 }
 
+export const isOfEndpoint = (name: string): boolean => name.startsWith('endpoint.');
+
 /** Whether the operations count against a limit, under a choice or under one that is tighter. */
 export function mayCount(operations: readonly Operation[], rules: LimitRules): boolean {
   const { upstreamLimits = 'interface' } = rules;

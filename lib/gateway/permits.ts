@@ -1,6 +1,5 @@
 /** Between an attempt and the limiter: a request leaves only with a permit that is valid at that moment. */
 
-import { endOf } from '../kernel/pauses.ts';
 import type { Limiter, Permit } from '../limiter/index.ts';
 import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { RequestContext, UpstreamUsage } from './context.ts';
@@ -42,8 +41,6 @@ const maxWaitMs = 2000;
 const signingMs = 100;
 /** How often an expired permit is replaced: its life is short, and a new connection may take longer. */
 const maxReplacements = 2;
-/** The client's answer waits so long for the block, which other instances need, to be stored. */
-const maxBlockingMs = 1500;
 
 /**
  * Waits for a permit, but leaves enough time for the attempt.
@@ -85,18 +82,6 @@ export async function acquireForAttempt(
       return true;
     },
   };
-}
-
-/** After the upstream's own 429 no instance sends for a while. Never rejects. */
-export function blockAfter(
-  limiter: Limiter,
-  appKey: string,
-  limit: string,
-  { retryAfterSeconds }: Refusal,
-  timeLeft: number,
-): Promise<void> {
-  const retryAfterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
-  return endOf(limiter.block(appKey, limit, retryAfterMs), Math.min(maxBlockingMs, timeLeft));
 }
 
 async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {

@@ -15,7 +15,7 @@ import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { Refusal } from '../problem.ts';
 import type { LimitsInForce } from './limits-in-force.ts';
-import { limiterLimits } from './operation-limits.ts';
+import { isOfEndpoint, limiterLimits } from './operation-limits.ts';
 
 /** What it takes to go over to tighter limits. */
 export interface Tightening {
@@ -77,7 +77,7 @@ export async function verdictOn(
   if (stricter.length === 0) return { verdict: 'none_tighter', steps };
   const all = limiterLimits({}, share, { upstreamLimits: choices[steps]!, operations: [operation] });
   // The endpoint's requests are no more than those of any limit that all of them count against.
-  const isUpstreams = (name: string) => name === operation.limit || name.startsWith('endpoint.');
+  const isUpstreams = (name: string) => name === operation.limit || isOfEndpoint(name);
   const used = await Promise.all(
     names.filter(isUpstreams).map(async (name) => ({
       count: (await usedOf(name)) ?? Number.POSITIVE_INFINITY,

@@ -9,7 +9,7 @@ import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { endOf } from '../kernel/pauses.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { GatewayRequest } from './http.ts';
-import { limitsOf, operationLimitsFault } from './operation-limits.ts';
+import { isOfEndpoint, limitsOf, operationLimitsFault } from './operation-limits.ts';
 import type { CoreOptions } from './options.ts';
 import { pauseMsOf, type RateLimited, stepPauseMsOf, type Tightening, verdictOn } from './rate-limited.ts';
 
@@ -41,11 +41,11 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
   async function afterRateLimit(steps: number, { operation, appKey, refusal }: RateLimited): Promise<void> {
     const namesOf = (at: number) =>
       limitsOf(operation, { operationLimits: {}, ...options, upstreamLimits: choices[at]! });
-    async function pause(at: number, ms: number): Promise<void> {
-      const [wide] = namesOf(at) ?? [];
-      if (wide !== undefined) await limiterAt(at)?.block(appKey, wide, ms);
+    async function pause(at: number, ms: number, name = namesOf(at)?.[0]): Promise<void> {
+      if (name !== undefined) await limiterAt(at)?.block(appKey, name, ms);
     }
-    await pause(steps, pauseMsOf(operation, choices[steps]!, refusal));
+    const endpoint = namesOf(steps)?.find(isOfEndpoint);
+    await pause(steps, pauseMsOf(operation, choices[steps]!, refusal), endpoint);
     // Other instances may keep a wider choice, and what they sent is in no counter of this one.
     const widest = await inForce.widest(steps);
     const { verdict, steps: next } = await verdictOn(operation, {

@@ -6,13 +6,14 @@
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
+import { endOf } from '../kernel/pauses.ts';
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import { maxAccountAnswerBytes, maxAnswerBytes } from '../upstream/channel-bound.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
-import { type AttemptPermit, acquireForAttempt, blockAfter, minAttemptMs, outOfTime } from './permits.ts';
+import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime } from './permits.ts';
 import type { AfterRateLimit, RateLimited } from './rate-limited.ts';
 import {
   type Attempt,
@@ -168,9 +169,10 @@ class SignedUpstream implements Upstream {
   async #afterRateLimit(refused: RateLimited): Promise<void> {
     const { limiter, afterRateLimit } = this.#options;
     if (afterRateLimit) return afterRateLimit(refused);
-    const { operation, appKey, refusal, timeLeft } = refused;
-    const limits = limitsOf(operation, this.#options);
-    if (limiter && limits) await blockAfter(limiter, appKey, limits[0], refusal, timeLeft);
+    const { appKey, refusal, timeLeft } = refused;
+    const [limit] = limitsOf(refused.operation, this.#options) ?? [];
+    const ms = refusal.retryAfterSeconds === undefined ? undefined : refusal.retryAfterSeconds * 1000;
+    if (limiter && limit) await endOf(limiter.block(appKey, limit, ms), Math.min(maxBlockingMs, timeLeft));
   }
 
   /** One attempt. A repeated one is signed again and has a permit of its own. */
@@ -248,6 +250,9 @@ class SignedUpstream implements Upstream {
     return context.deadline - this.#options.clock();
   }
 }
+
+/** The client's answer waits so long for the block, which other instances need, to be stored. */
+const maxBlockingMs = 1500;
 
 /** Requests that are sent for one user. Callers share the answers of others, and the caches have quotas for those. */
 const hasShares = ({ endpointKind }: Operation) =>

@@ -81,7 +81,8 @@ export interface Limiter {
   acquire(call: PermitCall): Promise<PermitAnswer>;
   /**
    * Call it when the upstream refused a request with 429: others on the same app key have used its limit. No
-   * instance is granted a permit of it for `retryAfterMs` (default 10 s, at most 5 minutes). Never rejects.
+   * instance is granted a permit of it for `retryAfterMs` (default 10 s, at most 5 minutes), nor of the limit that it is
+   * within if another one is blocked. Never rejects.
    */
   block(appKey: string, limit: string, retryAfterMs?: number): Promise<void>;
   /**

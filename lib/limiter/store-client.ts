@@ -99,15 +99,21 @@ export class StoreClient {
     return this.#schedule?.limits[limit]?.blockedUntil ?? 0;
   }
 
-  /** Makes all instances grant nothing of the limit before `until`. Rejects when the store fails. */
+  /**
+   * Makes all instances grant nothing of the limit before `until`, nor of the one around it if another limit is blocked: then
+   * it may be that one which is used up. Rejects when the store fails.
+   */
   async block(limit: string, until: number): Promise<void> {
-    const { clock, permitLifeMs } = this.#options;
+    const { clock, permitLifeMs, windows } = this.#options;
+    const around = windows.get(limit)?.within ?? limit;
     for (let tries = 0; tries < maxTries; tries++) {
       await this.#read();
       const now = clock.now();
       // Of many instances that were refused at once, one writes.
       if ((this.#schedule?.limits[limit]?.blockedUntil ?? 0) >= until - permitLifeMs) return;
-      const next = withBlocked(this.#renewed(now, [limit]), limit, until);
+      const renewed = withBlocked(this.#renewed(now, [limit]), limit, until);
+      const blocked = Object.values(renewed.limits).filter(({ blockedUntil }) => blockedUntil > now);
+      const next = blocked.length > 1 ? withBlocked(renewed, around, until) : renewed;
       if (await this.#replace(next, {}, now)) return;
     }
   }

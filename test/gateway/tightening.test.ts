@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import {
+  getStockBars,
   getStockSnapshots,
   listAccounts,
   listOpenOrders,
+  listStockTicks,
   operations,
   previewOrder,
   type UpstreamLimits,
@@ -71,9 +73,9 @@ function createWorld({ limits = 'interface', share = 1, options = {} }: Setting 
     return { kind: 'answer', status, header: () => undefined, body: new TextEncoder().encode('[]') };
   };
   const key = limitsInForceKey('test', limits);
-  const instance = (): Gateway =>
+  const instance = (own = operations): Gateway =>
     createGateway({
-      operations,
+      operations: own,
       upstreamBaseUrl: 'https://upstream.example',
       secrets: { read: async () => secretText() },
       access: 'single-user',
@@ -82,7 +84,7 @@ function createWorld({ limits = 'interface', share = 1, options = {} }: Setting 
         store,
         bucket: 'test',
         clock,
-        limits: limiterLimits({}, share, { upstreamLimits: limits, operations }),
+        limits: limiterLimits({}, share, { upstreamLimits: limits, operations: own }),
       }),
       tightening: {
         inForce: createLimitsInForce({ store, key, clock }),
@@ -92,7 +94,7 @@ function createWorld({ limits = 'interface', share = 1, options = {} }: Setting 
             store,
             bucket: 'test',
             clock,
-            limits: tighterLimiterLimits({}, share, { upstreamLimits, operations }),
+            limits: tighterLimiterLimits({}, share, { upstreamLimits, operations: own }),
           }),
         report: (report) => reports.push(report),
       },
@@ -215,6 +217,65 @@ describe('a refusal that no choice would have prevented', () => {
     const gateway = instance();
     assert.equal(await refuse(gateway, previewOrder.path, orderBody()), '503 upstream_rate_limited');
     assert.deepEqual(said(reports), ['none_tighter interface']);
+  });
+});
+
+describe('under a choice that counts each endpoint, a refusal', () => {
+  const [bars, snapshotsOf, ticks] = [
+    `${getStockBars.path}?symbol=AAPL&category=US_STOCK&timespan=M1`,
+    snapshots,
+    `${listStockTicks.path}?symbol=AAPL&category=US_STOCK&count=1`,
+  ];
+
+  test('of one endpoint, again and again, costs callers of others no read', async () => {
+    const { world, instance, times, refuse } = createWorld({ limits: 'published' });
+    const instances = [instance(), instance(), instance()];
+    const answers: string[] = [];
+    for (let minute = 0; minute < 10; minute++) {
+      await refuse(instances[minute % 3]!, bars);
+      for (let read = 0; read < 30; read++) {
+        answers.push(await times(instances[read % 3]!, 1, snapshotsOf));
+        world.now += 2100;
+      }
+    }
+    assert.deepEqual(
+      answers.filter((status) => status !== '200'),
+      [],
+    );
+  });
+
+  test('of that endpoint pauses it for all instances, and one of another endpoint meanwhile pauses all', async () => {
+    const { world, instance, times, refuse } = createWorld({ limits: 'published' });
+    // The instance of another function does not know the endpoint that is refused first.
+    const [one, another, ofOthers] = [instance(), instance(), instance([getStockSnapshots, listStockTicks])];
+    await refuse(one, bars);
+    world.now += 3000;
+    assert.equal(await times(another, 1, bars), '429');
+    assert.equal(await times(another, 1, ticks), '200');
+    assert.equal(await refuse(ofOthers, snapshotsOf), '503 upstream_rate_limited');
+    const before = world.sent;
+    for (const gateway of [one, another, instance()])
+      for (const target of [bars, ticks, snapshotsOf])
+        assert.equal(await times(gateway, 1, target), '429', target);
+    assert.equal(await times(ofOthers, 1, ticks), '429');
+    assert.equal(world.sent, before);
+    world.now += 63_000;
+    for (const target of [bars, ticks, snapshotsOf])
+      assert.equal(await times(another, 1, target), '200', target);
+  });
+
+  test('of everything that the upstream gets costs two requests in each window, however many endpoints are in use', async () => {
+    const { world, instance, times } = createWorld({ limits: 'published' });
+    const gateways = [instance(), instance()];
+    world.refuses = true;
+    for (let window = 1; window <= 5; window++) {
+      for (let second = 0; second < 60; second++) {
+        for (const target of [bars, ticks, snapshotsOf]) await times(gateways[second % 2]!, 1, target);
+        world.now += 1000;
+      }
+      assert.ok(world.sent <= 2 * window, `${world.sent} in ${window}`);
+      world.now += 4000;
+    }
   });
 });
 
