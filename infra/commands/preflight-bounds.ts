@@ -1,7 +1,7 @@
 /** What bounds the phones of one stage in one account, and what raises each bound. */
 
 import { appPlan, limits, listStockBars, type UsagePlan } from '../../lib/catalogue/index.ts';
-import { maxRecordsOf } from '../../lib/catalogue/validation.ts';
+import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
 import { takesKey } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';

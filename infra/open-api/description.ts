@@ -4,7 +4,7 @@ import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { limits, type Note, type Operation } from '../../lib/catalogue/index.ts';
 import { scopeOf } from '../../lib/catalogue/scopes.ts';
-import { maxRecordsOf } from '../../lib/catalogue/validation.ts';
+import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { journalInProse } from './journaled.ts';
 
 /** What a person who calls the operation has to know, and what explains it. */

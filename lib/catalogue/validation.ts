@@ -1,7 +1,6 @@
 /** Checks a query and a body against their operation, for every request that arrives as text. */
 
 import { type GenericSchema, safeParse } from 'valibot';
-import { maxAnswerBytes } from '../upstream/channel-bound.ts';
 import { type FaultWords, faultOf, type PlaceFault, shorten, unsignable } from './faults.ts';
 import { freeParameterFault, maxFreeName, maxFreeParameters, maxFreeValue } from './free-parameters.ts';
 import type { Operation } from './operation.ts';
@@ -157,27 +156,6 @@ export function entriesLengthFault(
   if (count * bytes <= maxEntriesBytes) return undefined;
   const max = Math.floor(maxEntriesBytes / count);
   return { code: 'payload_too_large', detail: `A body of ${id} with ${count} orders may have ${max} bytes.` };
-}
-
-/** Records that one answer has room for. */
-export const maxRecordsOf = ({ recordBytes = 1 }: Operation, maxBytes: number = maxAnswerBytes): number =>
-  Math.floor(maxBytes / recordBytes);
-
-/** Why one answer of `maxBytes` has no room for the records that a valid request asks for. */
-export function recordsFault(
-  operation: Operation,
-  { symbols, count = 200 }: Readonly<Record<string, unknown>>,
-  maxBytes?: number,
-): RequestFault | undefined {
-  const names = String(symbols).split(',').length;
-  const max = maxRecordsOf(operation, maxBytes);
-  if (!operation.recordBytes || names * Number(count) <= max) return undefined;
-  return {
-    ...(operation.body ? { in: 'body', name: '/count' } : { in: 'query', name: 'count' }),
-    detail: `${names} symbols with ${count} records each are ${names * Number(count)}, and one answer has room for ${max}: send several requests, with fewer symbols or a smaller count`,
-    allowed: `at most ${Math.floor(max / names)} for each of ${names} symbols`,
-    received: `${count}`,
-  };
 }
 
 const maxFaults = 20;

@@ -11,9 +11,9 @@ import {
   checkQuery,
   entriesLengthFault,
   isLongBody,
-  recordsFault,
 } from '../catalogue/validation.ts';
 import { type Fault, faultsInWords, type Refusal } from '../problem.ts';
+import { maxAnswerBytes } from '../upstream/channel-bound.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
 
@@ -73,6 +73,28 @@ const invalid = (errors: readonly Fault[]): Refusal => ({
   detail: faultsInWords(errors),
   errors,
 });
+
+/** Records that one answer has room for. */
+export const maxRecordsOf = ({ recordBytes = 1 }: Operation, maxBytes: number = maxAnswerBytes): number =>
+  Math.floor(maxBytes / recordBytes);
+
+/** Why one answer of `maxBytes` has no room for the records that a valid request asks for. */
+export function recordsFault(
+  operation: Operation,
+  { symbols, count = 200 }: Readonly<Record<string, unknown>>,
+  maxBytes?: number,
+): Fault | undefined {
+  if (!operation.recordBytes) return undefined;
+  const names = String(symbols).split(',').length;
+  const max = maxRecordsOf(operation, maxBytes);
+  if (names * Number(count) <= max) return undefined;
+  return {
+    ...(operation.body ? { in: 'body', name: '/count' } : { in: 'query', name: 'count' }),
+    detail: `${names} symbols with ${count} records each are ${names * Number(count)}, and one answer has room for ${max}: send several requests, with fewer symbols or a smaller count`,
+    allowed: `at most ${Math.floor(max / names)} for each of ${names} symbols`,
+    received: `${count}`,
+  };
+}
 
 /** An order stands in the body: what a query says of it could be what the upstream takes. */
 function membersBeside(operation: Operation, query: SentParts['query']): readonly Fault[] {

@@ -61,7 +61,7 @@ import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { listStockBars, listStockFootprints } from '../../lib/catalogue/index.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
-import { maxRecordsOf } from '../../lib/catalogue/validation.ts';
+import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
 import { synthesise } from '../stack/synthesise.ts';
 import { ask, credentials, startCore } from '../support/core.ts';

@@ -17,8 +17,8 @@ import {
   replaceOrder,
 } from '../../lib/catalogue/index.ts';
 import { findRoute, routesOf } from '../../lib/catalogue/routes.ts';
-import { recordsFault } from '../../lib/catalogue/validation.ts';
 import type { Gateway } from '../../lib/gateway/index.ts';
+import { recordsFault } from '../../lib/gateway/validate.ts';
 import {
   accountId,
   accountsPath,
@@ -610,6 +610,14 @@ describe('records of an answer', () => {
       `${listStockFootprints.path}?symbols=${many(16)}&category=US_STOCK&timespan=M5`,
     ])
       assert.equal((await ask(gateway, target)).status, 200, target);
+  });
+
+  test('are not counted where a request does not say how many it brings', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    const symbols = { toString: 1, valueOf: 1 };
+    const body = JSON.stringify({ account_id: accountId, client_order_id: 'a', symbols, count: symbols });
+    await ask(gateway, cancelOrder.path, { body });
+    assert.equal(simulator.received.length, 1);
   });
 
   test('a larger one is passed on by a gateway whose answers may be larger', async (t) => {
