@@ -170,7 +170,6 @@ const entries = {
     'createGrpcTransport',
     'createProxyHandler',
     'createSecretsManagerSource',
-    'fitsLambda',
     'offers',
     'orderOffers',
     'orderPorts',

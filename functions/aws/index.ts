@@ -3,7 +3,7 @@
  * functions themselves, to be started from a handler file of one's own.
  *
  * @example
- * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, canCarry: fitsLambda });
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets });
  * export const handler = createProxyHandler(gateway);
  */
 
@@ -12,7 +12,6 @@ export type { GroupHandler } from '../compose/group.ts';
 export * as offers from '../compose/offers.ts';
 export * as orderOffers from '../compose/order-offers.ts';
 export type { Composition } from '../compose/start.ts';
-export { fitsLambda } from '../events/payload.ts';
 export { createDynamoAccessStore } from './dynamo-access-store.ts';
 export { createDynamoControlAdmin } from './dynamo-control-admin.ts';
 export { createDynamoDirectoryStore } from './dynamo-directory-store.ts';

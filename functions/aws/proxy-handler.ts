@@ -15,11 +15,10 @@ export interface ProxyHandlerOptions {
 }
 
 /**
- * For proxy events of payload version 1.0. Give the gateway `canCarry: fitsLambda`, so that an answer that Lambda would
- * refuse is one of ours.
+ * For proxy events of payload version 1.0.
  *
  * @example
- * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, canCarry: fitsLambda });
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets });
  * export const handler = createProxyHandler(gateway);
  */
 export const createProxyHandler = (

@@ -29,7 +29,6 @@ export interface GatewayParts {
   readonly access: CoreOptions['access'];
   readonly cache: CacheStep | undefined;
   readonly orders: CoreOptions['orders'];
-  readonly canCarry: CoreOptions['canCarry'];
 }
 
 export function composeGateway(

@@ -8,7 +8,6 @@ import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
 import { refusalResponse } from '../../lib/gateway/render.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
 import { withCors } from '../events/cors.ts';
-import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
 import { requestEntry } from '../log/log.ts';
 import { type OrderChecks, readGatewaySettings } from '../settings/environment.ts';
@@ -76,7 +75,6 @@ export function composeOffer<Ports extends GatewayPorts>(
       journalTable !== undefined && identity
         ? orders?.(settings, ports, { journalTable, identity, lookUps, secrets })
         : undefined,
-    canCarry: fitsLambda,
   });
 }
 

@@ -38,7 +38,6 @@ export function composeOrderReads(
     secrets,
     access: 'single-user',
     orders: undefined,
-    canCarry: undefined,
   });
   return createGatewayOrderReads(every<GatewayOrderReadsOptions>({ gateway, clock, sleep, maxWaitMs }));
 }
@@ -59,5 +58,4 @@ export const composeOrderChanges = (
     // A change ends what is shared of its account.
     cache: composeResponses(settings, ports),
     orders,
-    canCarry: undefined,
   });

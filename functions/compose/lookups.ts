@@ -44,7 +44,6 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
     access,
     cache: composeQuotes(symbolListing, own, ports),
     orders: undefined,
-    canCarry: undefined,
   });
   const ages = own.cache?.tuning;
   const report = createLookupMetrics(log, { functionName, clock });

@@ -52,7 +52,6 @@ export function composeMarketStream(
       access: 'single-user',
       cache: undefined,
       orders: undefined,
-      canCarry: undefined,
     });
     return {
       appKey,

@@ -89,7 +89,6 @@ export function createCore(options: CoreOptions): Gateway {
     paths: options.upstreamPaths ?? {},
     send: options.send ?? createFetchSend(),
     maxAnswerBytes: options.maxAnswerBytes,
-    canCarry: options.canCarry ?? (() => true),
     afterRateLimit: options.afterRateLimit,
     breaker: options.breaker ?? createCircuitBreaker({ clock, random }),
     random,

@@ -59,10 +59,8 @@ export interface BaseOptions {
   readonly digests?: Digests;
   /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
   readonly upstreamTimeoutMs?: number;
-  /** The largest answer that is passed on, decompressed. Default 1 MiB, and 4 MiB of account data. */
+  /** The largest answer that is passed on, decompressed. Default 1 MiB, and 2 MiB of account data. Lambda can carry 3 MB. */
   readonly maxAnswerBytes?: number;
-  /** Whether the platform can carry a body of these bytes; one that it cannot counts as too large. */
-  readonly canCarry?: (body: Uint8Array) => boolean;
   /** Reads the secret now, so that the first request finds it; a failure is left to that request. */
   readonly readSecretAhead?: boolean;
   /** How long a secret is used before it is read again. Default 5 minutes. */

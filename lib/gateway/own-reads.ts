@@ -88,7 +88,6 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
       paths: choice.upstreamPaths ?? {},
       send: choice.send ?? createFetchSend(),
       maxAnswerBytes: choice.maxAnswerBytes,
-      canCarry: () => true,
       operationLimits: choice.operationLimits ?? {},
       upstreamLimits: choice.upstreamLimits ?? 'interface',
       afterRateLimit: choice.afterRateLimit,

@@ -37,7 +37,6 @@ export interface UpstreamOptions extends LimitRules {
   /** For one attempt. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number | undefined;
-  readonly canCarry: (body: Uint8Array) => boolean;
   readonly afterRateLimit?: AfterRateLimit | undefined;
   /** Of the base URL's host. */
   readonly breaker: UpstreamBreaker;
@@ -145,12 +144,11 @@ class SignedUpstream implements Upstream {
   }
 
   async #sendAndRead(call: UpstreamCall, credential: Credential, freshConnection: boolean): Promise<Attempt> {
-    const { canCarry, clock } = this.#options;
+    const { clock } = this.#options;
     const { operation, context } = call;
     const sent = await this.#signAndSend(call, credential, freshConnection);
     if (sent.kind === 'refused') return { outcome: { ...sent, wasNotSent: true } };
-    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
-    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, {
+    const outcome = readUpstreamAnswer(operation, sent, {
       redact: credential.redact,
       holdsSecret: credential.holdsSecret,
       now: clock(),

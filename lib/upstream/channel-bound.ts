@@ -10,5 +10,5 @@ export const maxChannelMessageBytes = 1024 * 1024;
  */
 export const maxAnswerBytes = 1024 * 1024;
 
-/** The same of account data, whose size its account decides, and no caller. */
-export const maxAccountAnswerBytes = 4 * 1024 * 1024;
+/** The same of account data, whose size its account decides. Lambda carries twice that: escaping doubles no more. */
+export const maxAccountAnswerBytes = 2 * 1024 * 1024;

@@ -70,7 +70,6 @@ describe('prices in DynamoDB', needsDynamo(), () => {
       access: undefined,
       cache: composeQuotes(symbolListing, ofMarketData.settings, ports),
       orders: undefined,
-      canCarry: undefined,
     });
 
     const env = { ...common, LAST_PRICE_TABLE: cache };

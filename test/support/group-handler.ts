@@ -2,12 +2,11 @@
 
 import { createProxyHandler } from '../../functions/aws/proxy-handler.ts';
 import type { GroupHandler } from '../../functions/compose/group.ts';
-import { fitsLambda } from '../../functions/events/payload.ts';
 import { createGateway, type GatewayOptions } from '../../lib/gateway/index.ts';
 
 export type { GroupHandler };
 
 export const createGroupHandler = (options: GatewayOptions): GroupHandler =>
-  createProxyHandler(createGateway({ canCarry: fitsLambda, ...options }), {
+  createProxyHandler(createGateway(options), {
     ...(options.clock && { clock: options.clock }),
   });
