@@ -105,7 +105,7 @@ export function userCostOf({ directoryReads }: UserSituation) {
 
 /**
  * Dollars of one key whose answers are as large as they may be: for a million misses, for a million `others`, and for its worst
- * day. Others are hits, or without the cache refused by the upstream's limit after a wait.
+ * day. Others are hits, or without the cache refused by the upstream's limit, most of them at once.
  */
 export function dearestOf(
   { ratePerSecond, burst, quota }: Omit<ResolvedPlan, 'name' | 'keys'>,
@@ -118,10 +118,10 @@ export function dearestOf(
     });
   const { hitMs, missMs } = largeAnswers;
   // A unit writes a kilobyte or reads eight; two more are the lease's.
-  const kept = isShared ? maxStoredBytes / 1024 : 0;
-  const read = { readUnits: kept / 8, writeUnits: 0 };
-  const miss = each(missMs, 1, maxAnswerBytes, { readUnits: 1, writeUnits: kept + 2 });
-  const others = isShared ? each(hitMs, 0, maxAnswerBytes, read) : each(missMs, 1, 0, read);
+  const kept = maxStoredBytes / 1024;
+  const read = { readUnits: isShared ? kept / 8 : 0, writeUnits: 0 };
+  const miss = each(missMs, 1, maxAnswerBytes, isShared ? { readUnits: 1, writeUnits: kept + 2 } : read);
+  const others = isShared ? each(hitMs, 0, maxAnswerBytes, read) : each(hitMs, 1, 0, read);
   const requests = Math.min(quota?.requests ?? Number.POSITIVE_INFINITY, burst + 86_400 * ratePerSecond);
   const misses = Math.min(
     requests,
