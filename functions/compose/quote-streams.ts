@@ -5,7 +5,8 @@ import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { liveStep } from '../../lib/live/live-step.ts';
 import { createStreamShares } from '../../lib/live/stream-shares.ts';
 import { describe } from '../log/log.ts';
-import { readMaxStreams, readStreamProcesses } from '../settings/environment.ts';
+import { readMaxStreams, readWhole } from '../settings/environment.ts';
+import { followers, quoteStreams as streamsRange } from '../settings/ranges.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
 import { sharedQuotes, upstreamName } from './gateway.ts';
 import { composeOffer, group, type Offer } from './group.ts';
@@ -56,10 +57,11 @@ export const quoteStreams: Composition<StreamSettings, StreamPorts, StreamHandle
       ...(read.ok ? [] : read.faults),
       ...(read.ok && !read.settings.cache ? ['CACHE_TABLE: not set'] : []),
     ];
-    const maxStreams = readMaxStreams(env, faults);
+    const maxStreams = readMaxStreams(env, streamsRange, faults);
     const bounds = {
       perCaller: Math.min(mostPerCaller, Math.ceil(maxStreams / 10)),
-      processes: readStreamProcesses(env, faults) ?? maxStreams,
+      // Less than streams where several share one.
+      processes: readWhole(env, 'LIVE_PROCESSES', followers, faults) ?? maxStreams,
     };
     return read.ok && faults.length === 0
       ? { ok: true, settings: { ...read.settings, bounds } }

@@ -4,6 +4,7 @@ import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
+import { type Numbers, type Range, wholeNumbers } from '../../lib/catalogue/numbers.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
@@ -20,6 +21,7 @@ import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
 import { baseUrlFault } from '../../lib/upstream/base-url.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
 import { type Environment, readAuthSettings } from './auth-settings.ts';
+import * as ranges from './ranges.ts';
 import type {
   AccessSettings,
   CacheSettings,
@@ -48,9 +50,6 @@ export interface OrderChecks {
 /** One default for all, so that stacks that share a table share the limits. */
 export const defaultBucket = 'countersign';
 
-/** API Gateway waits 29 seconds in all. */
-const maxUpstreamTimeoutMs = 28_000;
-
 /**
  * @param offered operations of this function, which alone may have other paths at the upstream
  * @param checks of a function that places or replaces orders
@@ -74,10 +73,7 @@ export function readFunctionSettings(
 
   const secretId = requiredOf(env, faults)('SECRET_ID');
 
-  const timeout = env.UPSTREAM_TIMEOUT_MS;
-  const upstreamTimeoutMs = timeout ? Number(timeout) : undefined;
-  if (timeout && !(/^[1-9]\d{0,4}$/.test(timeout) && Number(timeout) <= maxUpstreamTimeoutMs))
-    faults.push(`UPSTREAM_TIMEOUT_MS: not a whole number from 1 to ${maxUpstreamTimeoutMs}`);
+  const upstreamTimeoutMs = readWhole(env, 'UPSTREAM_TIMEOUT_MS', ranges.upstreamMs, faults);
 
   const corsOrigins = readOrigins(env.CORS_ORIGINS);
   faults.push(...originsFaults(corsOrigins).map((fault) => `CORS_ORIGINS: ${fault}`));
@@ -131,17 +127,9 @@ export const requiredOf = (env: Environment, faults: string[]) => (name: string)
 };
 
 /** How many streams a function's instances hold at most. */
-export const readMaxStreams = (env: Environment, faults: string[]): number =>
-  readCount(env, 'LIVE_MAX_STREAMS', faults);
-
-/** In how many processes, where several share one. */
-export const readStreamProcesses = (env: Environment, faults: string[]): number | undefined =>
-  env.LIVE_PROCESSES === undefined ? undefined : readCount(env, 'LIVE_PROCESSES', faults);
-
-function readCount(env: Environment, name: string, faults: string[]): number {
-  const count = Number(env[name]);
-  if (!(Number.isSafeInteger(count) && count > 0)) faults.push(`${name}: not a whole number`);
-  return count;
+export function readMaxStreams(env: Environment, range: Range, faults: string[]): number {
+  requiredOf(env, faults)('LIVE_MAX_STREAMS');
+  return readWhole(env, 'LIVE_MAX_STREAMS', range, faults) ?? 0;
 }
 
 /** Both or neither: a table without its key cannot be read, and a key alone names users that nothing grants. */
@@ -170,19 +158,12 @@ function readLimiter(
   faults: string[],
 ): LimiterSettings | undefined {
   const bucket = env.LIMITER_BUCKET || defaultBucket;
-  if (!/^[\w.:-]{1,64}$/.test(bucket)) faults.push('LIMITER_BUCKET: not a name of letters, digits, - . : _');
-  const share = readNumber(env.LIMITER_SHARE, 'a number above 0, at most 1', isShare);
-  const reserve = readNumber(env.LIMITER_RESERVE, 'a number from 0 to below 1', (part) => part < 1);
-  const instances = readNumber(env.LIMITER_INSTANCES, 'a whole number from 1 to 10000', isCount);
-  for (const [name, { fault }] of Object.entries({
-    LIMITER_SHARE: share,
-    LIMITER_RESERVE: reserve,
-    LIMITER_INSTANCES: instances,
-  }))
-    if (fault) faults.push(`${name}: ${fault}`);
+  if (!ranges.bucketName.test(bucket)) faults.push('LIMITER_BUCKET: not a name of letters, digits, - . : _');
+  const share = readNumber(env, 'LIMITER_SHARE', ranges.share, faults);
+  const part = readNumber(env, 'LIMITER_RESERVE', ranges.reserve, faults);
+  const count = readWhole(env, 'LIMITER_INSTANCES', ranges.instances, faults);
   // The reserve belongs to all instances together: without their number it belongs to none.
-  if (reserve.value && !env.LIMITER_INSTANCES)
-    faults.push('LIMITER_INSTANCES: not set, but LIMITER_RESERVE is');
+  if (part && !env.LIMITER_INSTANCES) faults.push('LIMITER_INSTANCES: not set, but LIMITER_RESERVE is');
   const given = readJson(env.LIMITER_OPERATION_LIMITS);
   const { upstreamLimits, fault: choiceFault } = readUpstreamLimits(env.UPSTREAM_LIMITS);
   if (choiceFault) faults.push(`UPSTREAM_LIMITS: ${choiceFault}`);
@@ -190,13 +171,8 @@ function readLimiter(
   if (limitsFault) faults.push(`LIMITER_OPERATION_LIMITS: ${limitsFault}`);
 
   const operationLimits = limitsFault ? {} : (given as OperationLimits);
-  if (!share.fault && !reserve.fault) {
-    const narrow = nothingLeftOf(
-      limiterLimits(operationLimits, share.value, { operations, upstreamLimits }),
-      reserve.value,
-    );
-    if (narrow !== undefined) faults.push(`LIMITER_SHARE: leaves nothing of the limit ${narrow}`);
-  }
+  const narrow = nothingLeftOf(limiterLimits(operationLimits, share, { operations, upstreamLimits }), part);
+  if (narrow !== undefined) faults.push(`LIMITER_SHARE: leaves nothing of the limit ${narrow}`);
   const tableName = env.LIMITER_TABLE ?? '';
   const rules = { operationLimits, upstreamLimits };
   const counts = operations.some((operation) => limitsOf(operation, rules));
@@ -207,11 +183,10 @@ function readLimiter(
   return {
     tableName,
     bucket,
-    share: share.value ?? 1,
+    share: share ?? 1,
     operationLimits,
     upstreamLimits,
-    reserve:
-      reserve.value && instances.value ? { part: reserve.value, instances: instances.value } : undefined,
+    reserve: part && count ? { part, instances: count } : undefined,
   };
 }
 
@@ -221,19 +196,13 @@ function readCache(
   operations: readonly Operation[],
   faults: string[],
 ): CacheSettings | undefined {
-  const whole = (name: string, min: number, max: number) => {
-    const isGood = (value: number) => Number.isInteger(value) && value >= min && value <= max;
-    const { value, fault } = readNumber(env[name], `a whole number from ${min} to ${max}`, isGood);
-    if (fault) faults.push(`${name}: ${fault}`);
-    return value;
-  };
-  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, min, max }]) => {
-    const value = whole(name, min, max);
-    return value === undefined ? [] : [[figure, value * unit] as const];
+  const numbers = Object.entries(cacheNumbers).flatMap(([name, [option, unit, range]]) => {
+    const value = readWhole(env, name, range, faults);
+    return value === undefined ? [] : [[option, value * unit] as const];
   });
   const networkPrefix = {
-    ipv4: whole('CACHE_IPV4_PREFIX', 0, 32) ?? defaultNetworkPrefix.ipv4,
-    ipv6: whole('CACHE_IPV6_PREFIX', 0, 128) ?? defaultNetworkPrefix.ipv6,
+    ipv4: readWhole(env, 'CACHE_IPV4_PREFIX', ranges.ipv4Bits, faults) ?? defaultNetworkPrefix.ipv4,
+    ipv6: readWhole(env, 'CACHE_IPV6_PREFIX', ranges.ipv6Bits, faults) ?? defaultNetworkPrefix.ipv6,
   };
   const tuning: CacheTuning = Object.fromEntries(numbers);
   const { staleAfterMs, expireAfterMs } = { ...defaultSnapshotOptions, ...tuning };
@@ -247,37 +216,27 @@ function readCache(
   return { tableName, tuning, networkPrefix, hasMarketStream: stream === 'on' };
 }
 
-const cacheNumbers: Readonly<
-  Record<
-    string,
-    {
-      readonly figure: keyof CacheTuning;
-      readonly unit: number;
-      readonly min: number;
-      readonly max: number;
-    }
-  >
-> = {
-  // What is older is no longer in the store.
-  SNAPSHOTS_STALE_AFTER_SECONDS: { figure: 'staleAfterMs', unit: 1000, min: 1, max: 300 },
-  SNAPSHOTS_EXPIRE_AFTER_SECONDS: { figure: 'expireAfterMs', unit: 1000, min: 1, max: 300 },
-  CACHE_MIN_MAX_AGE_SECONDS: { figure: 'minMaxAgeMs', unit: 1000, min: 0, max: 300 },
-  CACHE_INSTANCES: { figure: 'instances', unit: 1, min: 1, max: 100_000 },
-  CACHE_REFRESHES_PER_MINUTE: { figure: 'refreshesPerMinute', unit: 1, min: 0, max: 10_000 },
+/** The option, its unit in that of the variable, and what the variable may be. */
+const cacheNumbers: Readonly<Record<string, readonly [keyof CacheTuning, unit: number, Range]>> = {
+  SNAPSHOTS_STALE_AFTER_SECONDS: ['staleAfterMs', 1000, ranges.snapshotSeconds],
+  SNAPSHOTS_EXPIRE_AFTER_SECONDS: ['expireAfterMs', 1000, ranges.snapshotSeconds],
+  CACHE_MIN_MAX_AGE_SECONDS: ['minMaxAgeMs', 1000, ranges.minMaxAgeSeconds],
+  CACHE_INSTANCES: ['instances', 1, ranges.instances],
+  CACHE_REFRESHES_PER_MINUTE: ['refreshesPerMinute', 1, ranges.refreshesPerMinute],
 };
 
-const isShare = (part: number) => part > 0 && part <= 1;
-const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= 10_000;
+/** A whole number, or undefined where none is set; what is wrong is added to the faults. */
+export const readWhole = (env: Environment, name: string, range: Range, faults: string[]) =>
+  readNumber(env, name, wholeNumbers(range), faults);
 
-/** Written plainly: `Number` would take much more. */
-function readNumber(
-  text: string | undefined,
-  what: string,
-  isGood: (value: number) => boolean,
-): { readonly value?: number; readonly fault?: string } {
-  if (!text) return {};
+/** Takes numbers as the stack writes them, with an exponent if they are small: `Number` would take much more. */
+function readNumber(env: Environment, name: string, { words, has }: Numbers, faults: string[]) {
+  const text = env[name];
+  if (!text) return undefined;
   const value = Number(text);
-  return /^\d{1,6}(\.\d{1,20})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
+  if (String(value) === text && has(value)) return value;
+  faults.push(`${name}: not ${words}`);
+  return undefined;
 }
 
 /** A preset's name, or figures as JSON. Default the interface's own figures. */

@@ -4,7 +4,8 @@ import { exposedOperations } from '../../lib/catalogue/exposure.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Group, openable } from '../../lib/catalogue/index.ts';
 import { isSentOn, type Operation } from '../../lib/catalogue/operation.ts';
-import { type Environment, type Read, readGatewaySettings, requiredOf } from './environment.ts';
+import { type Environment, type Read, readGatewaySettings, readWhole, requiredOf } from './environment.ts';
+import { lookupInstances, minQueueConcurrency } from './ranges.ts';
 import type { LookupQueueSettings, LookupSettings } from './settings.ts';
 
 /** @param catalogue every operation that a deployer can open */
@@ -27,9 +28,7 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   const groups = required('LOOKUP_GROUPS').split(',').filter(Boolean);
   if (groups.some((group) => !openable.includes(group as Group)))
     faults.push(`LOOKUP_GROUPS: takes ${openable.join(', ')}`);
-  const instances = Number(env.LOOKUP_INSTANCES || '2');
-  if (!(Number.isInteger(instances) && instances >= 1 && instances <= 1000))
-    faults.push('LOOKUP_INSTANCES: not a whole number from 1 to 1000');
+  const instances = readWhole(env, 'LOOKUP_INSTANCES', lookupInstances, faults) ?? minQueueConcurrency;
   const operations = readsOf(catalogue, groups as Group[]);
   // Every sender to the other queue could name a source that has been granted accounts.
   if (queues && !queues.busQueueUrl && operations.some(({ group }) => isAccountData(group)))

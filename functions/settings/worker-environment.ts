@@ -9,9 +9,11 @@ import {
   type Environment,
   type Read,
   readFunctionSettings,
+  readWhole,
   requiredOf,
   unusedReserve,
 } from './environment.ts';
+import { compareMinutes, marketStreamSessions, usualCompareMinutes, usualSessions } from './ranges.ts';
 import type {
   FunctionSettings,
   MarketStreamSettings,
@@ -101,11 +103,9 @@ export const readMarketStreamSettings = (env: Environment): Read<MarketStreamSet
     const url = required('MARKET_STREAM_URL');
     const urlFault = url ? marketStreamUrlFault(url) : undefined;
     if (urlFault) faults.push(`MARKET_STREAM_URL: ${urlFault}`);
-    const sessions = env.MARKET_STREAM_SESSIONS || '4';
-    if (!/^[1-4]$/.test(sessions)) faults.push('MARKET_STREAM_SESSIONS: not a whole number from 1 to 4');
     return {
       url,
-      sessions: Number(sessions),
+      sessions: readWhole(env, 'MARKET_STREAM_SESSIONS', marketStreamSessions, faults) ?? usualSessions,
       tableName: required('CACHE_TABLE'),
       function: holderSettings(env, subscriptionOperations, faults),
     };
@@ -116,15 +116,13 @@ export const readTradeEventsSettings = (env: Environment): Read<TradeEventsSetti
     const url = required('TRADE_EVENTS_URL');
     const urlFault = url ? eventsUrlFault(url) : undefined;
     if (urlFault) faults.push(`TRADE_EVENTS_URL: ${urlFault}`);
-    const minutes = env.TRADE_EVENTS_COMPARE_EVERY_MINUTES || '5';
-    if (!/^[1-9]\d?$/.test(minutes) || Number(minutes) > 60)
-      faults.push('TRADE_EVENTS_COMPARE_EVERY_MINUTES: not a whole number from 1 to 60');
+    const minutes = readWhole(env, 'TRADE_EVENTS_COMPARE_EVERY_MINUTES', compareMinutes, faults);
     return {
       url,
       tableName: required('TRADE_EVENTS_TABLE'),
       busName: required('TRADE_EVENTS_BUS'),
       identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
-      compareEveryMs: 60_000 * Number(minutes),
+      compareEveryMs: 60_000 * (minutes ?? usualCompareMinutes),
       historyTable: env.TRADE_EVENTS_HISTORY_TABLE || undefined,
       function: holderSettings(env, orderReadOperations, faults),
     };

@@ -14,6 +14,8 @@ import {
   type RequestLimit,
   type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
+import { limitRequests } from '../../lib/catalogue/limits.ts';
+import { isIn } from '../../lib/catalogue/numbers.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
@@ -260,9 +262,9 @@ const usersSchema = v.pipe(
 function readMarketDataLimit(text: string, otherUpstream: boolean): LocalSettings['marketDataLimit'] {
   if (otherUpstream)
     throw new StartError('MARKET_DATA_LIMIT is for the simulator: UPSTREAM_BASE_URL is set.');
-  if (!/^\d{1,9}$/.test(text) || Number(text) < 2)
+  if (!/^\d{1,9}$/.test(text) || !isIn([2, limitRequests[1]], Number(text)))
     throw new StartError(
-      `MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ${JSON.stringify(text)}.`,
+      `MARKET_DATA_LIMIT must be a number of requests a minute from 2 to ${limitRequests[1]}, not ${JSON.stringify(text)}.`,
     );
   return { requests: Number(text), perSeconds: 60 };
 }

@@ -1,6 +1,7 @@
 /** What a deployer may configure of the managed instances that hold streams of quotes. */
 
 import * as v from 'valibot';
+import { followers, maxFollowers, maxStreamsPerProcess } from '../../functions/settings/ranges.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { matching, whole } from './schema-parts.ts';
 
@@ -40,14 +41,11 @@ const timeOfDay = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'takes a time of the day
 export const capacitySchema = v.strictObject({
   subnets: ids('subnet', 'subnets', 16),
   securityGroups: ids('sg', 'security groups', 5),
-  streamsPerEnvironment: v.optional(whole(1, 1600), 64),
-  atRest: v.optional(whole(1, 300), 3),
+  streamsPerEnvironment: v.optional(whole(1, maxStreamsPerProcess), 64),
+  atRest: v.optional(whole(...followers), 3),
   from: v.optional(timeOfDay, '09:00'),
   to: v.optional(timeOfDay, '16:15'),
 });
-
-/** Processes that may follow the cache: one key of its table carries no more of them beside those who refresh. */
-export const mostFollowers = 300;
 
 /** @param mistakes takes a sentence for what cannot work, or costs more than streams without it */
 export function resolveCapacity(
@@ -57,9 +55,9 @@ export function resolveCapacity(
 ): ResolvedCapacity {
   const { streamsPerEnvironment, atRest, from, to } = capacity;
   const environments = Math.ceil(maxStreams / streamsPerEnvironment);
-  if (environments > mostFollowers)
+  if (environments > maxFollowers)
     mistakes.add(
-      `live.maxStreams ${maxStreams} takes ${environments} environments of ${streamsPerEnvironment} streams, and ${mostFollowers} may follow the cache: set at most ${mostFollowers * streamsPerEnvironment}.`,
+      `live.maxStreams ${maxStreams} takes ${environments} environments of ${streamsPerEnvironment} streams, and ${maxFollowers} may follow the cache: set at most ${maxFollowers * streamsPerEnvironment}.`,
     );
   if (environments < atRest)
     mistakes.add(

@@ -391,7 +391,7 @@ export class Countersign extends Construct {
 }
 
 /** With all that is wrong in one error. */
-function resolvedFor(
+export function resolvedFor(
   config: CountersignConfig,
   region: string,
   operations: readonly Operation[],

@@ -1,6 +1,7 @@
 /** What a deployer may configure of streams. */
 
 import * as v from 'valibot';
+import { maxFollowers, orderStreams, quoteStreams } from '../../functions/settings/ranges.ts';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import type { Group } from '../../lib/catalogue/groups.ts';
 import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
@@ -10,7 +11,6 @@ import {
   type CapacityConfig,
   capacityInWords,
   capacitySchema,
-  mostFollowers,
   type ResolvedCapacity,
   resolveCapacity,
 } from './capacity-config.ts';
@@ -48,8 +48,8 @@ export interface ResolvedLive {
 export const mostStreamSeconds = 900;
 
 export const liveSchema = v.strictObject({
-  maxStreams: v.optional(whole(1, 480_000)),
-  maxOrderStreams: v.optional(whole(1, 300)),
+  maxStreams: v.optional(whole(...quoteStreams)),
+  maxOrderStreams: v.optional(whole(...orderStreams)),
   streamSeconds: v.optional(whole(60, mostStreamSeconds), mostStreamSeconds),
   capacity: v.optional(capacitySchema),
 });
@@ -82,9 +82,9 @@ export function resolveLive(
     mistakes.add(
       'live.maxOrderStreams needs tradeEvents and groups.orders, whose events streams tell: open both, or leave out live.maxOrderStreams.',
     );
-  if (!managed && maxStreams !== undefined && maxStreams > mostFollowers)
+  if (!managed && maxStreams !== undefined && maxStreams > maxFollowers)
     mistakes.add(
-      `live.maxStreams takes a whole number from 1 to ${mostFollowers} without live.capacity: each stream has an instance of its own.`,
+      `live.maxStreams takes a whole number from 1 to ${maxFollowers} without live.capacity: each stream has an instance of its own.`,
     );
   if (managed && maxStreams === undefined && maxOrderStreams !== undefined)
     mistakes.add('live.capacity needs live.maxStreams: it holds streams of quotes.');

@@ -1,6 +1,7 @@
 /** Lookups by event: what a deployer may configure of them, and what does not go together with account data. */
 
 import * as v from 'valibot';
+import { maxQueueConcurrency, minQueueConcurrency } from '../../functions/settings/ranges.ts';
 import { openable } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import type { Mistakes } from '../mistakes.ts';
@@ -23,9 +24,8 @@ export const eventsSchema = v.pipe(
         v.minLength(1, 'takes at least one group'),
       ),
     ),
-    // Lambda takes no less than 2 for a queue.
-    concurrency: v.optional(whole(2, 1000), 2),
-    reservedConcurrency: v.optional(whole(2, 1000)),
+    concurrency: v.optional(whole(minQueueConcurrency, maxQueueConcurrency), minQueueConcurrency),
+    reservedConcurrency: v.optional(whole(minQueueConcurrency + 1, 1000)),
     // A day less than requests are remembered: what is replayed later would be answered a second time.
     archiveDays: v.optional(whole(1, 14)),
     alarmTopic: v.optional(topicArn),

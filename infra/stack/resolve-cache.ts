@@ -1,32 +1,33 @@
 /** What may be configured of the cache. */
 
 import * as v from 'valibot';
+import * as ranges from '../../functions/settings/ranges.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { defined } from '../defined.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 import { whole } from './schema-parts.ts';
 
-/** The refresh log goes back no further. */
-const maxSeconds = 300;
-
 const parts = v.strictObject({
   snapshots: v.optional(
     v.strictObject({
-      staleAfterSeconds: v.optional(whole(1, maxSeconds)),
-      expireAfterSeconds: v.optional(whole(1, maxSeconds)),
+      staleAfterSeconds: v.optional(whole(...ranges.snapshotSeconds)),
+      expireAfterSeconds: v.optional(whole(...ranges.snapshotSeconds)),
     }),
     {},
   ),
   clients: v.optional(
     v.strictObject({
-      minMaxAgeSeconds: v.optional(whole(0, maxSeconds)),
-      refreshesPerMinute: v.optional(whole(0, 300)),
+      minMaxAgeSeconds: v.optional(whole(...ranges.minMaxAgeSeconds)),
+      refreshesPerMinute: v.optional(whole(...ranges.refreshesPerMinute)),
     }),
     {},
   ),
-  instances: v.optional(whole(1, 100_000)),
+  instances: v.optional(whole(...ranges.instances)),
   networkPrefix: v.optional(
-    v.strictObject({ ipv4: v.optional(whole(0, 32)), ipv6: v.optional(whole(0, 128)) }),
+    v.strictObject({
+      ipv4: v.optional(whole(...ranges.ipv4Bits)),
+      ipv6: v.optional(whole(...ranges.ipv6Bits)),
+    }),
   ),
 });
 

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { originFault } from '../../functions/events/cors.ts';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { maxUpstreamSeconds } from '../../functions/settings/ranges.ts';
 import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
@@ -90,7 +91,7 @@ export const config = v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
     limits: upstreamLimitsSchema,
     paths: v.optional(v.record(v.string(), v.string('takes a path')), {}),
-    timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 10),
+    timeoutSeconds: v.optional(whole(1, maxUpstreamSeconds), 10),
     allowLoopback: v.optional(yesOrNo, false),
   }),
   groups: v.optional(

@@ -39,7 +39,7 @@ const reservations = v.lazy((given) =>
 );
 
 export const functionsSchema = v.strictObject({
-  timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 25),
+  timeoutSeconds: v.optional(whole(3, integrationTimeoutSeconds - 1), 25),
   memoryMiB: v.optional(whole(128, 10_240), 512),
   reservedConcurrency: v.optional(reservations, {}),
   rollout: v.optional(rolloutSchema, 'all-at-once'),

@@ -1,11 +1,14 @@
 /** What may be configured of the limiter, and checks that concern several properties. */
 
 import * as v from 'valibot';
+import * as ranges from '../../functions/settings/ranges.ts';
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
+import { limitRequests, limitSeconds } from '../../lib/catalogue/limits.ts';
 import {
   type EndpointsOptions,
   isFor,
   limiterLimits,
+  limitName,
   nothingLeftOf,
   type OperationLimit,
   operationLimitsFault,
@@ -13,25 +16,22 @@ import {
 import { defined } from '../defined.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { NarrowLimit, ResolvedConfig } from './config.ts';
-import { matching, topicArn, whole } from './schema-parts.ts';
-
-const between = (message: string, isGood: (value: number) => boolean) =>
-  v.pipe(v.number(message), v.check(isGood, message));
+import { matching, number, topicArn, whole } from './schema-parts.ts';
 
 const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
 const tableFault = 'takes the name or the ARN of a DynamoDB table';
 const limitNameFault = 'takes a name of 1 to 32 lower-case letters, digits and -, beginning with a letter';
 
 export const limiterSchema = v.strictObject({
-  share: v.optional(between('takes a number above 0, at most 1', (part) => part > 0 && part <= 1)),
-  instances: v.optional(whole(1, 10_000)),
-  reserve: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
+  share: v.optional(number(ranges.share)),
+  instances: v.optional(whole(...ranges.instances)),
+  reserve: v.optional(number(ranges.reserve)),
   operationLimits: v.optional(
     v.record(
-      matching(/^[a-z][a-z0-9-]{0,31}$/, limitNameFault),
+      matching(limitName, limitNameFault),
       v.strictObject({
-        requests: whole(1, 1_000_000),
-        perSeconds: whole(1, 3600),
+        requests: whole(...limitRequests),
+        perSeconds: whole(...limitSeconds),
         for: v.pipe(
           v.array(v.string('takes ids of operations and groups'), 'takes ids of operations and groups'),
           v.minLength(1, 'takes at least one operation or group'),
@@ -43,7 +43,7 @@ export const limiterSchema = v.strictObject({
   table: v.optional(
     matching(/^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[\w.-]{3,255}$/, tableFault),
   ),
-  bucket: v.optional(matching(/^[\w.:-]{1,64}$/, bucketFault)),
+  bucket: v.optional(matching(ranges.bucketName, bucketFault)),
   alarmTopic: v.optional(topicArn),
 });
 

@@ -3,17 +3,13 @@
 import * as v from 'valibot';
 import { planOfTier, planTiers } from '../../lib/catalogue/index.ts';
 import type { ResolvedPlan } from './config.ts';
-import { name, oneOf, whole } from './schema-parts.ts';
+import { name, number, oneOf, whole } from './schema-parts.ts';
 
 const plan = v.pipe(
   v.strictObject({
     tier: v.optional(oneOf(...planTiers)),
     ratePerSecond: v.optional(
-      v.pipe(
-        v.number('takes a number above 0'),
-        v.finite('takes a number above 0'),
-        v.gtValue(0, 'takes a number above 0'),
-      ),
+      number({ words: 'a number above 0', has: (rate) => Number.isFinite(rate) && rate > 0 }),
     ),
     burst: v.optional(whole(1, 1_000_000)),
     quota: v.optional(

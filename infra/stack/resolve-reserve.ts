@@ -45,6 +45,10 @@ export function resolveReserve(
       `limiter.instances ${given} is less than the ${own} that this stack alone reserves.`,
     );
   const instances = given ?? own;
+  if (instances === 0)
+    throw new ConfigError(
+      'limiter.reserve is divided by functions that count against a limit, and none is open: leave it out.',
+    );
   if (drawing.length > 0) mustBeDivisible(limiter, reserve, instances, endpoints);
   return { ...limiter, instances };
 }

@@ -1,6 +1,7 @@
 /** What several parts of the configuration's schema are made of; each message completes a sentence of the error. */
 
 import * as v from 'valibot';
+import { type Numbers, wholeNumbers } from '../../lib/catalogue/numbers.ts';
 
 export { ConfigError } from './config-error.ts';
 
@@ -14,9 +15,12 @@ export const matching = (pattern: RegExp, fault: string) => v.pipe(v.string(faul
 export const yesOrNo = v.boolean('takes true or false');
 
 export const whole = (min: number, max: number) => {
-  const message = `takes a whole number from ${min} to ${max}`;
+  const message = `takes ${wholeNumbers([min, max]).words}`;
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 };
+
+export const number = ({ words, has }: Numbers) =>
+  v.pipe(v.number(`takes ${words}`), v.check(has, `takes ${words}`));
 
 /** Only lower-case letters and digits, because names become parts of CloudFormation's ids. */
 const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';

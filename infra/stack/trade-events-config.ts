@@ -4,6 +4,7 @@
  */
 
 import * as v from 'valibot';
+import { compareMinutes, usualCompareMinutes } from '../../functions/settings/ranges.ts';
 import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { ConfigError, matching, topicArn, whole } from './schema-parts.ts';
 
@@ -36,8 +37,7 @@ const endpointFault = 'takes a host name, with or without a port, such as events
 
 export const tradeEventsSchema = v.strictObject({
   endpoint: v.optional(matching(/^([\w.-]{1,253}|\[[\da-f:]+\])(:\d{1,5})?$/i, endpointFault)),
-  // A stream that is mute for an hour is no longer of use to a trading app.
-  compareEveryMinutes: v.optional(whole(1, 60), 5),
+  compareEveryMinutes: v.optional(whole(...compareMinutes), usualCompareMinutes),
   alarmTopic: v.optional(topicArn),
 });
 

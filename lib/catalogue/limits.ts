@@ -1,5 +1,7 @@
 /** The upstream's request limits. Plans, limiter and simulator read them here. */
 
+import { isIn, type Range } from './numbers.ts';
+
 export interface RequestLimit {
   readonly title: string;
   /** How many requests may arrive in any window of `perSeconds`. */
@@ -171,11 +173,17 @@ export function upstreamLimitsFault(given: unknown): string | undefined {
   for (const [kind, figures] of Object.entries(given as Record<string, Partial<RequestLimit> | null>)) {
     if (!(endpointKinds as readonly string[]).includes(kind))
       return `${JSON.stringify(kind)} is none of ${endpointKinds.join(', ')}`;
-    if (!isWhole(figures?.requests, 1_000_000) || !isWhole(figures?.perSeconds, 3600))
-      return `${kind} needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers`;
+    const fault = figuresFault(figures);
+    if (fault) return `${kind} ${fault}`;
   }
   return undefined;
 }
 
-const isWhole = (value: unknown, max: number) =>
-  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max;
+export const limitRequests: Range = [1, 1_000_000];
+export const limitSeconds: Range = [1, 3600];
+
+/** What is wrong with the figures of a limit from outside, in words. */
+export const figuresFault = (figures: Partial<Figures> | null): string | undefined =>
+  isIn(limitRequests, figures?.requests) && isIn(limitSeconds, figures?.perSeconds)
+    ? undefined
+    : 'needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers';

@@ -7,6 +7,7 @@ import type { Group } from '../catalogue/groups.ts';
 import {
   endpointCounterOf,
   endpointLimitsOf,
+  figuresFault,
   type LimitName,
   limits,
   tighterLimits,
@@ -156,8 +157,8 @@ export const isFor = (
   { id, group, legacyOf }: Pick<Operation, 'id' | 'group' | 'legacyOf'>,
 ): boolean => [id, group, legacyOf].some((one) => one !== undefined && named.includes(one));
 
-const isWhole = (value: unknown, max: number) =>
-  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max;
+/** Of a limit that a deployer configures. */
+export const limitName = /^[a-z][a-z0-9-]{0,31}$/;
 
 /**
  * @param given limits from outside
@@ -176,12 +177,12 @@ export function operationLimitsFault(
 ): string | undefined {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'not an object of limits';
   for (const [name, limit] of Object.entries(given as Record<string, Partial<OperationLimit> | null>)) {
-    if (!/^[a-z][a-z0-9-]{0,31}$/.test(name))
+    if (!limitName.test(name))
       return 'a limit’s name has 1 to 32 lower-case letters, digits and -, beginning with a letter';
     if (Object.hasOwn(limits, name)) return `${name} is the upstream’s own limit`;
     if (name === callers) return `${name} is the callers’ part of a limit of the upstream`;
-    if (!isWhole(limit?.requests, 1_000_000) || !isWhole(limit?.perSeconds, 3600))
-      return `${name} needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers`;
+    const fault = figuresFault(limit);
+    if (fault) return `${name} ${fault}`;
     const { for: named, within } = limit as Partial<OperationLimit>;
     if (!Array.isArray(named) || named.length === 0 || named.some((one) => typeof one !== 'string'))
       return `${name} needs a list of operations and groups that it is for`;

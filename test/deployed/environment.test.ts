@@ -160,7 +160,7 @@ test('each wrong variable of the limiter is one fault', () => {
     LIMITER_BUCKET: ['a b', 'a#b', 'x'.repeat(65)],
     LIMITER_SHARE: ['0', '1.1', '-1', '1e0', 'half', '0.001'],
     LIMITER_RESERVE: ['1', '-0.1', 'some'],
-    LIMITER_INSTANCES: ['0', '1.5', '10001', 'many'],
+    LIMITER_INSTANCES: ['0', '1.5', '100001', 'many'],
     LIMITER_OPERATION_LIMITS: [
       '{',
       '[]',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
+import { quoteStreams } from '../../functions/compose/quote-streams.ts';
 import { readCanarySettings } from '../../functions/settings/canary.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
@@ -84,6 +85,7 @@ describe('it has every variable', () => {
       ...namesRead(readTradeEventsSettings),
       ...namesRead(readMarketStreamSettings),
       ...namesRead(readOrderStreamSettings),
+      ...namesRead(quoteStreams.read),
       ...namesRead(readCanarySettings),
       // No setting: `throttles-told.ts` names a metric with it.
       'SECRET_OF_METRICS',

@@ -6,6 +6,7 @@ import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { maxFollowers } from '../../functions/settings/ranges.ts';
 import {
   costOf,
   dearestOf,
@@ -56,7 +57,6 @@ import { readSettings } from '../../infra/local/settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { alarmRows } from '../../infra/stack/alarm-table.ts';
 import { authorizerResultSeconds } from '../../infra/stack/api-definition.ts';
-import { mostFollowers } from '../../infra/stack/capacity-config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { listStockBars, listStockFootprints } from '../../lib/catalogue/index.ts';
@@ -371,7 +371,7 @@ test('what the pages say of streams beside the tables', () => {
     [live, `there is room for ${managed.atRest * managed.streamsPerVCpu} streams`],
     [
       live,
-      `at most ${mostFollowers} environments. With ${managed.streamsPerVCpu} streams in each (the default of \`capacity.streamsPerEnvironment\`), that is ${number(mostFollowers * managed.streamsPerVCpu)} streams`,
+      `at most ${maxFollowers} environments. With ${managed.streamsPerVCpu} streams in each (the default of \`capacity.streamsPerEnvironment\`), that is ${number(maxFollowers * managed.streamsPerVCpu)} streams`,
     ],
   ] as const)
     assert.ok(page.replaceAll(/\s+/g, ' ').includes(said), said);

@@ -1,63 +1,7 @@
 /** A stage with everything on, synthesised: what each function may do and which variables it has, as the page says it. */
 
-import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
-import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
-import { idOf, type Policy, policiesOf, synthesise, variablesOf } from '../stack/synthesise.ts';
-
-/** Each path by its operation, so that each function has those of its own. */
-const paths = Object.fromEntries(
-  [...exposedOperations(operations, openable), ...subscriptionOperations].map(({ id }) => [
-    id,
-    `/moved/${id}`,
-  ]),
-);
-
-/** Every property that becomes a variable or a right. */
-const everythingOn: Parameters<typeof synthesise>[0] = {
-  groups: { accounts: 'jwt', orders: 'jwt', watchlists: 'jwt', screeners: 'jwt' },
-  auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
-  upstream: { baseUrl: 'https://upstream.example', limits: 'interface', paths },
-  limiter: {
-    share: 1,
-    reserve: 0.5,
-    bucket: 'team',
-    operationLimits: { placing: { requests: 1000, perSeconds: 60, for: ['placeOrder'] } },
-  },
-  functions: {
-    reservedConcurrency: {
-      accounts: 1,
-      orders: 1,
-      'order-cancels': 1,
-      'order-reads': 1,
-      watchlists: 1,
-      'market-data': 1,
-      fundamentals: 1,
-      instruments: 1,
-      screeners: 1,
-    },
-  },
-  trading: {
-    limits: { max_order_notional: '10000', max_orders_per_minute: 30 },
-    stopOnAlarms: { names: ['drawdown'], cancelOpen: true },
-  },
-  events: {
-    groups: openable.filter((group) => group !== 'watchlists'),
-    concurrency: 2,
-    reservedConcurrency: 5,
-  },
-  cors: { origins: ['https://app.example'] },
-  cache: {
-    snapshots: { staleAfterSeconds: 20, expireAfterSeconds: 200 },
-    clients: { minMaxAgeSeconds: 2, refreshesPerMinute: 10 },
-    instances: 100,
-    networkPrefix: { ipv4: 24, ipv6: 56 },
-  },
-  live: { maxStreams: 1, maxOrderStreams: 1 },
-  accessToken: {},
-  canary: {},
-  tradeEvents: {},
-  marketStream: { url: 'mqtts://quotes.example:1883' },
-};
+import { everythingOn, managed } from '../stack/everything-on.ts';
+import { idOf, type Policy, partOf, policiesOf, synthesise, variablesOf } from '../stack/synthesise.ts';
 
 /** A right of a function: one statement of one policy. */
 export interface Right {
@@ -151,6 +95,12 @@ export function wholeStage(): WholeStage {
           partitions: Object.values(Condition ?? {}).flatMap((one) => one?.['dynamodb:LeadingKeys'] ?? []),
         });
   }
+  const [, streams] = partOf('quotestreamsmanaged').only(synthesise(managed), 'AWS::Lambda::Function');
+  const ofStreams = [
+    ...(functions.get('quote-streams') ?? []),
+    ...Object.keys(variablesOf(streams.Properties)),
+  ];
+  functions.set('quote-streams', [...new Set(ofStreams)]);
   const tables = all('AWS::DynamoDB::Table').map(([id]) => withoutHash(id));
   return { functions, secretsInVariables, rights, tables };
 }

@@ -281,9 +281,9 @@ const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
     { API_KEY: 'a', OTHER_API_KEYS: keys },
     /^OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, /,
   ]),
-  ...['0', '1', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
+  ...['0', '1', '1000001', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
     { MARKET_DATA_LIMIT: limit },
-    /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ".*"\.$/,
+    /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 to 1000000, not ".*"\.$/,
   ]),
   [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
   [{ UPSTREAM_FAULTS: 'drop=2' }, /^UPSTREAM_FAULTS must be a list such as lose-first,/],

@@ -105,7 +105,7 @@ describe('several mistakes', () => {
     for (const given of [
       { upstream, groups: { orders: 'api-key' }, functions: { reservedConcurrency: { orders: 5 } } },
       { upstream, groups: { orders: 'api-key' }, auth: { issuer: 'https://i.example', clientIds: ['a'] } },
-      { upstream: { ...upstream, timeoutSeconds: 'ten' }, functions: { timeoutSeconds: 1 } },
+      { upstream: { ...upstream, timeoutSeconds: 'ten' }, functions: { timeoutSeconds: 3 } },
       {
         upstream,
         events: { concurrency: 1 },

@@ -275,7 +275,7 @@ const refused: Refusals = [
   [
     '29 seconds',
     { upstream, functions: { timeoutSeconds: 29 } },
-    /^functions\.timeoutSeconds takes a whole number from 1 to 28\.$/,
+    /^functions\.timeoutSeconds takes a whole number from 3 to 28\.$/,
   ],
   [
     'no room for two attempts',

@@ -63,7 +63,7 @@ describe('with capacity', () => {
     const most = quoteStreams.read({ ...env, LIVE_MAX_STREAMS: '480000' });
     assert.equal(most.ok && most.settings.bounds.perCaller, 1000);
     const faulty = quoteStreams.read({ ...env, LIVE_PROCESSES: 'many' });
-    assert.deepEqual(!faulty.ok && faulty.faults, ['LIVE_PROCESSES: not a whole number']);
+    assert.deepEqual(!faulty.ok && faulty.faults, ['LIVE_PROCESSES: not a whole number from 1 to 300']);
   });
 
   test('instances stand where the deployer says, and their log is the stack’s', () => {

@@ -7,6 +7,7 @@
 import type { Caller } from '../../identity/caller.ts';
 import { ageMsOf, steadyClock } from '../../kernel/age.ts';
 import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
+import { defaultSnapshotOptions } from '../snapshots/options.ts';
 import {
   createRecentRefusals,
   createResponseMemory,
@@ -136,8 +137,8 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
       sleep: sleepWithTimer,
       refusalMs: 1500,
       waitMs: 4000,
-      minMaxAgeMs: 1000,
-      refreshesPerMinute: 20,
+      minMaxAgeMs: defaultSnapshotOptions.minMaxAgeMs,
+      refreshesPerMinute: defaultSnapshotOptions.refreshesPerMinute,
       isRefusal: () => true,
       missesPerCaller: 150,
       missesPerMember: 60,

@@ -1,0 +1,333 @@
+/**
+ * What synth accepts, each function takes, and the functions take no numbers beyond. Both ends of every range that the
+ * schema of the stage has, and random stages.
+ */
+
+import assert from 'node:assert/strict';
+import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import fc from 'fast-check';
+import type { GenericSchema } from 'valibot';
+import { test } from 'vitest';
+import * as functions from '../../functions/compose/functions.ts';
+import * as offers from '../../functions/compose/offers.ts';
+import * as orderOffers from '../../functions/compose/order-offers.ts';
+import type { Environment } from '../../functions/settings/environment.ts';
+import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
+import { exampleAt } from '../../infra/stack/config-examples.ts';
+import { resolvedFor } from '../../infra/stack/countersign.ts';
+import { config as schema } from '../../infra/stack/resolve-config.ts';
+import { CountersignStack } from '../../infra/stack/stack.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import { everythingOn, managed } from './everything-on.ts';
+import { base, createApp } from './synthesise.ts';
+
+type Reader = (env: Environment) => { readonly ok: boolean; readonly faults?: readonly string[] };
+
+const lookups = functions.lookups(operations).read;
+
+/** By the construct's path. */
+const readers: Readonly<Record<string, Reader>> = {
+  'Users/Authorizer': functions.authorizer.read,
+  'OrderAudit/Auditor': functions.orderAudit.read,
+  'TradingStop/Stop': functions.tradingStop.read,
+  accounts: functions.group(offers.accounts()).read,
+  fundamentals: functions.group(offers.fundamentals()).read,
+  instruments: functions.group(offers.instruments()).read,
+  screeners: functions.group(offers.screeners()).read,
+  'market-data': functions.group(offers.marketData()).read,
+  orders: functions.group(orderOffers.orders()).read,
+  'order-cancels': functions.group(orderOffers.orderCancels()).read,
+  'order-reads': functions.group(orderOffers.orderReads()).read,
+  watchlists: functions.group(orderOffers.watchlists()).read,
+  'quote-streams': functions.quoteStreams.read,
+  'quote-streams-managed': functions.quoteStreams.read,
+  'order-streams': functions.orderStreams.read,
+  'Lookups/quote-lookup': lookups,
+  'Lookups/direct-lookup': lookups,
+  'AccessToken/access-token': functions.tokenCheck.read,
+  'Canary/canary': functions.canary.read,
+  'TradeEvents/Listener': functions.tradeEvents.read,
+  'MarketStream/Listener': functions.marketStream.read,
+  'OrderSettlement/Settlement': functions.settlement.read,
+  'MassCancels/Canceller': functions.massCancels.read,
+};
+
+/** The parts of a valibot schema that lead to others, or say what a value may be. */
+interface Walkable extends GenericSchema {
+  readonly entries?: Readonly<Record<string, Walkable>>;
+  readonly wrapped?: Walkable;
+  /** Of a record. */
+  readonly value?: Walkable;
+  /** Of a schema that is chosen by what is given. */
+  readonly getter?: (given: unknown) => Walkable;
+  readonly options?: readonly unknown[];
+  readonly literal?: unknown;
+  readonly pipe?: readonly { readonly type: string; readonly requirement?: unknown }[];
+}
+
+interface Place {
+  readonly path: readonly string[];
+  /** Of a number both ends of its range. */
+  readonly values: readonly unknown[];
+  readonly isRange: boolean;
+}
+
+const text = (length: number) => 'x'.repeat(length);
+const texts = (count: number, length: number) =>
+  Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, 'x'));
+
+/** Values of what is no range: the longest, the shortest, and how else the same can be written. */
+const samples: Readonly<Record<string, readonly unknown[]>> = {
+  'upstream.baseUrl': ['https://a:443/v3', 'http://localhost:9000'],
+  'upstream.limits': [
+    'interface',
+    'published',
+    'published-sandbox',
+    { token: { requests: 1, perSeconds: 3600 } },
+  ],
+  'upstream.paths': [{ placeOrder: '/moved' }],
+  'auth.issuer': ['https://a:443', 'http://127.0.0.1', `https://${text(248)}`],
+  'auth.jwksUri': ['https://a:443/keys', 'http://[::1]:9000/keys'],
+  'auth.audience': [text(1), text(256), texts(20, 3)],
+  'auth.clientIds': [texts(1, 256), texts(20, 3)],
+  'auth.accountsClaim': [text(256)],
+  'auth.scopes.write': [text(1)],
+  'auth.scopes.read': [text(256), texts(20, 3)],
+  'auth.scopes.trade': [text(256)],
+  'limiter.share': [1, 1 / 3, 0.999999],
+  'limiter.reserve': [0, 0.1 + 0.2, 0.999, 1e-7, 0.0000012345678901234567],
+  'limiter.operationLimits.x.for': [['orders']],
+  'limiter.table': ['shared', 'arn:aws:dynamodb:eu-central-1:123456789012:table/shared'],
+  'limiter.bucket': ['a', `${text(60)}-.:_`],
+  'tradeEvents.endpoint': ['events.example:443', '[::1]', 'events.example:65535'],
+  'trading.limits': ['none', { max_orders_per_minute: 1 }],
+  'trading.orderMembers': [[], ['a'], texts(20, 40).map((one) => `a${one}`.slice(0, 40))],
+  'marketStream.url': ['wss://quotes.example:443/mqtt', 'mqtt://127.0.0.1'],
+  'cors.origins': [['*'], ['https://a', 'capacitor://localhost', 'http://[::1]:65535']],
+  'events.groups': [['market-data'], ['orders', 'market-data']],
+  'canary.symbol': ['A', 'BRK.B'],
+};
+
+/** No variable of a function depends on them: on times of Lambda, on names and ARNs, and on what is beside the functions. */
+const besides =
+  /^(domain|logs|plans|throttle|live\.capacity|accessToken|dashboard|alarm\w*|marketDataUse|stageName|onRemoval|\w+Key|existingSecret)\b|Topic$|Arn$|rollout$|archiveDays$|^trading\.stopOnAlarms\.names$/;
+
+function placesIn(part: Walkable, path: readonly string[] = []): readonly Place[] {
+  const { entries, wrapped, value, getter, options, literal, pipe = [] } = part;
+  if (wrapped) return placesIn(wrapped, path);
+  if (part.type === 'lazy' && getter)
+    return [0, 'x', {}, []].flatMap((given) => placesIn(getter(given), path));
+  const known = samples[path.join('.')];
+  if (known) return [{ path, isRange: false, values: known }];
+  if (part.type === 'record' && value) return placesIn(value, [...path, 'x']);
+  if (entries) return Object.entries(entries).flatMap(([name, one]) => placesIn(one, [...path, name]));
+  const ends = pipe
+    .filter(({ type }) => /^(min|max)_value$/.test(type))
+    .map(({ requirement }) => requirement);
+  const isRange = ends.length === 2;
+  const all = part.type === 'boolean' ? [true, false] : part.type === 'literal' ? [literal] : options;
+  return [{ path, isRange, values: isRange ? ends : (all ?? []) }];
+}
+
+const places = placesIn(schema as unknown as Walkable).filter(
+  ({ path }) => !besides.test(path.join('.')) || path.join('.') === 'live.capacity.streamsPerEnvironment',
+);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @param around what an object begins with that is not there yet */
+function withValue(
+  given: unknown,
+  { path, value }: Change,
+  around: (path: readonly string[]) => object,
+  at = 0,
+): unknown {
+  const name = path[at];
+  if (name === undefined) return value;
+  const object = isObject(given) ? given : { ...around(path.slice(0, at)) };
+  const member = (object as Readonly<Record<string, unknown>>)[name];
+  return { ...object, [name]: withValue(member, { path, value }, around, at + 1) };
+}
+
+const valueAt = (given: unknown, path: readonly string[]) =>
+  path.reduce((one, name) => (isObject(one) ? one[name] : undefined), given);
+
+function isAccepted(given: CountersignConfig): boolean {
+  try {
+    resolvedFor(given, 'eu-central-1', operations);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return false;
+  }
+}
+
+/** As far as synth accepts them. */
+const withChanges = (start: CountersignConfig, wanted: readonly Change[]) =>
+  wanted.reduce((given, change) => {
+    const changed = [() => ({}), exampleAt].map((around) =>
+      withValue(given, change, (at) => around(at) ?? {}),
+    );
+    return (changed as CountersignConfig[]).find(isAccepted) ?? given;
+  }, start);
+
+interface Change {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+const closed = Object.fromEntries(
+  ['market-data', 'instruments', 'fundamentals', 'screeners'].map((group) => [group, 'closed']),
+);
+const wide = { requests: 1_000_000, perSeconds: 1, for: ['placeOrder'] };
+
+const starts: readonly CountersignConfig[] = [
+  everythingOn,
+  managed,
+  // As many instances as can be reserved.
+  {
+    ...everythingOn,
+    upstream: { ...base.upstream, limits: 'published' as const },
+    limiter: { reserve: 0.5, operationLimits: { wide } },
+    live: { maxStreams: 300, maxOrderStreams: 1 },
+  },
+  // None is reserved, and the upstream is an emulator.
+  {
+    ...everythingOn,
+    upstream: { ...base.upstream, allowLoopback: true },
+    tradeEvents: { endpoint: '127.0.0.1:9001' },
+    limiter: {},
+    functions: {},
+    events: { groups: everythingOn.events.groups },
+  },
+  {
+    functions: { timeoutSeconds: 28 },
+    groups: { orders: 'jwt' as const, 'market-data': 'jwt' as const },
+    auth: everythingOn.auth,
+    trading: { limits: 'none' as const },
+  },
+  // Nothing of it counts against a limit, until limits are tightened.
+  { groups: { ...closed, orders: 'iam' as const }, limiter: { reserve: 0.1 } },
+  {
+    upstream: { ...base.upstream, timeoutSeconds: 1 },
+    groups: { ...closed, orders: 'iam' as const },
+    limiter: { reserve: 0.1, instances: 1 },
+  },
+]
+  .map((more): CountersignConfig => ({ ...base, ...more, alarms: 'off', dashboard: 'off' }))
+  .filter(isAccepted);
+
+const changes = places.flatMap(({ path, values }) => values.map((value): Change => ({ path, value })));
+
+const has = (given: unknown, { path, value }: Change) =>
+  JSON.stringify(valueAt(given, path)) === JSON.stringify(value);
+
+/** With one value of each place: the first that synth accepts. */
+function cornerOf(start: CountersignConfig, wanted: readonly Change[]): CountersignConfig {
+  const done = new Set<string>();
+  return wanted.reduce((given, change) => {
+    if (done.has(`${change.path}`)) return given;
+    const changed = withChanges(given, [change]);
+    if (has(changed, change)) done.add(`${change.path}`);
+    return changed;
+  }, start);
+}
+
+/** Stages that have all values of all places, and those that none of them has. */
+function corners() {
+  const stages = starts.flatMap((start) => [
+    start,
+    cornerOf(start, changes),
+    cornerOf(start, changes.toReversed()),
+  ]);
+  let open = changes.filter((change) => !stages.some((stage) => has(stage, change)));
+  for (const start of starts)
+    for (let before = Number.POSITIVE_INFINITY; open.length < before; ) {
+      const corner = cornerOf(start, open);
+      before = open.length;
+      open = open.filter((change) => !has(corner, change));
+      if (open.length < before) stages.push(corner);
+    }
+  return { stages, open };
+}
+
+function environmentsOf(given: CountersignConfig) {
+  const stack = new CountersignStack(createApp(), 'Countersign-test', given);
+  return stack.node.findAll().flatMap((one) => {
+    if (!(one instanceof CfnFunction)) return [];
+    const variables = stack.resolve(one.environment)?.variables ?? {};
+    const env = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : 'known at deployment',
+      ]),
+    );
+    return [{ path: one.node.path.split('/').slice(2, -2).join('/'), env }];
+  });
+}
+
+const faultsOf = (path: string, env: Environment): readonly string[] => {
+  const read = readers[path];
+  assert.ok(read, `no reader of ${path}`);
+  return read(env).faults ?? [];
+};
+
+const isRefused = (path: string, env: Environment, name: string, value: string) =>
+  faultsOf(path, { ...env, [name]: value }).some((fault) => fault.startsWith(`${name}:`));
+
+const { stages, open } = corners();
+const environments = stages.flatMap(environmentsOf);
+
+test('synth accepts each value in one stage or another', () => {
+  const refused = open.map(({ path, value }) => `${path.join('.')}: ${JSON.stringify(value).slice(0, 60)}`);
+  assert.deepEqual(refused, []);
+  const unknown = places.filter(({ values }) => values.length === 0).map(({ path }) => path.join('.'));
+  assert.deepEqual(unknown, [], 'neither a range nor a choice: `samples` has none of it');
+});
+
+test('with each value, the functions take their variables', () => {
+  const faults = environments.flatMap(({ path, env }) =>
+    faultsOf(path, env).map((fault) => `${path}: ${fault}`),
+  );
+  assert.deepEqual([...new Set(faults)], []);
+});
+
+test('a function takes no number beyond those of stages', () => {
+  const numbers = environments.flatMap(({ path, env }) =>
+    Object.entries(env).flatMap(([name, text]) =>
+      /^\d+$/.test(text) && !name.startsWith('AWS_') ? [{ path, env, name, value: Number(text) }] : [],
+    ),
+  );
+  // A range of its own in each function that holds streams.
+  const kindOf = ({ name, path }: { readonly name: string; readonly path: string }) =>
+    name === 'LIVE_MAX_STREAMS' ? `${name} of ${path.replace('-managed', '')}` : name;
+  const beyond = [...new Set(numbers.map(kindOf))].flatMap((kind) => {
+    const own = numbers.filter((one) => kindOf(one) === kind).sort((one, other) => one.value - other.value);
+    return [
+      { ...own.at(0)!, by: -1 },
+      { ...own.at(-1)!, by: 1 },
+    ].flatMap(({ path, env, name, value, by }) =>
+      isRefused(path, env, name, String(value + by)) ? [] : `${kind}: ${value + by}`,
+    );
+  });
+  // Tests wait for less than a second; one process of the local run does all lookups.
+  assert.deepEqual(beyond.sort(), ['LOOKUP_INSTANCES: 1', 'UPSTREAM_TIMEOUT_MS: 999']);
+});
+
+test('in random stages the functions take their variables', () => {
+  const change = fc.constantFrom(...places).chain(({ path, values, isRange }) => {
+    const [min, max] = values as readonly number[];
+    const value = isRange
+      ? fc.oneof(fc.constantFrom(min, max), fc.integer({ min: min!, max: max! }))
+      : fc.constantFrom(...values);
+    return value.map((one: unknown): Change => ({ path, value: one }));
+  });
+  fc.assert(
+    fc.property(fc.constantFrom(...starts), fc.array(change, { maxLength: 40 }), (start, wanted) => {
+      for (const { path, env } of environmentsOf(withChanges(start, wanted)))
+        assert.deepEqual(faultsOf(path, env), [], path);
+    }),
+    { numRuns: 10 },
+  );
+});
