@@ -83,6 +83,8 @@ export const originsFaults = (origins: CorsOrigins): readonly string[] =>
 export function originFault(origin: string): string | undefined {
   const form = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::(?<port>\d{1,5}))?$/.exec(origin);
   if (form && Number(form.groups?.port ?? 1) > 65_535) return 'a port is at most 65535';
+  if (/^(https:.*:443|http:.*:80)$/.test(origin))
+    return 'browsers leave the port out of an origin where it is the scheme’s own';
   if (form) return undefined;
   return 'an origin is a scheme, "://", a host and perhaps a port, in lower case, without a path';
 }

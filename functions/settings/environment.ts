@@ -1,5 +1,6 @@
 /** A function's settings, from its environment variables, read once. */
 
+import { type AuthSettings, authSettingsFaults } from '../../lib/access/auth-settings.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
@@ -20,7 +21,6 @@ import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstre
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
 import { baseUrlFault } from '../../lib/upstream/base-url.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
-import { type Environment, readAuthSettings } from './auth-settings.ts';
 import * as ranges from './ranges.ts';
 import type {
   AccessSettings,
@@ -31,7 +31,7 @@ import type {
   QuoteReads,
 } from './settings.ts';
 
-export type { Environment } from './auth-settings.ts';
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @typeParam Settings what a composition takes */
 export type Read<Settings> =
@@ -132,12 +132,20 @@ export function readMaxStreams(env: Environment, range: Range, faults: string[])
   return readWhole(env, 'LIVE_MAX_STREAMS', range, faults) ?? 0;
 }
 
+/** From `AUTH`, which is JSON. Nothing in it is a secret. */
+export function readAuthSettings({ AUTH: text }: Environment, faults: string[]): AuthSettings | undefined {
+  if (!text) return undefined;
+  const auth = readJson(text);
+  const own = auth === undefined ? ['not JSON'] : authSettingsFaults(auth);
+  if (own.length === 0) return auth as AuthSettings;
+  faults.push(...own.map((fault) => `AUTH: ${fault}`));
+  return undefined;
+}
+
 /** Both or neither: a table without its key cannot be read, and a key alone names users that nothing grants. */
 export function readAccess(env: Environment, faults: string[]): AccessSettings | undefined {
   const { ACCESS_TABLE: tableName, IDENTITY_KEY_SECRET_ID: identityKeySecretId } = env;
-  const read = readAuthSettings(env);
-  if (!read.ok) faults.push(...read.faults);
-  const auth = read.ok ? read.auth : undefined;
+  const auth = readAuthSettings(env, faults);
   const userGroups = (env.USER_GROUPS ?? '').split(',').filter(Boolean) as Group[];
   if (userGroups.some((group) => !openByDefault.includes(group)))
     faults.push(`USER_GROUPS: takes ${openByDefault.join(', ')}`);

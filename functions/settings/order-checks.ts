@@ -2,6 +2,7 @@
 
 import { getOptionSnapshots } from '../../lib/catalogue/market-data/option-snapshots.ts';
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
+import { allowedMembersWords, canBeAllowed } from '../../lib/catalogue/order-members.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { type Environment, type OrderChecks, readJson } from './environment.ts';
 import type { GuardSettings } from './settings.ts';
@@ -14,6 +15,7 @@ function readGuard(env: Environment, faults: string[]): GuardSettings | undefine
   }
   const limits = limitsIn(text || '{}');
   const orderMembers = (members ?? '').split(',').filter(Boolean);
+  if (!canBeAllowed(orderMembers)) faults.push(`ORDER_MEMBERS: ${allowedMembersWords}`);
   if (limits) return { tableName, limits, orderMembers };
   faults.push('TRADING_LIMITS: not limits of trading, as JSON');
   return undefined;

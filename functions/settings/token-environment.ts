@@ -5,8 +5,7 @@ import { listAccounts } from '../../lib/catalogue/accounts.ts';
 import { checkToken } from '../../lib/catalogue/auth.ts';
 import { getConfig } from '../../lib/catalogue/config.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { readAuthSettings } from './auth-settings.ts';
-import { type Environment, type Read, readFunctionSettings } from './environment.ts';
+import { type Environment, type Read, readAuthSettings, readFunctionSettings } from './environment.ts';
 import type { FunctionSettings } from './settings.ts';
 
 /** The same of the check of the access token. */
@@ -16,7 +15,8 @@ export const readTokenCheckSettings = (env: Environment): Read<FunctionSettings>
   readFunctionSettings(env, tokenCheckOperations);
 
 export function readAuthorizerSettings(env: Environment): Read<AuthSettings> {
-  const read = readAuthSettings(env);
-  if (!read.ok) return read;
-  return read.auth ? { ok: true, settings: read.auth } : { ok: false, faults: ['AUTH: not set'] };
+  const faults: string[] = [];
+  const settings = readAuthSettings(env, faults);
+  if (settings) return { ok: true, settings };
+  return { ok: false, faults: faults.length > 0 ? faults : ['AUTH: not set'] };
 }

@@ -16,6 +16,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { limitRequests } from '../../lib/catalogue/limits.ts';
 import { isIn } from '../../lib/catalogue/numbers.ts';
+import { allowedMembersWords, canBeAllowed } from '../../lib/catalogue/order-members.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
@@ -203,10 +204,8 @@ function readTradingLimits(text: string): TradingLimits {
 
 function readOrderMembers(text: string): readonly string[] {
   const members = text.split(',').map((name) => name.trim());
-  if (members.length <= 20 && members.every((name) => /^[a-z][a-z0-9_]{0,39}$/.test(name))) return members;
-  throw new StartError(
-    'ORDER_MEMBERS takes at most 20 names of members of an order, such as settlement_type.',
-  );
+  if (canBeAllowed(members)) return members;
+  throw new StartError(`ORDER_MEMBERS ${allowedMembersWords}.`);
 }
 
 /** Trade events belong to orders: where these are not open there is no listener. */

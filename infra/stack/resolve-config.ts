@@ -70,14 +70,6 @@ const faultless = (faultOf: (text: string) => string | undefined, otherwise: str
     ),
   );
 
-/** Beyond what is an origin: which ones no browser ever sends. */
-function configuredOriginFault(text: string): string | undefined {
-  if (text === '*') return undefined;
-  if (/^(https:.*:443|http:.*:80)$/.test(text))
-    return 'browsers leave the port out of an origin where it is the scheme’s own';
-  return originFault(text);
-}
-
 /** CloudWatch's own choice, but for ever. Written out: to load the CDK takes a second, and a package need not have it. */
 export const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
@@ -115,7 +107,7 @@ export const config = v.strictObject({
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
-        v.array(faultless(configuredOriginFault, 'takes an origin')),
+        v.array(faultless((text) => (text === '*' ? undefined : originFault(text)), 'takes an origin')),
         v.check((origins) => new Set(origins).size === origins.length, 'has the same origin twice'),
         v.check(
           (origins) => !origins.includes('*') || origins.length === 1,

@@ -1,6 +1,7 @@
 /** What a deployer may configure of trading: limits, and stops that alarms set. */
 
 import * as v from 'valibot';
+import { allowedMembersWords, canBeAllowed } from '../../lib/catalogue/order-members.ts';
 import {
   areLimits,
   limitNames,
@@ -80,8 +81,6 @@ export interface TradingConfig {
 /** A function's environment holds 4 kB in all: a longer list belongs into the table. */
 const maxLimitsLength = 1000;
 
-const memberFault = 'takes the name of a member of an order, such as settlement_type';
-
 const limitsFault = "takes an object of limits or 'none'";
 
 export const tradingSchema = v.strictObject({
@@ -91,8 +90,8 @@ export const tradingSchema = v.strictObject({
   ),
   orderMembers: v.optional(
     v.pipe(
-      v.array(matching(/^[a-z][a-z0-9_]{0,39}$/, memberFault)),
-      v.maxLength(20, 'takes at most 20 names'),
+      v.array(v.string(allowedMembersWords)),
+      v.check((names) => canBeAllowed(names), allowedMembersWords),
     ),
   ),
   stopOnAlarms: v.optional(stopOnAlarmsSchema),

@@ -38,12 +38,12 @@ export interface AuthSettings {
  */
 export function authSettingsFaults(given: unknown): readonly string[] {
   if (!isRecord(given)) return ['not an object'];
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(checks, name));
+  const isKnown = Object.keys(given).every((name) => Object.hasOwn(checks, name));
   const faults = Object.entries(checks).flatMap(([name, check]) => {
     const fault = given[name] === undefined && name !== 'issuer' ? undefined : check(given[name]);
     return fault ? [`${name}: ${fault}`] : [];
   });
-  return [...faults, ...faultsTogether(given), ...(unknown.length > 0 ? ['a setting is not known'] : [])];
+  return [...faults, ...faultsTogether(given), ...(isKnown ? [] : ['a setting is not known'])];
 }
 
 /** A list, where one text may stand for a list of one. */

@@ -101,6 +101,11 @@ const namesIn = (schema: GenericSchema): readonly string[] =>
     return [name, ...(item ? namesIn(item) : [])];
   });
 
+/** Whether a deployer can allow members of these names besides those of the catalogue. */
+export const canBeAllowed = (names: readonly string[]): boolean =>
+  names.length <= 20 && names.every((name) => /^[a-z][a-z0-9_]{0,39}$/.test(name));
+export const allowedMembersWords = 'takes at most 20 names of members of an order, such as settlement_type';
+
 const maxFaults = 20;
 
 /**

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { readAuthSettings } from '../../functions/settings/auth-settings.ts';
+import { readAccess } from '../../functions/settings/environment.ts';
+import { readAuthorizerSettings } from '../../functions/settings/token-environment.ts';
 import { authSettingsFaults, createTokenVerifier } from '../../lib/access/index.ts';
 
 const least = { issuer: 'https://issuer.example.com', audience: 'https://api.example.com' };
@@ -61,10 +62,10 @@ describe('accepts', () => {
   for (const [name, settings] of Object.entries(good))
     test(name, () => {
       assert.deepEqual(authSettingsFaults(settings), []);
-      assert.deepEqual(readAuthSettings({ AUTH: JSON.stringify(settings) }), { ok: true, auth: settings });
+      assert.deepEqual(readAuthorizerSettings({ AUTH: JSON.stringify(settings) }), { ok: true, settings });
     });
 
-  test('an environment without settings', () => assert.deepEqual(readAuthSettings({}), { ok: true }));
+  test('an environment without settings', () => assert.equal(readAccess({}, []), undefined));
 });
 
 describe('refuses', () => {
@@ -73,7 +74,7 @@ describe('refuses', () => {
       const faults = authSettingsFaults(settings);
       assert.equal(faults.length, 1, faults.join('; '));
       assert.match(faults[0] ?? '', named);
-      const read = readAuthSettings({ AUTH: JSON.stringify(settings) });
+      const read = readAuthorizerSettings({ AUTH: JSON.stringify(settings) });
       assert.deepEqual(read, { ok: false, faults: faults.map((fault) => `AUTH: ${fault}`) });
       if (typeof settings === 'object' && settings !== null && !Array.isArray(settings))
         assert.throws(
@@ -83,7 +84,7 @@ describe('refuses', () => {
     });
 
   test('what is no JSON', () =>
-    assert.deepEqual(readAuthSettings({ AUTH: '{' }), { ok: false, faults: ['AUTH: not JSON'] }));
+    assert.deepEqual(readAuthorizerSettings({ AUTH: '{' }), { ok: false, faults: ['AUTH: not JSON'] }));
 
   test('without a word of what was written', () => {
     for (const [settings] of Object.values(wrong))

@@ -85,12 +85,12 @@ const refused: Refusals = [
   [
     'an issuer over http',
     { upstream, groups, auth: { ...auth, issuer: 'http://issuer.example' } },
-    /^auth\.issuer takes an https URL/,
+    /^auth\.issuer cannot be used: use https/,
   ],
   [
     'an issuer over http, for an emulator',
     { upstream: loopback, groups, auth: { ...auth, issuer: 'http://issuer.example' } },
-    /^auth\.issuer takes an https URL/,
+    /^auth cannot be used: issuer: not https; http is for loopback/,
   ],
   [
     'an issuer on loopback that is for no emulator',
@@ -102,15 +102,36 @@ const refused: Refusals = [
     { upstream, groups, auth: { ...auth, jwksUri: 'http://127.0.0.1:9000/jwks' } },
     /^auth\.jwksUri cannot be used: use https|^auth cannot be used: jwksUri/,
   ],
-  ['a query', { upstream, groups, auth: { ...auth, issuer: `${issuer}?a=b` } }, /^auth\.issuer takes/],
-  ['a fragment', { upstream, groups, auth: { ...auth, issuer: `${issuer}#a` } }, /^auth\.issuer takes/],
+  ['a query', { upstream, groups, auth: { ...auth, issuer: `${issuer}?a=b` } }, /^auth .* issuer: a query/],
+  [
+    'a fragment',
+    { upstream, groups, auth: { ...auth, issuer: `${issuer}#a` } },
+    /^auth .* issuer: a query, fragment/,
+  ],
   [
     'credentials',
     { upstream, groups, auth: { ...auth, issuer: 'https://a:b@issuer.example' } },
-    /^auth\.issuer takes/,
+    /^auth cannot be used: issuer: credentials/,
   ],
-  ['an empty list of apps', { upstream, groups, auth: { issuer, clientIds: [] } }, /^auth\.clientIds takes/],
-  ['an empty audience', { upstream, groups, auth: { issuer, audience: '' } }, /^auth\.audience takes/],
+  [
+    'an empty list of apps',
+    { upstream, groups, auth: { issuer, clientIds: [] } },
+    /^auth .* clientIds: not a/,
+  ],
+  [
+    'an empty audience',
+    { upstream, groups, auth: { issuer, audience: '' } },
+    /^auth .* audience: not a list/,
+  ],
+  [
+    'more apps than an environment holds',
+    {
+      upstream,
+      groups,
+      auth: { issuer, clientIds: Array.from({ length: 6 }, (_, at) => `${at}${'a'.repeat(500)}`) },
+    },
+    /^auth takes settings that, as JSON, fit 3,000 characters: /,
+  ],
   [
     'an app that is the audience, as of ID tokens',
     { upstream, groups, auth: { issuer, audience: 'app', clientIds: ['app'] } },
@@ -124,7 +145,7 @@ const refused: Refusals = [
   [
     'a scope that nothing gives',
     { upstream, groups, auth: { ...auth, scopes: { trade: [] } } },
-    /^auth\.scopes\.trade takes/,
+    /^auth cannot be used: scopes: not a list/,
   ],
   [
     'an issuer for groups without tokens',

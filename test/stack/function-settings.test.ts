@@ -86,14 +86,20 @@ const samples: Readonly<Record<string, readonly unknown[]>> = {
     { token: { requests: 1, perSeconds: 3600 } },
   ],
   'upstream.paths': [{ placeOrder: '/moved' }],
-  'auth.issuer': ['https://a:443', 'http://127.0.0.1', `https://${text(248)}`],
+  'auth.issuer': [
+    'https://a:443',
+    'http://localhost:9000',
+    'http://127.0.0.1',
+    `https://${text(248)}`,
+    `https://a/${text(502)}`,
+  ],
   'auth.jwksUri': ['https://a:443/keys', 'http://[::1]:9000/keys'],
-  'auth.audience': [text(1), text(256), texts(20, 3)],
-  'auth.clientIds': [texts(1, 256), texts(20, 3)],
-  'auth.accountsClaim': [text(256)],
+  'auth.audience': [text(1), text(256), text(512), texts(20, 3), texts(50, 3)],
+  'auth.clientIds': [texts(1, 512), texts(20, 3), texts(50, 3)],
+  'auth.accountsClaim': [text(256), text(512)],
   'auth.scopes.write': [text(1)],
-  'auth.scopes.read': [text(256), texts(20, 3)],
-  'auth.scopes.trade': [text(256)],
+  'auth.scopes.read': [text(256), texts(20, 3), texts(50, 3)],
+  'auth.scopes.trade': [text(512)],
   'limiter.share': [1, 1 / 3, 0.999999],
   'limiter.reserve': [0, 0.1 + 0.2, 0.999, 1e-7, 0.0000012345678901234567],
   'limiter.operationLimits.x.for': [['orders']],
@@ -313,6 +319,55 @@ test('a function takes no number beyond those of stages', () => {
   });
   // Tests wait for less than a second; one process of the local run does all lookups.
   assert.deepEqual(beyond.sort(), ['LOOKUP_INSTANCES: 1', 'UPSTREAM_TIMEOUT_MS: 999']);
+});
+
+test('a text that one refuses, the other refuses, too', () => {
+  const [start] = starts.filter(({ upstream }) => upstream.allowLoopback);
+  assert.ok(start);
+  const here = new Map(environmentsOf(start).map(({ path, env }) => [path, env]));
+  const list = (value: unknown) => [value].flat().join(',');
+  const auth = (name: string) => (value: unknown) => JSON.stringify({ ...everythingOn.auth, [name]: value });
+  const members = (count: number, length: number) => texts(count, length).map((one) => `a${one}`);
+  const origins = [
+    'https://a',
+    'https://a:443',
+    'http://a:80',
+    'http://a:443',
+    'https://a:65536',
+    'https://A',
+  ];
+  const loopback = ['http://localhost', 'http://127.1.2.3:9000', 'http://[::1]', 'http://a'];
+  const urls = [...loopback, 'https://a:443', 'https://a\\b', 'https://a?b', 'https://a b', 'https://b:c@a'];
+  const lengths = [256, 257, 512, 513];
+  const apps = [...lengths.map((one) => texts(1, one)), ...[0, 20, 21, 50, 51].map((one) => texts(one, 3))];
+  const cases: readonly (readonly [
+    string,
+    string,
+    string,
+    (value: unknown) => string,
+    readonly unknown[],
+  ])[] = [
+    ['cors.origins', 'instruments', 'CORS_ORIGINS', list, origins.map((one) => [one])],
+    [
+      'trading.orderMembers',
+      'orders',
+      'ORDER_MEMBERS',
+      list,
+      [['A'], ['a-b'], members(1, 39), members(1, 40), members(20, 3), members(21, 3)],
+    ],
+    ['auth.issuer', 'accounts', 'AUTH', auth('issuer'), urls],
+    ['auth.jwksUri', 'accounts', 'AUTH', auth('jwksUri'), urls],
+    ['auth.accountsClaim', 'accounts', 'AUTH', auth('accountsClaim'), lengths.map(text)],
+    ['auth.clientIds', 'accounts', 'AUTH', auth('clientIds'), apps],
+  ];
+  const different = cases.flatMap(([property, path, name, write, values]) =>
+    values.flatMap((value) => {
+      const given = withValue(start, { path: property.split('.'), value }, () => ({})) as CountersignConfig;
+      const isTaken = !isRefused(path, here.get(path) ?? {}, name, write(value));
+      return isTaken === isAccepted(given) ? [] : `${property}: ${JSON.stringify(value).slice(0, 60)}`;
+    }),
+  );
+  assert.deepEqual(different, []);
 });
 
 test('in random stages the functions take their variables', () => {
