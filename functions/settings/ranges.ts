@@ -26,7 +26,7 @@ export const bucketName = /^[\w.:-]{1,64}$/;
 /** Instances that work on one queue: Lambda takes no less than 2. */
 export const minQueueConcurrency = 2;
 export const maxQueueConcurrency = 1000;
-/** Those of two queues at most; a local run has one. */
+/** Instances on two queues at most; a local run has one. */
 export const lookupInstances: Range = [1, 2 * maxQueueConcurrency];
 
 /** Processes that may follow the cache: one key of its table carries no more of them beside those who refresh. */
@@ -38,7 +38,6 @@ export const orderStreams: Range = [1, 300];
 
 /** The upstream allows five to an app key, and counts one for a minute after its end. */
 export const marketStreamSessions: Range = [1, 4];
-export const usualSessions = 4;
 
 /** A stream that is mute for an hour is no longer of use to a trading app. */
 export const compareMinutes: Range = [1, 60];

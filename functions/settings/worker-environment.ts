@@ -13,7 +13,7 @@ import {
   requiredOf,
   unusedReserve,
 } from './environment.ts';
-import { compareMinutes, marketStreamSessions, usualCompareMinutes, usualSessions } from './ranges.ts';
+import { compareMinutes, marketStreamSessions, usualCompareMinutes } from './ranges.ts';
 import type {
   FunctionSettings,
   MarketStreamSettings,
@@ -105,7 +105,8 @@ export const readMarketStreamSettings = (env: Environment): Read<MarketStreamSet
     if (urlFault) faults.push(`MARKET_STREAM_URL: ${urlFault}`);
     return {
       url,
-      sessions: readWhole(env, 'MARKET_STREAM_SESSIONS', marketStreamSessions, faults) ?? usualSessions,
+      sessions:
+        readWhole(env, 'MARKET_STREAM_SESSIONS', marketStreamSessions, faults) ?? marketStreamSessions[1],
       tableName: required('CACHE_TABLE'),
       function: holderSettings(env, subscriptionOperations, faults),
     };

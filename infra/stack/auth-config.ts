@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { type AuthSettings, authSettingsFaults } from '../../lib/access/auth-settings.ts';
 import { type Scope, scopes } from '../../lib/catalogue/scopes.ts';
 import type { Mistakes } from '../mistakes.ts';
-import { reservation } from './schema-parts.ts';
+import { isLonger, reservation } from './schema-parts.ts';
 
 /**
  * An OpenID Connect issuer. `audience`, `clientIds` or both: a token that was issued for another app must not open this
@@ -48,9 +48,6 @@ export const authSchema = v.strictObject({
   jwksUri: v.optional(text),
   reservedConcurrency: v.optional(reservation),
 });
-
-/** Lambda holds a function's whole environment to 4 kB. */
-const maxAuthLength = 3000;
 
 /**
  * Each instance takes ten requests a second, so these verify a hundred new tokens a second: six thousand users who are
@@ -96,7 +93,7 @@ export function resolveAuth(
       mistakes.add(
         `auth.${name} cannot be used: use https; http on loopback is for emulators, with upstream.allowLoopback.`,
       );
-  if (JSON.stringify(auth).length > maxAuthLength)
+  if (isLonger(auth, 3000))
     mistakes.add(
       'auth takes settings that, as JSON, fit 3,000 characters: a function’s environment holds 4 kB in all.',
     );

@@ -16,7 +16,7 @@ import {
 import { defined } from '../defined.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { NarrowLimit, ResolvedConfig } from './config.ts';
-import { matching, number, topicArn, whole } from './schema-parts.ts';
+import { isLonger, matching, number, topicArn, whole } from './schema-parts.ts';
 
 const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
 const tableFault = 'takes the name or the ARN of a DynamoDB table';
@@ -47,9 +47,6 @@ export const limiterSchema = v.strictObject({
   alarmTopic: v.optional(topicArn),
 });
 
-/** Lambda holds a function's whole environment to 4 kB. */
-const maxLimitsLength = 1000;
-
 /** @param mistakes takes a sentence for each, which names the property */
 export function resolveLimiter(
   { operationLimits: narrow, ...given }: v.InferOutput<typeof limiterSchema>,
@@ -71,7 +68,7 @@ export function resolveLimiter(
     mistakes.add(`limiter.operationLimits cannot be used: ${fault}.`);
     return resolved;
   }
-  if (JSON.stringify(limits).length > maxLimitsLength)
+  if (isLonger(limits, 1000))
     mistakes.add(
       `limiter.operationLimits takes limits that, as JSON, fit 1,000 characters: a function’s environment holds 4 kB in all.`,
     );

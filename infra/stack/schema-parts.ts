@@ -19,6 +19,9 @@ export const whole = (min: number, max: number) => {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 };
 
+/** Lambda holds a function's whole environment to 4 kB. */
+export const isLonger = (value: unknown, max: number) => JSON.stringify(value).length > max;
+
 export const number = ({ words, has }: Numbers) =>
   v.pipe(v.number(`takes ${words}`), v.check(has, `takes ${words}`));
 

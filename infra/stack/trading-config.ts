@@ -11,7 +11,7 @@ import {
 } from '../../lib/guard-rails/limits.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { didYouMean } from '../nearest-name.ts';
-import { matching, yesOrNo } from './schema-parts.ts';
+import { isLonger, matching, yesOrNo } from './schema-parts.ts';
 
 export interface StopOnAlarmsConfig {
   /**
@@ -78,9 +78,6 @@ export interface TradingConfig {
   readonly stopOnAlarms?: StopOnAlarmsConfig;
 }
 
-/** A function's environment holds 4 kB in all: a longer list belongs into the table. */
-const maxLimitsLength = 1000;
-
 const limitsFault = "takes an object of limits or 'none'";
 
 export const tradingSchema = v.strictObject({
@@ -105,9 +102,9 @@ export function resolveTrading(
   if (!given || given.limits === 'none') return {};
   const read = readLimits(given.limits);
   if (areLimits(read)) {
-    if (JSON.stringify(read).length > maxLimitsLength)
+    if (isLonger(read, 1000))
       mistakes.add(
-        `trading.limits takes at most ${maxLimitsLength} characters as JSON: set longer lists with countersign trading, after the deployment.`,
+        `trading.limits takes at most 1000 characters as JSON: set longer lists with countersign trading, after the deployment.`,
       );
     return read;
   }

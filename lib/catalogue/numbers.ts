@@ -5,7 +5,7 @@ export interface Numbers {
   readonly has: (value: number) => boolean;
 }
 
-/** Of whole numbers. */
+/** The ends of a range of whole numbers. */
 export type Range = readonly [min: number, max: number];
 
 export const isIn = ([min, max]: Range, value: unknown): boolean =>

@@ -157,7 +157,7 @@ export const isFor = (
   { id, group, legacyOf }: Pick<Operation, 'id' | 'group' | 'legacyOf'>,
 ): boolean => [id, group, legacyOf].some((one) => one !== undefined && named.includes(one));
 
-/** Of a limit that a deployer configures. */
+/** Names of limits that a deployer configures. */
 export const limitName = /^[a-z][a-z0-9-]{0,31}$/;
 
 /**

@@ -67,7 +67,7 @@ interface Walkable extends GenericSchema {
 
 interface Place {
   readonly path: readonly string[];
-  /** Of a number both ends of its range. */
+  /** Both ends of a range, or choices. */
   readonly values: readonly unknown[];
   readonly isRange: boolean;
 }
