@@ -88,11 +88,12 @@ function sameAs({ revision, counters }: LimiterItem) {
   return {
     ConditionExpression: [
       '#revision = :revision',
-      ...names.map((_, index) => `#counters.#c${index} = :c${index}`),
+      // Short: DynamoDB takes 4 KB of conditions, and an item may have 150 counters.
+      ...names.map((_, index) => `#c.#c${index} = :c${index}`),
     ].join(' AND '),
     ExpressionAttributeNames: {
       '#revision': 'revision',
-      ...(names.length > 0 && { '#counters': 'counters' }),
+      ...(names.length > 0 && { '#c': 'counters' }),
       ...Object.fromEntries(names.map((name, index) => [`#c${index}`, name])),
     },
     ExpressionAttributeValues: {

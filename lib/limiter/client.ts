@@ -8,8 +8,7 @@ import { allPriorities, type Priority } from './options.ts';
 import { createPermit, type LimiterReport, type PermitAnswer, type Validity } from './permit.ts';
 import { isShare } from './schedule.ts';
 import { UsersOfLate } from './shares.ts';
-import { StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
-import { StoreThrottled } from './store-throttled.ts';
+import { failureOf, StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 export interface PermitRequest {
@@ -31,6 +30,8 @@ const minPauseMs = 100;
  * waiting requests make about 530 attempts a second at a store that throttles, and 270 at one that is unavailable.
  */
 const maxPauseMs = { store_busy: 2500, store_unavailable: 5000 } as const;
+/** Permits that expire within this time of each other come back together. */
+const returnAfterMs = 100;
 /** What one instance asks for at once; later requests are in its next batch. */
 const maxBatch = 32;
 
@@ -45,6 +46,8 @@ export class LimiterClient {
   /** Why the store is left alone until `#storeNotBefore`, and what its last answer was. */
   #storeFailure: StoreFailure['kind'] | undefined;
   #isPumping = false;
+  /** When unused permits come back, unless a request's write carries them before. */
+  #returnAt = Number.POSITIVE_INFINITY;
   #wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
   constructor(options: LimiterClientOptions) {
@@ -90,10 +93,14 @@ export class LimiterClient {
               remaining,
               ...(narrowest && { narrowest }),
             });
-            const permit = createPermit(validity, () => clock.now(), {
+            const { permit, expire } = createPermit(validity, () => clock.now(), {
               isBlocked: () => this.#isBlocked(limits),
-              onExpired: () => report({ kind: 'expired', priority }),
+              onUnused: () => {
+                report({ kind: 'expired', priority });
+                this.#giveBack(limits, [validity]);
+              },
             });
+            this.#atTime(validity.expiresAt + 1, expire);
             resolve({ ok: true, permit });
           });
         },
@@ -110,7 +117,7 @@ export class LimiterClient {
     try {
       await this.#store.block(limit, until);
     } catch (cause) {
-      this.#reportFailure(cause);
+      report(failureOf(cause));
     }
   }
 
@@ -119,16 +126,9 @@ export class LimiterClient {
     try {
       return await this.#store.used(limit);
     } catch (cause) {
-      this.#reportFailure(cause);
+      this.#options.report(failureOf(cause));
       return undefined;
     }
-  }
-
-  #reportFailure(cause: unknown): void {
-    this.#options.report({
-      kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_unavailable',
-      cause,
-    });
   }
 
   #ownTime(): number {
@@ -159,6 +159,7 @@ export class LimiterClient {
     this.#isPumping = true;
     try {
       for (let queue = this.#nextQueue(); queue; queue = this.#nextQueue()) await this.#askStore(queue);
+      await this.#returnUnused();
     } finally {
       this.#isPumping = false;
       this.#sleep();
@@ -171,7 +172,7 @@ export class LimiterClient {
       for (const queue of this.#queues.values()) this.#serveWithoutStore(queue, now);
       return undefined;
     }
-    const ready = [...this.#queues.values()].filter((queue) => queue.length > 0 && queue.notBefore <= now);
+    const ready = [...this.#queues.values()].filter((queue) => queue.length > 0 && queue.askAt <= now);
     return ready.sort((a, b) => allPriorities.indexOf(a.priority) - allPriorities.indexOf(b.priority))[0];
   }
 
@@ -193,11 +194,29 @@ export class LimiterClient {
     this.#storeFailure = undefined;
     // One answer between failures does not say that the store has room for more.
     this.#storePauseMs /= 4;
-    if (answer.kind === 'granted') queue.serve(answer.permits, answer, now);
+    if (answer.kind === 'granted') this.#giveBack(queue.limits, queue.serve(answer.permits, answer, now));
     else {
       const reason = isShare(answer.usedUp) ? 'share_exhausted' : 'exhausted';
       queue.refuseUntil({ ...answer, reason: answer.isBlocked ? 'blocked' : reason }, now, random);
     }
+  }
+
+  #giveBack(limits: readonly string[], permits: readonly Validity[]): void {
+    if (this.#store.giveBack(limits, permits))
+      this.#returnAt = Math.min(this.#returnAt, this.#options.clock.now() + returnAfterMs);
+    if (!this.#isPumping) this.#sleep();
+  }
+
+  /** Left out while the store fails: permits that wait for longer stay counted. */
+  async #returnUnused(): Promise<void> {
+    if (Math.max(this.#returnAt, this.#storeNotBefore) > this.#options.clock.now()) return;
+    this.#returnAt = Number.POSITIVE_INFINITY;
+    try {
+      await this.#store.returnUnused();
+    } catch (cause) {
+      this.#leaveStoreAlone(failureOf(cause), this.#options.clock.now());
+    }
+    this.#giveBack([], []);
   }
 
   #leaveStoreAlone({ kind, cause }: StoreFailure, now: number): void {
@@ -222,13 +241,13 @@ export class LimiterClient {
     queue.refuseWithoutStore({ storeAt: this.#storeNotBefore, reserveAt, reason }, now, random);
   }
 
-  /** Sets a timer for the time at which a queue may be asked for again. */
+  /** Sets a timer for the time at which a queue may be asked for again, or unused permits are to come back. */
   #sleep(): void {
     const { clock, after } = this.#options;
     const times = [...this.#queues.values()].flatMap((queue) =>
-      queue.length > 0 ? [Math.max(queue.notBefore, this.#storeNotBefore)] : [],
+      queue.length > 0 ? [Math.max(queue.askAt, this.#storeNotBefore)] : [],
     );
-    const at = Math.min(...times);
+    const at = Math.min(...times, Math.max(this.#returnAt, this.#storeNotBefore));
     if (this.#wake && this.#wake.at <= at) return;
     this.#wake?.cancel();
     this.#wake = undefined;

@@ -6,10 +6,13 @@ import type { Priority } from './options.ts';
 export interface Validity {
   readonly validFrom: number;
   readonly expiresAt: number;
+  /** No counter holds it under an earlier time; absent where the store does not count it. */
+  readonly countedFrom?: number;
 }
 
 /**
- * One request's worth of a limit. It is counted from the moment it is granted, whether it is used or not.
+ * One request's worth of a limit. It is counted from the moment it is granted until its window is over, or until it has
+ * expired unused: then the instance that holds it gives it back, and `consume()` is false from that moment on.
  *
  * @example
  * const answer = await limiter.acquire({ appKey, limits: ['api'] });
@@ -84,7 +87,7 @@ export type LimiterReport =
       readonly waitedMs: number;
       readonly retryAfterMs: number;
     }
-  /** A permit was not used in its life, or its limit was blocked meanwhile: it is lost. */
+  /** A permit was not used in its life, or its limit was blocked meanwhile: its instance gives it back. */
   | { readonly kind: 'expired'; readonly priority: Priority }
   /** The upstream itself refused; no permit is granted before `until` (ms since the epoch). */
   | { readonly kind: 'blocked'; readonly limit: string; readonly until: number }
@@ -95,20 +98,21 @@ export type LimiterReport =
   /** The first answer of the store after a failure. */
   | { readonly kind: 'store_recovered' };
 
+/** A permit ends once: it is consumed, or else nobody can consume it any more, and it may be given back. */
 export function createPermit(
   { expiresAt }: Validity,
   now: () => number,
-  { isBlocked, onExpired }: { readonly isBlocked: () => boolean; readonly onExpired: () => void },
-): Permit {
-  let isConsumed = false;
+  { isBlocked, onUnused }: { readonly isBlocked: () => boolean; readonly onUnused: () => void },
+): { readonly permit: Permit; readonly expire: () => void } {
+  let hasEnded = false;
+  function end(isUsed: boolean): boolean {
+    if (hasEnded) return false;
+    hasEnded = true;
+    if (!isUsed) onUnused();
+    return isUsed;
+  }
   return {
-    expiresAt,
-    consume() {
-      if (isConsumed) return false;
-      isConsumed = true;
-      const isValid = now() <= expiresAt && !isBlocked();
-      if (!isValid) onExpired();
-      return isValid;
-    },
+    permit: { expiresAt, consume: () => end(now() <= expiresAt && !isBlocked()) },
+    expire: () => void end(false),
   };
 }

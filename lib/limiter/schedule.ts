@@ -62,6 +62,8 @@ export type Counters = Readonly<Record<string, number>>;
 // These names are stored: instances of another version count by them too.
 export const takenCounter = (limit: string) => limit;
 export const immediateCounter = (limit: string) => `${limit}/now`;
+/** How many of its permits came back since the schedule began. */
+export const returnedCounter = (limit: string) => `${limit}/returned`;
 /** A user's share of a limit stands beside the limits; no limit's name has this sign. */
 export const shareOf = (limit: string, user: string) => `${limit}@${user}`;
 export const isShare = (name: string) => name.includes('@');
@@ -75,6 +77,8 @@ export const priorityCounter = (limit: string, priority: Priority) => `${limit}/
 /** Short, because a permit for now counts at its end; no shorter, because each renewal costs a write. */
 const immediateMs = 1000;
 const renewAfterMs = 10_000;
+/** A permit comes back at most so long after it was granted before the schedule began, in milliseconds. */
+const returnMs = 5000;
 /** How many permits of its floor a priority may save up. */
 const maxSavedFloor = 3;
 /** A priority that had more than its floor waits for its floor at most so many steps. */
@@ -116,6 +120,30 @@ export function dropUpTo(log: GrantLog, time: number): Run[] {
     if (passed === run.count) return [];
     return passed === 0 ? [run] : [{ from: timeOf(run, passed), step: run.step, count: run.count - passed }];
   });
+}
+
+/**
+ * The log without the first permits after a time, so many of them. Each permit that came back has an entry there, and the
+ * first ones are not later: those that stay hold every other permit at its own time or later.
+ */
+export function withoutFirst(log: GrantLog, after: number, count: number): GrantLog {
+  if (count === 0) return log;
+  const before = log.map((run) => ({ ...run, count: countUpTo(run, after) })).filter((run) => run.count > 0);
+  const last = nthAfter(log, after, count);
+  if (last === undefined) return before;
+  const sameTime = countAfter(log, after) - countAfter(log, last) - count;
+  return withRun([...before, ...dropUpTo(log, last)], { from: last, step: 0, count: sameTime });
+}
+
+/** Permits that were counted from later on may come back under this schedule: they are in its log, or were taken since. */
+export const returnableAfter = ({ startedAt }: Schedule, { windowMs }: LimitSchedule): number =>
+  startedAt - Math.min(returnMs, windowMs / 2);
+
+/** Permits that came back under this schedule, where the window that ends at this time held all of them. */
+export function returnedIn(schedule: Schedule, counters: Counters, name: string, time: number): number {
+  const limit = schedule.limits[name];
+  const isHeld = limit && time - limit.windowMs <= returnableAfter(schedule, limit);
+  return isHeld ? (counters[returnedCounter(name)] ?? 0) : 0;
 }
 
 /** The log with one more run, which is joined to the last one where it continues it in the same step. */
@@ -210,10 +238,12 @@ function withTaken(
   limit: LimitSchedule,
   counters: Counters,
   now: number,
-  { startedAt, immediateUntil }: Schedule,
+  schedule: Schedule,
   isNarrow: boolean,
 ): LimitSchedule {
+  const { startedAt, immediateUntil } = schedule;
   const taken = counters[takenCounter(name)] ?? 0;
+  const returned = counters[returnedCounter(name)] ?? 0;
   // Each taker wrote before this instance read, so that this instance's clock may stand for the taker's.
   const countedAt = Math.min(immediateUntil, now);
   const times = { from: limit.due, step: limit.step, count: taken };
@@ -224,12 +254,14 @@ function withTaken(
   const withImmediate = isNarrow
     ? withCoarseRun(limit.log, immediateRun, limit.windowMs)
     : withRun(limit.log, immediateRun);
-  const log = withRun(withImmediate, reserved);
+  const log = withoutFirst(withRun(withImmediate, reserved), returnableAfter(schedule, limit), returned);
+  // A full log may have put off the next permit until the first one left the window.
+  const latestDue = returned > 0 ? now + priorities.interactive.aheadMs : Number.POSITIVE_INFINITY;
   const takenBy = (one: Priority) => counters[priorityCounter(name, one)] ?? 0;
   return {
     ...limit,
     log: dropUpTo(log, now - limit.windowMs),
-    due: timeOf(times, taken),
+    due: Math.min(timeOf(times, taken - returned), latestDue),
     lastTakenAt: byPriority((one) => (takenBy(one) > 0 ? countedAt : limit.lastTakenAt[one])),
     floors: byPriority((one) => {
       const saved = floorOf(limit, one, now - startedAt) - takenBy(one);
@@ -285,7 +317,7 @@ export const zeroCounters = ({ limits }: Schedule, windows: ReadonlyMap<string, 
   Object.fromEntries(
     Object.keys(limits).flatMap((name) => [
       [takenCounter(name), 0],
-      ...(isShare(name) ? [] : [[immediateCounter(name), 0]]),
+      ...(isShare(name) ? [] : [immediateCounter(name), returnedCounter(name)]).map((one) => [one, 0]),
       ...(isShare(name) || windows.get(name)?.within !== undefined ? [] : allPriorities).map((one) => [
         priorityCounter(name, one),
         0,

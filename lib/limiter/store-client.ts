@@ -11,6 +11,9 @@ import {
   exhaustedSchedule,
   isShare,
   renewedSchedule,
+  returnableAfter,
+  returnedCounter,
+  returnedIn,
   type Schedule,
   takenCounter,
   timeOf,
@@ -42,6 +45,8 @@ export type GrantAnswer =
       /** No permit is for an earlier time. */
       readonly earliest: number;
       readonly isBlocked: boolean;
+      /** Permits were granted so lately that some may come back unused. */
+      readonly mayReturn: boolean;
       /** The first of the limits that grants nothing. */
       readonly usedUp: string;
     }
@@ -61,10 +66,14 @@ export interface StoreClientOptions {
 
 /** Races that one request may lose; each shows the item as it is now, so that few are needed. */
 const maxTries = 6;
+/** After a race for permits that come back one by one, in milliseconds. */
+const lostRaceMs = 500;
 /** A write may build on an item that was read so lately: the store checks its conditions. */
 const freshMs = 500;
 /** An item is of no use when its windows are over; an hour more costs nothing. */
 const keepMs = 3_600_000;
+/** A permit comes back, if at all, so soon after it was granted, in milliseconds; most come sooner. */
+const mayReturnMs = 2500;
 /** A clock further ahead than a day is broken, and following it would break this one. */
 const maxAheadMs = 86_400_000;
 
@@ -79,6 +88,7 @@ export class StoreClient {
   #wasThrottled = false;
   /** The last operation was a read, so that the next says nothing about other instances. */
   #hasJustRead = false;
+  #unused: { readonly limits: readonly string[]; readonly countedFrom: number }[] = [];
 
   constructor(options: StoreClientOptions) {
     this.#options = options;
@@ -90,8 +100,36 @@ export class StoreClient {
       return await this.#acquire(request);
     } catch (cause) {
       this.#wasThrottled = cause instanceof StoreThrottled;
-      return { kind: this.#wasThrottled ? 'store_busy' : 'store_unavailable', cause };
+      return failureOf(cause);
     }
+  }
+
+  /**
+   * Takes note of permits that nobody can consume any more; one of a reserve is in no item.
+   *
+   * @returns whether there are any that have not come back yet
+   */
+  giveBack(limits: readonly string[], permits: readonly Validity[]): boolean {
+    for (const { countedFrom } of permits)
+      if (countedFrom !== undefined) this.#unused.push({ limits, countedFrom });
+    return this.#unused.length > 0;
+  }
+
+  /** Makes room for others in the place of those permits. Rejects when the store fails: then they stay counted. */
+  async returnUnused(): Promise<void> {
+    await this.#add([], this.#options.clock.now());
+  }
+
+  #returns(): readonly Addition[] {
+    const schedule = this.#schedule;
+    return Object.entries(schedule?.limits ?? {}).flatMap(([name, limit]) => {
+      const after = returnableAfter(schedule!, limit) + 1;
+      const by = this.#unused.filter((one) => one.limits.includes(name) && one.countedFrom > after).length;
+      const counter = returnedCounter(name);
+      // An item that an earlier version wrote has no such counter.
+      const isKept = by > 0 && this.#counters[counter] !== undefined;
+      return isKept ? [{ counter, by, min: 0, max: Number.MAX_SAFE_INTEGER }] : [];
+    });
   }
 
   /** Until when a limit is blocked, as the item said when it was read last. */
@@ -135,15 +173,25 @@ export class StoreClient {
       const next = grant ? undefined : this.#renewed(now, request.limits);
       if (next) grant = grantOf(next, {}, request, now, windows, permitLifeMs);
       // An item that was read once only gets fuller: a refusal needs no second read, but a grant does.
-      if (!grant && next && (this.#item || tries > 0)) return this.#exhausted(next, request, now);
+      if (!grant && next && (this.#item || tries > 0)) {
+        if (this.#unused.length === 0 || tries === maxTries - 1) return this.#exhausted(next, request, now);
+        await this.returnUnused();
+        continue;
+      }
       if (tries === 0 && this.#mustRead(now)) {
         await this.#read();
         continue;
       }
       if (!grant) continue;
       now = clock.now();
-      const isTaken = next ? await this.#replace(next, sums(grant), now) : await this.#add(grant, now);
+      const isTaken = next
+        ? await this.#replace(next, sums(grant), now)
+        : await this.#add(grant.additions, now);
       if (isTaken) return this.#granted(grant, request, now);
+      // While dozens of permits come back, all who wait race for each: the loser does better to come later.
+      const [outer] = request.limits;
+      if (tries > 0 && (this.#counters[returnedCounter(outer)] ?? 0) > (windows.get(outer)?.burst ?? 0))
+        return this.#exhausted(this.#renewed(now, request.limits), request, now, now + lostRaceMs);
     }
     return { kind: 'store_busy', cause: new Error('The limiter lost every race for its item in the store.') };
   }
@@ -182,10 +230,20 @@ export class StoreClient {
     return answer.written;
   }
 
-  async #add({ additions }: Grant, now: number): Promise<boolean> {
+  /** Unused permits come back in the same write. */
+  async #add(taken: readonly Addition[], now: number): Promise<boolean> {
     const { store, key } = this.#options;
     const { revision = '', counters = {} } = this.#item ?? {};
-    const answer = await this.#bounded(store.add(key, revision, additions, now));
+    const additions = [...taken, ...this.#returns()];
+    const unused = this.#unused;
+    // Forgotten before the write, whose answer may be lost: what came back twice would be another's.
+    this.#unused = [];
+    if (additions.length === 0) return true;
+    const answer = await this.#bounded(store.add(key, revision, additions, now)).catch((cause: unknown) => {
+      if (cause instanceof StoreThrottled) this.#unused.push(...unused);
+      throw cause;
+    });
+    if (!answer.written) this.#unused.push(...unused);
     this.#accept(answer.item);
     const isOwn = ({ counter, by }: Addition) =>
       answer.item?.counters[counter] === (counters[counter] ?? 0) + by;
@@ -221,20 +279,21 @@ export class StoreClient {
   }
 
   /** The permits that were taken, without those that have expired meanwhile. */
-  #granted(
-    { mode, count }: Grant,
-    { limits: [outer, ...narrower] }: GrantRequest,
-    askedAt: number,
-  ): GrantAnswer {
+  #granted({ mode, count }: Grant, { limits }: GrantRequest, askedAt: number): GrantAnswer {
     const { clock, permitLifeMs } = this.#options;
+    const [outer, ...narrower] = limits;
     const limit = this.#schedule?.limits[outer];
     if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
     const taken = this.#counters[takenCounter(outer)] ?? 0;
-    const permits = Array.from({ length: count }, (_, index): Validity => {
+    const granted = Array.from({ length: count }, (_, index): Validity => {
       const times = { from: limit.due, step: limit.step };
       const validFrom = mode === 'now' ? askedAt : timeOf(times, taken - count + index);
-      return { validFrom, expiresAt: validFrom + permitLifeMs };
-    }).filter(({ expiresAt }) => expiresAt >= clock.now());
+      return { validFrom, expiresAt: validFrom + permitLifeMs, countedFrom: Math.min(askedAt, validFrom) };
+    });
+    // The first ones expire first.
+    const expired = granted.filter(({ expiresAt }) => expiresAt < clock.now());
+    const permits = granted.slice(expired.length);
+    this.giveBack(limits, expired);
     if (permits.length === 0)
       return unavailable('The limiter’s store answered after the permits had expired.');
     const wide = this.#remaining(outer, askedAt);
@@ -253,16 +312,22 @@ export class StoreClient {
 
   #inWindow(limit: string, now: number): number {
     const one = this.#schedule?.limits[limit];
-    return one ? countAfter(one.log, now - one.windowMs) + (this.#counters[takenCounter(limit)] ?? 0) : 0;
+    if (!this.#schedule || !one) return 0;
+    const returned = returnedIn(this.#schedule, this.#counters, limit, now);
+    return countAfter(one.log, now - one.windowMs) + (this.#counters[takenCounter(limit)] ?? 0) - returned;
   }
 
-  #exhausted(next: Schedule, request: GrantRequest, now: number): GrantAnswer {
+  #exhausted(next: Schedule, request: GrantRequest, now: number, from = now): GrantAnswer {
     // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
     this.#readAt = Number.NEGATIVE_INFINITY;
     const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
     const { windows } = this.#options;
     const usedUp = this.#usedUpOf(next, request, now);
-    return { kind: 'exhausted', isBlocked, usedUp, ...whenToAsk(next, request, now, windows) };
+    const isLate = (name: string) => countAfter(next.limits[name]?.log ?? [], now - mayReturnMs) > 0;
+    const mayReturn = !isBlocked && request.limits.some(isLate);
+    const { notBefore, earliest } = whenToAsk(next, request, now, windows);
+    const askAt = { notBefore: Math.max(from, notBefore), earliest };
+    return { kind: 'exhausted', isBlocked, usedUp, mayReturn, ...askAt };
   }
 
   /** The widest if it alone grants nothing, or else the first that grants nothing with it. */
@@ -279,6 +344,11 @@ export class StoreClient {
     return (grants() && narrower.find((name) => !isShare(name) && !grants(name))) ?? outer;
   }
 }
+
+export const failureOf = (cause: unknown): StoreFailure => ({
+  kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_unavailable',
+  cause,
+});
 
 const partOf = ({ remaining, capacity }: Remaining): number => remaining / Math.max(1, capacity);
 

@@ -11,6 +11,8 @@ export interface Waiter {
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
+/** On average so long, in milliseconds, after permits that may come back unused. */
+const askAgainMs = 1000;
 /** Over how long instances with few refused requests spread their next attempts, in milliseconds. */
 const baseSpreadMs = 500;
 /** Each refused request after the first few adds to the spread: there are many instances like this one. */
@@ -22,8 +24,10 @@ const maxSpreadMs = 12_000;
 export class WaitQueue {
   readonly limits: readonly [string, ...string[]];
   readonly priority: Priority;
-  /** The store is not asked for these requests before this time. */
+  /** Refused requests are told to come at this time. */
   notBefore = 0;
+  /** The store is not asked for these requests before this time: earlier, while unused permits may come back. */
+  askAt = 0;
   /** Why the last attempt got nothing. */
   reason: RefusalReason = 'exhausted';
   /** Which limit had nothing left then. */
@@ -50,7 +54,7 @@ export class WaitQueue {
 
   /** Adds a request, or refuses it at once when its deadline is before the next attempt. */
   add(waiter: Waiter): boolean {
-    if (this.notBefore > waiter.deadline) {
+    if (this.askAt > waiter.deadline) {
       this.#refused++;
       waiter.refuse(this.reason, this.notBefore);
       return false;
@@ -59,24 +63,30 @@ export class WaitQueue {
     return true;
   }
 
-  /** Grants permits: the earliest goes to the least patient of the requests that can wait for it. */
+  /**
+   * Grants permits: the earliest goes to the least patient of the requests that can wait for it.
+   *
+   * @returns those that no request can use
+   */
   serve(
     permits: readonly Validity[],
     { remaining, narrowest }: { readonly remaining: number; readonly narrowest?: Remaining },
     now: number,
-  ): void {
+  ): readonly Validity[] {
     this.#spreadMs /= 4;
     this.#refused = 0;
     const waiters = [...this.#waiters].sort((a, b) => a.deadline - b.deadline);
-    for (const permit of permits) {
+    const left = permits.filter((permit) => {
       // A permit for now suits every request, even one whose deadline passed while the store was asked.
       const index = waiters.findIndex(
         ({ deadline }) => deadline >= permit.validFrom || permit.validFrom <= now,
       );
       const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
       waiter?.grant(permit, remaining, narrowest);
-    }
+      return !waiter;
+    });
     this.#waiters = waiters;
+    return left;
   }
 
   /** Grants permits of the reserve, in the order of arrival, as long as `take` gives any. */
@@ -95,13 +105,17 @@ export class WaitQueue {
       readonly earliest: number;
       readonly reason: RefusalReason;
       readonly usedUp: string;
+      readonly mayReturn: boolean;
     },
     now: number,
     random: () => number,
   ): void {
     this.usedUp = at.usedUp;
-    this.notBefore = Math.max(at.notBefore, now);
     this.reason = at.reason;
+    // A time that was drawn before holds, or each early attempt would put it off.
+    const laterMs = this.notBefore - at.notBefore;
+    const isDrawn = this.notBefore > now && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
+    if (!isDrawn) this.notBefore = Math.max(at.notBefore, now);
     const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, this.notBefore);
     const patient = this.#waiters.filter(({ deadline }) => !isHopeless(deadline));
     this.#refused += this.length - patient.length;
@@ -110,7 +124,9 @@ export class WaitQueue {
     const max = this.#spreadByRefused() + patienceMs / 4;
     this.#spreadMs = Math.min(maxSpreadMs, max, Math.max(minSpreadMs, this.#spreadMs * 2));
     // A random part, so that not all instances that were given the same time come at it.
-    this.notBefore += 10 + random() * this.#spreadMs;
+    if (!isDrawn) this.notBefore += 10 + random() * this.#spreadMs;
+    const againMs = askAgainMs * (0.5 + random());
+    this.askAt = at.mayReturn && at.notBefore > now + againMs ? now + againMs : this.notBefore;
     this.refuseHopeless(isHopeless, this.reason, () => this.notBefore);
   }
 

@@ -20,6 +20,7 @@ import {
   renewedSchedule,
   type Schedule,
   timeOf,
+  withoutFirst,
   withRun,
 } from '../../lib/limiter/schedule.ts';
 import { readSchedule, scheduleText } from '../../lib/limiter/schedule-text.ts';
@@ -52,6 +53,19 @@ describe('the grant log', () => {
         const rest = timesOf(dropUpTo(list, time));
         assert.equal(rest.length, after.length);
         for (const [index, one] of rest.entries()) assert.ok(Math.abs(one - after[index]!) < 0.01);
+      }),
+    );
+  });
+
+  test('without the first times after one it holds exactly the others', () => {
+    fc.assert(
+      fc.property(runs, anyTime, fc.integer({ min: 0, max: 30 }), (list, time, count) => {
+        const all = timesOf(list);
+        const before = all.filter((one) => one <= time + 0.01).length;
+        all.splice(before, count);
+        const rest = timesOf(withoutFirst(list, time, count));
+        assert.equal(rest.length, all.length);
+        for (const [index, one] of rest.entries()) assert.ok(Math.abs(one - all[index]!) < 0.02);
       }),
     );
   });
@@ -147,11 +161,16 @@ describe('small limits', () => {
       wait: fc.constantFrom(0, 100, 2000),
       priority: fc.constantFrom('interactive', 'events', 'background'),
       count: fc.integer({ min: 1, max: 6 }),
+      // A permit lives for 50 ms: some are used in time, some too late, and some never.
+      useAfter: fc.constantFrom(0, 0, 40, 60, 400, Number.POSITIVE_INFINITY),
+      // Of those that ask, so that some freeze while they hold a permit, or on the way to give it back.
+      freezeMs: fc.constantFrom(0, 0, 0, 200, 1500, 4000),
+      fault: fc.constantFrom(undefined, undefined, undefined, undefined, 'slow', 'silent', 'throttled'),
     }),
     { maxLength: 60 },
   );
 
-  test('no window holds more than the limit, whichever instance asks and when', async () => {
+  test('no window holds more than the limit, whichever instance asks and when, and whether it uses its permit', async () => {
     await fc.assert(
       fc.asyncProperty(
         asks,
@@ -163,45 +182,80 @@ describe('small limits', () => {
           const random = randomFrom(seed);
           const store = new SlowStore(clock, random);
           const upstream = new Upstream();
-          const limiters = [-100, 0, 100].map((offset) =>
+          const frozenUntil = [0, 0, 0];
+          const gate = (index: number, run: () => void): unknown =>
+            frozenUntil[index]! > clock.now
+              ? clock.after(frozenUntil[index]! - clock.now, () => gate(index, run))
+              : run();
+          const limiters = [-100, 0, 100].map((offset, index) =>
             createLimiter({
-              store: store.connect({ gate: (run) => run(), instance: 0 }),
-              limits: { small: { requests, perSeconds } },
+              store: store.connect({ gate: (run) => gate(index, run), instance: 0 }),
+              limits: { small: { requests, perSeconds }, narrow: { requests, perSeconds, within: 'small' } },
               bucket: 'b',
               margins: { clockOffsetMs: 100, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
               keyOf: () => 'k',
               clock: () => Math.floor(clock.now + offset),
-              after: (ms, run) => clock.after(ms, run),
+              after: (ms, run) => clock.after(ms, () => gate(index, run)),
               random,
             }),
           );
           let open = 0;
-          for (const { gap, instance, wait, priority, count } of list) {
+          const hasFaults = list.some(({ fault, freezeMs }) => fault !== undefined || freezeMs > 0);
+          for (const { gap, instance, wait, priority, count, useAfter, freezeMs, fault } of list) {
             await clock.runUntil(clock.now + gap);
+            store.fault = () => fault;
             for (let index = 0; index < count; index++) {
               open++;
               void limiters[instance]!.acquire({
                 appKey: 'a',
-                limits: ['small'],
+                limits: index % 2 === 0 ? ['small'] : ['small', 'narrow'],
                 priority,
                 waitMs: wait,
               }).then((answer) => {
                 open--;
-                if (answer.ok && answer.permit.consume()) upstream.arrive(clock.now);
+                const use = () => {
+                  if (answer.ok && answer.permit.consume()) upstream.arrive(clock.now);
+                };
+                if (useAfter === 0) use();
+                else if (Number.isFinite(useAfter)) clock.after(useAfter, () => gate(instance, use));
               });
             }
+            if (freezeMs > 0)
+              clock.after(gap % 130, () => {
+                frozenUntil[instance] = Math.max(frozenUntil[instance]!, clock.now + freezeMs);
+              });
           }
-          await clock.runUntil(clock.now + 5000);
+          store.fault = () => undefined;
+          await clock.runUntil(clock.now + 15_000);
           assert.equal(open, 0);
           assert.ok(upstream.worstWindow(perSeconds * 1000) <= requests);
           // The very first request is never refused.
-          assert.ok(list.length === 0 || upstream.arrivals.length > 0);
+          const isUsed = list[0]?.useAfter === 0 && !hasFaults;
+          assert.ok(!isUsed || upstream.arrivals.length > 0);
         },
       ),
       {
         numRuns: 200,
         // Half of a limit of one is no permit: the first request is served all the same.
-        examples: [[[{ gap: 0, instance: 0, wait: 0, priority: 'background', count: 1 }], 1, 3, 0]],
+        examples: [
+          [
+            [
+              {
+                gap: 0,
+                instance: 0,
+                wait: 0,
+                priority: 'background',
+                count: 1,
+                useAfter: 0,
+                freezeMs: 0,
+                fault: undefined,
+              },
+            ],
+            1,
+            3,
+            0,
+          ],
+        ],
       },
     );
   });

@@ -36,7 +36,7 @@ export async function runSeed({
     instances: 200,
     // Every other seed has all clocks and network times at their limits, the worst that is assumed.
     extreme: seed % 2 === 0,
-    ...(accidents && { freezesPerMinute: 200, killsPerMinute: 40 }),
+    ...(accidents && { freezesPerMinute: 200, killsPerMinute: 40, slowConnections: 0.1 }),
   });
   const started = world.clock.now;
   const utilisation: number[] = [];

@@ -3,6 +3,7 @@
  * A study fails when any true window held more than the limit.
  */
 
+import { burst } from './bursts.ts';
 import { atOnce, type Before, cold, type StormResult, tableRow, warm } from './storm.ts';
 
 const befores: readonly Before[] = ['idle', 'used up', 'half in use', 'mostly in use'];
@@ -38,5 +39,27 @@ export async function studyStorm(): Promise<boolean> {
     worst = Math.max(worst, result.worst);
     console.log(tableRow(label, result));
   }
+  console.log(
+    '\n| cold instances with slow connections | within ms | used in a minute | expired | writes | throttled | worst window |',
+  );
+  console.log('|---|---|---|---|---|---|---|');
+  for (const [callers, withinMs] of [
+    [100, 100],
+    [500, 500],
+    [1000, 50],
+    [1000, 1000],
+    [2000, 1000],
+  ] as const)
+    for (const accidents of [{}, { freezesPerMinute: 600, killsPerMinute: 120 }]) {
+      const { used, ...result } = await burst(callers, withinMs, {
+        seed: callers,
+        extreme: true,
+        ...accidents,
+      });
+      worst = Math.max(worst, result.worst);
+      console.log(
+        `| ${callers} | ${withinMs} | ${(100 * used).toFixed(1)} % | ${result.expired} | ${result.writes} | ${result.throttled} | ${result.worst} |`,
+      );
+    }
   return worst <= 300;
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { burst } from './bursts.ts';
 import { runSeed } from './seed.ts';
 import { loseStore } from './store-loss.ts';
 
@@ -10,6 +11,19 @@ test('never 301 in any true window of 60 s', async () => {
   assert.ok(sent >= 3000 && frozen > 0 && killed > 0);
   assert.ok(worst <= 300, `${worst} in one window`);
 });
+
+for (const accidents of [false, true])
+  test(`after 500 callers met cold instances at once${accidents ? ', which freeze and die' : ''}, nine tenths of a window are used within its minute`, async () => {
+    const result = await burst(500, 500, {
+      seed: 63,
+      extreme: true,
+      ...(accidents && { freezesPerMinute: 600, killsPerMinute: 120 }),
+    });
+    assert.ok(result.expired > 200, `${result.expired} expired`);
+    assert.ok(result.used >= 0.9, `${result.used} of the window`);
+    assert.ok(result.worst <= 300, `${result.worst} in one window`);
+    assert.ok(result.writes < 2000, `${result.writes} writes`);
+  });
 
 for (const loss of ['lost for half', 'lost for all'] as const)
   test(`nor while the store is ${loss} of the instances, which use most of the limit as their reserve`, async () => {

@@ -36,6 +36,8 @@ export interface WorldOptions {
   readonly unitCap?: Units;
   /** Some of the store's answers take long. */
   readonly tail?: boolean;
+  /** The part of the requests whose connection takes 0.1 … 1.2 s, and which replace a permit twice. Default none. */
+  readonly slowConnections?: number;
   /** Requests leave whether their permit is still valid or not. */
   readonly careless?: boolean;
 }
@@ -119,7 +121,16 @@ export class World {
   readonly upstream = new Upstream();
   readonly served: Served[] = [];
   readonly reports: LimiterReport[] = [];
-  readonly counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
+  readonly counts = {
+    asked: 0,
+    taken: 0,
+    sent: 0,
+    refused: 0,
+    expired: 0,
+    killed: 0,
+    frozen: 0,
+    lateFreezes: 0,
+  };
   instances: Instance[];
   readonly #byLimit = new Map<string, number[]>();
   #keepsReports = false;
@@ -185,9 +196,21 @@ export class World {
       this.counts.refused++;
       return answer;
     }
-    // Signing, which a freeze may hit.
-    await new Promise<void>((resolve) => void instance.after(this.random() * 4, resolve));
-    if (answer.permit.consume() || this.options.careless) this.#send(priority, askedAt, limits);
+    // Signing and connecting, which a freeze may hit.
+    const { careless, slowConnections = 0 } = this.options;
+    const isSlow = slowConnections > 0 && this.random() < slowConnections;
+    const connectMs = isSlow ? 100 + this.random() * 1100 : this.random() * 4;
+    await new Promise<void>((resolve) => void instance.after(connectMs, resolve));
+    let last: PermitAnswer = answer;
+    for (let left = isSlow ? 2 : 0; last.ok; left--) {
+      this.counts.taken++;
+      if (last.permit.consume() || careless) {
+        this.#send(priority, askedAt, limits);
+        return answer;
+      }
+      if (left === 0) break;
+      last = await instance.limiter.acquire({ appKey, limits, priority });
+    }
     return answer;
   }
 
