@@ -212,8 +212,10 @@ describe('without a permit in time', () => {
     let now = Date.now();
     const clock = () => now;
     const storeTimeoutMs = 500;
+    // Neither for the store's answer nor for the end of a permit's life.
+    const permitEndMs = 251;
     const after: After = (ms, run) => {
-      if (ms === storeTimeoutMs) return () => {};
+      if (ms === storeTimeoutMs || ms === permitEndMs) return () => {};
       now += ms;
       return afterTimeout(0, run);
     };
