@@ -112,9 +112,11 @@ export class WaitQueue {
   ): void {
     this.usedUp = at.usedUp;
     this.reason = at.reason;
-    // A time that was drawn before holds, or each early attempt would put it off.
+    // A distant time that was drawn before holds, or each early attempt would put it off.
+    const againMs = askAgainMs * (0.5 + random());
+    const isDistant = at.notBefore > now + againMs;
     const laterMs = this.notBefore - at.notBefore;
-    const isDrawn = this.notBefore > now && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
+    const isDrawn = isDistant && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
     if (!isDrawn) this.notBefore = Math.max(at.notBefore, now);
     const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, this.notBefore);
     const patient = this.#waiters.filter(({ deadline }) => !isHopeless(deadline));
@@ -125,8 +127,7 @@ export class WaitQueue {
     this.#spreadMs = Math.min(maxSpreadMs, max, Math.max(minSpreadMs, this.#spreadMs * 2));
     // A random part, so that not all instances that were given the same time come at it.
     if (!isDrawn) this.notBefore += 10 + random() * this.#spreadMs;
-    const againMs = askAgainMs * (0.5 + random());
-    this.askAt = at.mayReturn && at.notBefore > now + againMs ? now + againMs : this.notBefore;
+    this.askAt = at.mayReturn && isDistant ? now + againMs : this.notBefore;
     this.refuseHopeless(isHopeless, this.reason, () => this.notBefore);
   }
 
