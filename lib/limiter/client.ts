@@ -30,8 +30,8 @@ const minPauseMs = 100;
  * waiting requests make about 530 attempts a second at a store that throttles, and 270 at one that is unavailable.
  */
 const maxPauseMs = { store_busy: 2500, store_unavailable: 5000 } as const;
-/** Permits that expire within this time of each other come back together. */
-const returnAfterMs = 100;
+/** Unused permits come back together, and with the next write if that is sooner: a late request acquires another. */
+const returnAfterMs = 500;
 /** What one instance asks for at once; later requests are in its next batch. */
 const maxBatch = 32;
 
@@ -187,6 +187,8 @@ export class LimiterClient {
       count: Math.min(queue.length, maxBatch),
       latestDeadline: () => queue.latestDeadline(),
     });
+    // Those that had expired before the answer came.
+    this.#giveBack([], []);
     const now = clock.now();
     if (answer.kind === 'store_busy' || answer.kind === 'store_unavailable')
       return this.#leaveStoreAlone(answer, now);
@@ -202,8 +204,10 @@ export class LimiterClient {
   }
 
   #giveBack(limits: readonly string[], permits: readonly Validity[]): void {
+    const { clock, random } = this.#options;
+    const now = clock.now();
     if (this.#store.giveBack(limits, permits))
-      this.#returnAt = Math.min(this.#returnAt, this.#options.clock.now() + returnAfterMs);
+      this.#returnAt = Math.min(this.#returnAt, now + returnAfterMs * (1 + random()));
     if (!this.#isPumping) this.#sleep();
   }
 

@@ -12,7 +12,6 @@ import {
   isShare,
   type LimitSchedule,
   priorityCounter,
-  returnedIn,
   type Schedule,
   takenCounter,
   timeOf,
@@ -76,8 +75,6 @@ export function grantOf(
   const byFloor = yields ? floorLeft(limit, counters, request, now - schedule.startedAt) : 0;
   const hasFloor = byFloor >= 1;
   const keptOf = ({ capacity }: LimitWindow) => (yields && !hasFloor ? keptFor(request, capacity) : 0);
-  const openOf = (name: string, one: LimitSchedule, itsWindow: LimitWindow) =>
-    openAt(one, itsWindow, now) + returnedIn(schedule, counters, name, now) - keptOf(itsWindow);
   const paceOf = (name: string, one: LimitSchedule, itsWindow: LimitWindow) =>
     hasFloor ? byFloor : withinPace(schedule, one, counters, name, request, itsWindow, now);
   // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
@@ -90,7 +87,7 @@ export function grantOf(
     if (isShare(name)) return [];
     const [one, itsWindow] = [schedule.limits[name], windows.get(name)];
     if (!one || !itsWindow) return { name, room: 0, open: 0 };
-    const open = openOf(name, one, itsWindow);
+    const open = openAt(one, itsWindow, now) - keptOf(itsWindow);
     const room = open - (counters[takenCounter(name)] ?? 0);
     return { name, room: Math.min(room, paceOf(name, one, itsWindow)), open };
   });
@@ -101,9 +98,10 @@ export function grantOf(
   );
   if (max < 1) return undefined;
   const aheadMs = aheadOf(request);
+  const kept = keptOf(window);
   const taken = counters[takenCounter(outer)] ?? 0;
 
-  const open = now <= schedule.immediateUntil ? openOf(outer, limit, window) : 0;
+  const open = now <= schedule.immediateUntil ? openAt(limit, window, now) - kept : 0;
   if (open > taken) {
     const count = Math.min(max, open - taken);
     const grant = grantWith('now', count, request, { min: 0, max: open - count }, narrow);
@@ -111,8 +109,7 @@ export function grantOf(
   }
   if (yields && !hasFloor) return undefined;
   const horizon = Math.min(request.latestDeadline(), now + (yields ? floorAheadMs : aheadMs));
-  const capacity = window.capacity + returnedIn(schedule, counters, outer, horizon);
-  const range = reservable(limit, capacity, taken, now - permitLifeMs / 2, horizon);
+  const range = reservable(limit, window, taken, now - permitLifeMs / 2, horizon);
   if (!range) return undefined;
   const count = Math.min(max, range.end - taken);
   const grant = grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
@@ -156,7 +153,7 @@ function openAt(limit: LimitSchedule, { capacity }: LimitWindow, now: number): n
 /** The permits, from number `taken` on, whose times lie between `from` and `to` and which the window holds. */
 function reservable(
   limit: LimitSchedule,
-  capacity: number,
+  { capacity }: LimitWindow,
   taken: number,
   from: number,
   to: number,

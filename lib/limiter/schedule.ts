@@ -62,7 +62,7 @@ export type Counters = Readonly<Record<string, number>>;
 // These names are stored: instances of another version count by them too.
 export const takenCounter = (limit: string) => limit;
 export const immediateCounter = (limit: string) => `${limit}/now`;
-/** How many of its permits came back since the schedule began. */
+/** How many of its permits came back since the schedule began; versions that do not know it leave them in the log. */
 export const returnedCounter = (limit: string) => `${limit}/returned`;
 /** A user's share of a limit stands beside the limits; no limit's name has this sign. */
 export const shareOf = (limit: string, user: string) => `${limit}@${user}`;
@@ -123,28 +123,25 @@ export function dropUpTo(log: GrantLog, time: number): Run[] {
 }
 
 /**
- * The log without the first permits after a time, so many of them. Each permit that came back has an entry there, and the
- * first ones are not later: those that stay hold every other permit at its own time or later.
+ * The log without so many permits, the first ones after a time. In each window it still holds at least as many as were not
+ * given back: each one that was has an entry after that time, and none of the first entries is later.
  */
 export function withoutFirst(log: GrantLog, after: number, count: number): GrantLog {
   if (count === 0) return log;
   const before = log.map((run) => ({ ...run, count: countUpTo(run, after) })).filter((run) => run.count > 0);
   const last = nthAfter(log, after, count);
   if (last === undefined) return before;
+  // Entries that differ by less than the tolerance count as the latest of them.
   const sameTime = countAfter(log, after) - countAfter(log, last) - count;
-  return withRun([...before, ...dropUpTo(log, last)], { from: last, step: 0, count: sameTime });
+  return withRun([...before, ...dropUpTo(log, last)], { from: last + toleranceMs, step: 0, count: sameTime });
 }
 
-/** Permits that were counted from later on may come back under this schedule: they are in its log, or were taken since. */
+/**
+ * A permit comes back under this schedule only if its own entry is later than this: in the log, or of a permit that was taken
+ * since. One that is older may have left the log, and would take the entry of another.
+ */
 export const returnableAfter = ({ startedAt }: Schedule, { windowMs }: LimitSchedule): number =>
   startedAt - Math.min(returnMs, windowMs / 2);
-
-/** Permits that came back under this schedule, where the window that ends at this time held all of them. */
-export function returnedIn(schedule: Schedule, counters: Counters, name: string, time: number): number {
-  const limit = schedule.limits[name];
-  const isHeld = limit && time - limit.windowMs <= returnableAfter(schedule, limit);
-  return isHeld ? (counters[returnedCounter(name)] ?? 0) : 0;
-}
 
 /** The log with one more run, which is joined to the last one where it continues it in the same step. */
 export function withRun(log: GrantLog, run: Run): GrantLog {
@@ -254,6 +251,7 @@ function withTaken(
   const withImmediate = isNarrow
     ? withCoarseRun(limit.log, immediateRun, limit.windowMs)
     : withRun(limit.log, immediateRun);
+  // Before those that have left the window are dropped: an unused permit may be one of them.
   const log = withoutFirst(withRun(withImmediate, reserved), returnableAfter(schedule, limit), returned);
   // A full log may have put off the next permit until the first one left the window.
   const latestDue = returned > 0 ? now + priorities.interactive.aheadMs : Number.POSITIVE_INFINITY;
@@ -261,7 +259,7 @@ function withTaken(
   return {
     ...limit,
     log: dropUpTo(log, now - limit.windowMs),
-    due: Math.min(timeOf(times, taken - returned), latestDue),
+    due: Math.max(limit.blockedUntil, Math.min(timeOf(times, taken - returned), latestDue)),
     lastTakenAt: byPriority((one) => (takenBy(one) > 0 ? countedAt : limit.lastTakenAt[one])),
     floors: byPriority((one) => {
       const saved = floorOf(limit, one, now - startedAt) - takenBy(one);

@@ -13,7 +13,6 @@ import {
   renewedSchedule,
   returnableAfter,
   returnedCounter,
-  returnedIn,
   type Schedule,
   takenCounter,
   timeOf,
@@ -22,7 +21,7 @@ import {
 } from './schedule.ts';
 import { readSchedule, scheduleText } from './schedule-text.ts';
 import { roomOf } from './shares.ts';
-import { type Addition, isSameItem, type LimiterItem, type LimiterStore } from './store.ts';
+import { type Addition, isSameItem, type LimiterItem, type LimiterStore, type WriteAnswer } from './store.ts';
 import { StoreThrottled } from './store-throttled.ts';
 
 /** `store_busy`: the store throttles requests, or every race for the item was lost. */
@@ -66,8 +65,8 @@ export interface StoreClientOptions {
 
 /** Races that one request may lose; each shows the item as it is now, so that few are needed. */
 const maxTries = 6;
-/** After a race for permits that come back one by one, in milliseconds. */
-const lostRaceMs = 500;
+/** Over how long waiting instances come after an early renewal is due, in milliseconds. */
+const renewalSpreadMs = 500;
 /** A write may build on an item that was read so lately: the store checks its conditions. */
 const freshMs = 500;
 /** An item is of no use when its windows are over; an hour more costs nothing. */
@@ -82,6 +81,8 @@ export class StoreClient {
   #item: LimiterItem | undefined;
   #schedule: Schedule | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
+  /** The item was as it is here at this time; `#readAt` is earlier where it must be read again. */
+  #seenAt = Number.NEGATIVE_INFINITY;
   /** No other instance wrote between this one's last two operations, so that a read before a write is in vain. */
   #isAlone = false;
   /** The store throttled the last operation: a write may build on an item of any age, which the store checks. */
@@ -112,22 +113,27 @@ export class StoreClient {
   giveBack(limits: readonly string[], permits: readonly Validity[]): boolean {
     for (const { countedFrom } of permits)
       if (countedFrom !== undefined) this.#unused.push({ limits, countedFrom });
+    // The item was read before their lives began.
+    if (permits.length > 0) this.#readAt = Number.NEGATIVE_INFINITY;
     return this.#unused.length > 0;
   }
 
   /** Makes room for others in the place of those permits. Rejects when the store fails: then they stay counted. */
   async returnUnused(): Promise<void> {
-    await this.#add([], this.#options.clock.now());
+    if (this.#mustRead(this.#options.clock.now())) await this.#read();
+    if (this.#returns().length === 0) this.#unused = [];
+    else await this.#add([], this.#options.clock.now(), () => true);
   }
 
+  /** Unused permits that this schedule still takes back. An item that an earlier version wrote has no counter of them. */
   #returns(): readonly Addition[] {
     const schedule = this.#schedule;
     return Object.entries(schedule?.limits ?? {}).flatMap(([name, limit]) => {
+      // Later by more than what times lose in the log.
       const after = returnableAfter(schedule!, limit) + 1;
       const by = this.#unused.filter((one) => one.limits.includes(name) && one.countedFrom > after).length;
       const counter = returnedCounter(name);
-      // An item that an earlier version wrote has no such counter.
-      const isKept = by > 0 && this.#counters[counter] !== undefined;
+      const isKept = by > 0 && counter in this.#counters;
       return isKept ? [{ counter, by, min: 0, max: Number.MAX_SAFE_INTEGER }] : [];
     });
   }
@@ -152,7 +158,7 @@ export class StoreClient {
       const renewed = withBlocked(this.#renewed(now, [limit]), limit, until);
       const blocked = Object.values(renewed.limits).filter(({ blockedUntil }) => blockedUntil > now);
       const next = blocked.length > 1 ? withBlocked(renewed, around, until) : renewed;
-      if (await this.#replace(next, {}, now)) return;
+      if (await this.#replace(next, {}, now, () => true)) return;
     }
   }
 
@@ -172,26 +178,25 @@ export class StoreClient {
         this.#schedule && grantOf(this.#schedule, this.#counters, request, now, windows, permitLifeMs);
       const next = grant ? undefined : this.#renewed(now, request.limits);
       if (next) grant = grantOf(next, {}, request, now, windows, permitLifeMs);
-      // An item that was read once only gets fuller: a refusal needs no second read, but a grant does.
-      if (!grant && next && (this.#item || tries > 0)) {
-        if (this.#unused.length === 0 || tries === maxTries - 1) return this.#exhausted(next, request, now);
-        await this.returnUnused();
-        continue;
-      }
-      if (tries === 0 && this.#mustRead(now)) {
+      const from = next && grant ? this.#renewableAt(request) : now;
+      const isRefused = next && (!grant || from > now);
+      // A refusal needs no second read, as an item only gets fuller once no more permits can come back; a grant does.
+      const isStale =
+        isRefused && this.#item
+          ? now - this.#seenAt > freshMs && this.#mayReturn(next, request, now)
+          : this.#mustRead(now);
+      if (tries === 0 && isStale) {
         await this.#read();
         continue;
       }
+      if (isRefused && (this.#item || tries > 0)) return this.#exhausted(next, request, now, from);
       if (!grant) continue;
       now = clock.now();
-      const isTaken = next
-        ? await this.#replace(next, sums(grant), now)
-        : await this.#add(grant.additions, now);
-      if (isTaken) return this.#granted(grant, request, now);
-      // While dozens of permits come back, all who wait race for each: the loser does better to come later.
-      const [outer] = request.limits;
-      if (tries > 0 && (this.#counters[returnedCounter(outer)] ?? 0) > (windows.get(outer)?.burst ?? 0))
-        return this.#exhausted(this.#renewed(now, request.limits), request, now, now + lostRaceMs);
+      const granted = () => this.#granted(grant, request, now);
+      const answer = next
+        ? await this.#replace(next, sums(grant), now, granted)
+        : await this.#add(grant.additions, now, granted);
+      if (answer) return answer;
     }
     return { kind: 'store_busy', cause: new Error('The limiter lost every race for its item in the store.') };
   }
@@ -204,8 +209,26 @@ export class StoreClient {
     return !this.#isAlone && now - this.#readAt > freshMs && !(this.#wasThrottled && this.#item);
   }
 
+  /** Permits that come back within a second are shared out by one renewal: instances would race for each of them. */
+  #renewableAt({ limits }: GrantRequest): number {
+    const { immediateUntil = 0, limits: known = {} } = this.#schedule ?? {};
+    const hasReturns = limits.some((name) => (this.#counters[returnedCounter(name)] ?? 0) > 0);
+    const isShared = (hasReturns || this.#unused.length > 0) && limits.every((name) => known[name]);
+    return isShared ? immediateUntil + this.#options.random() * renewalSpreadMs : 0;
+  }
+
+  /** Whether some of the permits that were in the item when it was seen may come back, long before the next one is due. */
+  #mayReturn(next: Schedule, request: GrantRequest, now: number): boolean {
+    const isLate = (name: string) => countAfter(next.limits[name]?.log ?? [], this.#seenAt - mayReturnMs) > 0;
+    const { notBefore } = whenToAsk(next, request, now, this.#options.windows);
+    return notBefore > now + mayReturnMs && request.limits.some(isLate);
+  }
+
+  /** With room in the place of this instance's own unused permits: the write that follows forgets them. */
   #renewed(now: number, wanted: readonly string[]): Schedule {
-    return renewedSchedule(this.#schedule, this.#counters, now, this.#options.windows, wanted);
+    const counters = { ...this.#counters };
+    for (const { counter, by } of this.#returns()) counters[counter] = (counters[counter] ?? 0) + by;
+    return renewedSchedule(this.#schedule, counters, now, this.#options.windows, wanted);
   }
 
   async #read(): Promise<void> {
@@ -215,7 +238,7 @@ export class StoreClient {
     this.#hasJustRead = true;
   }
 
-  async #replace(next: Schedule, counters: Counters, now: number): Promise<boolean> {
+  #replace<T>(next: Schedule, counters: Counters, now: number, written: () => T): Promise<T | undefined> {
     const { store, key, random, windows } = this.#options;
     const item: LimiterItem = {
       revision: `${now.toString(36)}-${random().toString(36).slice(2, 12)}`,
@@ -223,33 +246,45 @@ export class StoreClient {
       text: scheduleText(next),
       writtenAt: now,
     };
-    const answer = await this.#bounded(store.replace(key, this.#item, item, expiryOf(next, now)));
-    this.#accept(answer.item);
-    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead);
-    this.#hasJustRead = false;
-    return answer.written;
+    const expected = this.#item;
+    return this.#write(
+      () => store.replace(key, expected, item, expiryOf(next, now)),
+      () => true,
+      written,
+    );
   }
 
   /** Unused permits come back in the same write. */
-  async #add(taken: readonly Addition[], now: number): Promise<boolean> {
+  #add<T>(taken: readonly Addition[], now: number, written: () => T): Promise<T | undefined> {
     const { store, key } = this.#options;
     const { revision = '', counters = {} } = this.#item ?? {};
     const additions = [...taken, ...this.#returns()];
+    const isOwn = ({ counter, by }: Addition) => this.#counters[counter] === (counters[counter] ?? 0) + by;
+    return this.#write(
+      () => store.add(key, revision, additions, now),
+      () => additions.every(isOwn),
+      written,
+    );
+  }
+
+  /** @returns what `written` makes of the item that was written, before another operation changes it */
+  async #write<T>(
+    operation: () => Promise<WriteAnswer>,
+    isOnlyOwn: () => boolean,
+    written: () => T,
+  ): Promise<T | undefined> {
     const unused = this.#unused;
     // Forgotten before the write, whose answer may be lost: what came back twice would be another's.
     this.#unused = [];
-    if (additions.length === 0) return true;
-    const answer = await this.#bounded(store.add(key, revision, additions, now)).catch((cause: unknown) => {
+    const answer = await this.#bounded(operation()).catch((cause: unknown) => {
       if (cause instanceof StoreThrottled) this.#unused.push(...unused);
       throw cause;
     });
     if (!answer.written) this.#unused.push(...unused);
     this.#accept(answer.item);
-    const isOwn = ({ counter, by }: Addition) =>
-      answer.item?.counters[counter] === (counters[counter] ?? 0) + by;
-    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead) && additions.every(isOwn);
+    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead) && isOnlyOwn();
     this.#hasJustRead = false;
-    return answer.written;
+    return answer.written ? written() : undefined;
   }
 
   #bounded<T>(operation: Promise<T>): Promise<T> {
@@ -274,7 +309,7 @@ export class StoreClient {
     if (!item) this.#schedule = undefined;
     this.#item = item;
     if (item) clock.follow(item.writtenAt);
-    this.#readAt = clock.now();
+    this.#seenAt = this.#readAt = clock.now();
     if (item && !this.#schedule) this.#schedule = exhaustedSchedule(this.#readAt);
   }
 
@@ -282,18 +317,22 @@ export class StoreClient {
   #granted({ mode, count }: Grant, { limits }: GrantRequest, askedAt: number): GrantAnswer {
     const { clock, permitLifeMs } = this.#options;
     const [outer, ...narrower] = limits;
-    const limit = this.#schedule?.limits[outer];
+    const schedule = this.#schedule;
+    const limit = schedule?.limits[outer];
     if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
     const taken = this.#counters[takenCounter(outer)] ?? 0;
+    // A reserved permit counts at its very time; one for now not before the schedule, whatever this instance's clock says.
+    const isReserved = mode === 'reserved' && narrower.length === 0;
+    const countedFrom = isReserved ? Number.POSITIVE_INFINITY : schedule.startedAt;
     const granted = Array.from({ length: count }, (_, index): Validity => {
       const times = { from: limit.due, step: limit.step };
       const validFrom = mode === 'now' ? askedAt : timeOf(times, taken - count + index);
-      return { validFrom, expiresAt: validFrom + permitLifeMs, countedFrom: Math.min(askedAt, validFrom) };
+      const expiresAt = validFrom + permitLifeMs;
+      return { validFrom, expiresAt, countedFrom: Math.min(countedFrom, validFrom) };
     });
+    const permits = granted.filter(({ expiresAt }) => expiresAt >= clock.now());
     // The first ones expire first.
-    const expired = granted.filter(({ expiresAt }) => expiresAt < clock.now());
-    const permits = granted.slice(expired.length);
-    this.giveBack(limits, expired);
+    this.giveBack(limits, granted.slice(0, count - permits.length));
     if (permits.length === 0)
       return unavailable('The limiter’s store answered after the permits had expired.');
     const wide = this.#remaining(outer, askedAt);
@@ -312,22 +351,24 @@ export class StoreClient {
 
   #inWindow(limit: string, now: number): number {
     const one = this.#schedule?.limits[limit];
-    if (!this.#schedule || !one) return 0;
-    const returned = returnedIn(this.#schedule, this.#counters, limit, now);
-    return countAfter(one.log, now - one.windowMs) + (this.#counters[takenCounter(limit)] ?? 0) - returned;
+    return one ? countAfter(one.log, now - one.windowMs) + (this.#counters[takenCounter(limit)] ?? 0) : 0;
   }
 
-  #exhausted(next: Schedule, request: GrantRequest, now: number, from = now): GrantAnswer {
+  #exhausted(next: Schedule, request: GrantRequest, now: number, from: number): GrantAnswer {
     // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
     this.#readAt = Number.NEGATIVE_INFINITY;
     const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
     const { windows } = this.#options;
     const usedUp = this.#usedUpOf(next, request, now);
-    const isLate = (name: string) => countAfter(next.limits[name]?.log ?? [], now - mayReturnMs) > 0;
-    const mayReturn = !isBlocked && request.limits.some(isLate);
     const { notBefore, earliest } = whenToAsk(next, request, now, windows);
-    const askAt = { notBefore: Math.max(from, notBefore), earliest };
-    return { kind: 'exhausted', isBlocked, usedUp, mayReturn, ...askAt };
+    return {
+      kind: 'exhausted',
+      isBlocked,
+      usedUp,
+      mayReturn: !isBlocked && this.#mayReturn(next, request, now),
+      notBefore: Math.max(from, notBefore),
+      earliest: Math.max(from, earliest),
+    };
   }
 
   /** The widest if it alone grants nothing, or else the first that grants nothing with it. */

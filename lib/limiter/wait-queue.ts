@@ -113,10 +113,8 @@ export class WaitQueue {
     this.usedUp = at.usedUp;
     this.reason = at.reason;
     // A distant time that was drawn before holds, or each early attempt would put it off.
-    const againMs = askAgainMs * (0.5 + random());
-    const isDistant = at.notBefore > now + againMs;
     const laterMs = this.notBefore - at.notBefore;
-    const isDrawn = isDistant && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
+    const isDrawn = at.notBefore > now + askAgainMs && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
     if (!isDrawn) this.notBefore = Math.max(at.notBefore, now);
     const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, this.notBefore);
     const patient = this.#waiters.filter(({ deadline }) => !isHopeless(deadline));
@@ -127,7 +125,7 @@ export class WaitQueue {
     this.#spreadMs = Math.min(maxSpreadMs, max, Math.max(minSpreadMs, this.#spreadMs * 2));
     // A random part, so that not all instances that were given the same time come at it.
     if (!isDrawn) this.notBefore += 10 + random() * this.#spreadMs;
-    this.askAt = at.mayReturn && isDistant ? now + againMs : this.notBefore;
+    this.askAt = at.mayReturn ? now + askAgainMs * (0.5 + random()) : this.notBefore;
     this.refuseHopeless(isHopeless, this.reason, () => this.notBefore);
   }
 

@@ -13,22 +13,22 @@ export interface BurstResult {
   readonly throttled: number;
 }
 
-/** Each of so many cold instances asks once within so many milliseconds; afterwards others ask as usual. */
+/** So many callers ask cold instances within so many milliseconds, by default each its own; afterwards others ask as usual. */
 export async function burst(
   callers: number,
   withinMs: number,
-  options: Omit<WorldOptions, 'instances'>,
+  { instances = callers, ...options }: Omit<WorldOptions, 'instances'> & { readonly instances?: number },
 ): Promise<BurstResult> {
   const world = new World({
     slowConnections: 1,
     unitCap: keyCap,
     tail: true,
     ...options,
-    instances: callers,
+    instances,
   });
   const from = world.clock.now;
   for (let caller = 0; caller < callers; caller++)
-    world.clock.after(world.random() * withinMs, () => void world.request({}, caller));
+    world.clock.after(world.random() * withinMs, () => void world.request({}, caller % instances));
   await world.live(3000, []);
   const { writes } = world.operations;
   await world.live(57_000, [{ perMinute: 600 }]);

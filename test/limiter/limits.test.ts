@@ -5,13 +5,10 @@ import { describe, test } from 'vitest';
 import {
   createLimiter,
   createMemoryLimiterStore,
-  type Limiter,
   type LimiterOptions,
   type LimiterReport,
 } from '../../lib/limiter/index.ts';
-import { SlowStore, worldKey } from './world/slow-store.ts';
 import { Upstream } from './world/upstream.ts';
-import { VirtualClock } from './world/virtual-clock.ts';
 import { marketData, World } from './world/world.ts';
 
 const minute = 60_000;
@@ -200,114 +197,6 @@ describe('a permit', () => {
       assert.equal(answer.permit.consume(), valid);
     }
     assert.deepEqual(reports, ['granted', 'granted', 'expired']);
-  });
-});
-
-describe('a permit that its instance did not use', () => {
-  const call = { appKey: 'k', limits: ['market-data'] } as const;
-  /** Instances on a virtual clock, and how many permits the window holds. */
-  function instancesOf(count: number) {
-    const clock = new VirtualClock();
-    const slow = new SlowStore(clock, () => 0.5);
-    const create = (instance: number) =>
-      limiterOf({
-        store: slow.connect({ gate: (run) => run(), instance }),
-        clock: () => clock.now,
-        after: (ms, run) => clock.after(ms, run),
-        keyOf: () => worldKey,
-      });
-    const limiters = Array.from({ length: count }, (_, instance) => create(instance));
-    async function run<T>(work: Promise<T>): Promise<T> {
-      let done: { readonly value: T } | undefined;
-      void work.then((value) => {
-        done = { value };
-      });
-      while (!done) await clock.runUntil(clock.now + 1);
-      return done.value;
-    }
-    const ask = async (index: number) => {
-      const answer = await run(limiters[index]!.acquire(call));
-      assert.ok(answer.ok);
-      return answer.permit;
-    };
-    const used = () => run(create(-1).used('k', 'market-data'));
-    return { clock, store: slow, ask, used };
-  }
-
-  test('comes back, and cannot be consumed from then on; one that was consumed stays counted', async () => {
-    const { clock, ask, used } = instancesOf(3);
-    const permits = [await ask(0), await ask(1), await ask(2)];
-    assert.equal(permits[0]!.consume(), true);
-    assert.equal(await used(), 3);
-    await clock.runUntil(clock.now + 1000);
-    assert.equal(await used(), 1);
-    assert.deepEqual(
-      permits.map((one) => one.consume()),
-      [false, false, false],
-    );
-    await clock.runUntil(clock.now + 1000);
-    assert.equal(await used(), 1);
-  });
-
-  test('comes back once, although nobody saw that it did', async () => {
-    const { clock, store, ask, used } = instancesOf(2);
-    const [, other] = [await ask(0), await ask(1)];
-    assert.equal(other.consume(), true);
-    // Written, but its answer takes longer than the limiter waits.
-    store.fault = (_, instance) => (instance === 0 ? 'slow' : undefined);
-    await clock.runUntil(clock.now + 3000);
-    store.fault = () => undefined;
-    assert.equal(await used(), 1);
-    assert.equal((await ask(0)).consume(), true);
-    await clock.runUntil(clock.now + 3000);
-    assert.equal(await used(), 2);
-  });
-
-  test('comes back later where the store refused to write, and stays counted where it never answered', async () => {
-    for (const [fault, left] of [
-      ['throttled', 0],
-      ['silent', 1],
-    ] as const) {
-      const { clock, store, ask, used } = instancesOf(1);
-      await ask(0);
-      store.fault = () => fault;
-      await clock.runUntil(clock.now + 700);
-      store.fault = () => undefined;
-      await clock.runUntil(clock.now + 4000);
-      assert.equal(await used(), left, fault);
-    }
-  });
-
-  test('makes room under a narrower limit, too, and after others have renewed the schedule', async () => {
-    const clock = new VirtualClock();
-    const store = createMemoryLimiterStore();
-    const limits = {
-      wide: { requests: 300, perSeconds: 60 },
-      narrow: { requests: 20, perSeconds: 60, within: 'wide' },
-    };
-    const create = () =>
-      limiterOf({
-        store,
-        limits,
-        clock: () => clock.now,
-        after: (ms, run) => clock.after(ms, run),
-        random: () => 0.5,
-      });
-    const [cold, warm] = [create(), create()];
-    const ask = (limiter: Limiter, ...inner: string[]) =>
-      limiter.acquire({ appKey: 'k', limits: ['wide', ...inner], waitMs: 0 });
-    for (let nth = 0; nth < 19; nth++) assert.ok((await ask(cold, 'narrow')).ok);
-    assert.equal((await ask(warm, 'narrow')).ok, false);
-    // A block renews the schedule, so that those permits are in its log.
-    await warm.block('k', 'narrow', 0);
-    await clock.runUntil(clock.now + 2000);
-    assert.equal(await warm.used('k', 'narrow'), 0);
-    assert.equal(await warm.used('k', 'wide'), 0);
-    for (let nth = 0; nth < 3; nth++) {
-      const answer = await ask(create(), 'narrow');
-      assert.ok(answer.ok && answer.permit.consume());
-    }
-    assert.equal(await warm.used('k', 'narrow'), 3);
   });
 });
 
