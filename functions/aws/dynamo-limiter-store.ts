@@ -88,8 +88,8 @@ function sameAs({ revision, counters }: LimiterItem) {
   return {
     ConditionExpression: [
       '#revision = :revision',
-      // Short: DynamoDB takes 4 KB of conditions, and an item may have 150 counters.
-      ...names.map((_, index) => `#c.#c${index} = :c${index}`),
+      // Short: DynamoDB takes 4 KB of conditions, and an item may have 220 counters.
+      ...names.map((_, index) => `#c.#c${index}=:c${index}`),
     ].join(' AND '),
     ExpressionAttributeNames: {
       '#revision': 'revision',

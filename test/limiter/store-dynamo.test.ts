@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
-import type { LimiterStore } from '../../lib/limiter/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import { limiterLimits } from '../../lib/gateway/operation-limits.ts';
+import { type LimiterStore, windowOf } from '../../lib/limiter/index.ts';
+import { renewedSchedule, shareOf, zeroCounters } from '../../lib/limiter/schedule.ts';
+import { scheduleText } from '../../lib/limiter/schedule-text.ts';
 import { limitsInForceContract } from '../gateway/limits-in-force.contract.ts';
 import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { limiterStoreContract } from './store.contract.ts';
@@ -19,6 +23,34 @@ describe('DynamoDB', needsDynamo(), () => {
 
   limiterStoreContract('DynamoDB', () => store);
   limitsInForceContract('DynamoDB', () => store);
+
+  test('the largest item, of all limits and as many shares as are kept, is within what DynamoDB takes of conditions', async () => {
+    const all = Object.entries(limiterLimits({}, 1, { upstreamLimits: 'published', operations }));
+    const limits = all.filter(([name, { within = name }]) => within === 'market-data');
+    const windows = new Map(limits.map(([name, limit]) => [name, windowOf(limit)]));
+    const users = Array.from({ length: 100 }, (_, user) => shareOf('market-data', `user-${user}`));
+    const schedule = renewedSchedule(undefined, {}, 1, windows, [...windows.keys(), ...users]);
+    const counters = zeroCounters(schedule, windows);
+    const item = { revision: 'r', counters, text: scheduleText(schedule), writtenAt: 1 };
+    const lengths: number[] = [];
+    const measured = createDynamoLimiterStore({
+      client: {
+        send(operation, input, sendOptions) {
+          const { ConditionExpression = '' } = input as { readonly ConditionExpression?: string };
+          lengths.push(ConditionExpression.length);
+          return engine.client.send(operation, input, sendOptions);
+        },
+      },
+      tableName,
+      timeoutMs: 10_000,
+    });
+    assert.ok((await measured.replace('largest', undefined, item, 2)).written);
+    assert.ok((await measured.replace('largest', item, { ...item, revision: 's' }, 2)).written);
+    const returns = Object.keys(counters).filter((name) => name.endsWith('/returned'));
+    const additions = returns.map((counter) => ({ counter, by: 1, min: 0, max: Number.MAX_SAFE_INTEGER }));
+    assert.ok((await measured.add('largest', 's', additions, 2)).written);
+    assert.ok(Object.keys(counters).length > 100 && Math.max(...lengths) <= 4096, `${lengths}`);
+  });
 
   test('an item has its time to live in whole seconds, never too early', async () => {
     const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };
