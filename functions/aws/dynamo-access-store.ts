@@ -7,7 +7,7 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { AccessEntry, AccessStore, AccessWrite } from '../../lib/access/store.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { batchGet, bytesOf, type Item, numberOf, seconds, textOf } from './dynamo-items.ts';
 import { createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
 
@@ -32,7 +32,7 @@ export function createDynamoAccessReader({
   tableName,
   timeoutMs = 1000,
 }: DynamoAccessStoreOptions): Pick<AccessStore, 'read'> {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
+  const limited = withLimit(client, { timeoutMs, attempts: 2 });
 
   return {
     async read(keys) {

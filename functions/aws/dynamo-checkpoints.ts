@@ -12,7 +12,7 @@ import {
   type StoredCheckpoints,
   type TableNames,
 } from '../../lib/guard-rails/checkpoints.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { batchGetOf, type Item, number, textOf } from './dynamo-items.ts';
 import { isOvertaken, transact } from './dynamo-transaction.ts';
 
@@ -51,7 +51,7 @@ export function createDynamoCheckpoints({
   readonly client: DynamoSender;
   readonly tables: TableNames;
 }): CheckpointStore {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs: 5000, attempts: 4 }));
+  const limited = withLimit(client, { timeoutMs: 5000, attempts: 4 });
   return {
     async read() {
       return checkpointsIn(tables, await batchGetOf(limited, checkpointKeys(tables)));

@@ -6,6 +6,7 @@
 import { type BackOff, jitteredMs } from '../../lib/kernel/pauses.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { DynamoSender } from './dynamo-http.ts';
+import { isCancelledFor } from './dynamo-transaction.ts';
 
 export { createDynamoClient, type DynamoSender } from './dynamo-http.ts';
 
@@ -27,7 +28,10 @@ export interface SendLimit {
 /** Before the second attempt up to 100 ms, chosen at random so that instances do not repeat together. */
 const pauses: BackOff = { firstMs: 100, maxMs: 2000 };
 
-/** The same client, whose operations end within a time: to the last byte, as the client's own limit does not. */
+/**
+ * The same client, whose operations end within a time: to the last byte, as the client's own limit does not. They reject as
+ * a store's port does: see `asStoreError`.
+ */
 export function withLimit(
   client: DynamoSender,
   { timeoutMs, attempts = 1, alsoPasses = () => false, conflicts }: SendLimit,
@@ -53,7 +57,9 @@ export function withLimit(
     send: (operation, input) =>
       inTime(timeoutMs, (abortSignal) =>
         repeated(() => client.send(operation, input, { abortSignal }), abortSignal),
-      ),
+      ).catch((error: unknown) => {
+        throw asStoreError(error);
+      }),
   };
 }
 
@@ -79,16 +85,23 @@ async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T>):
   }
 }
 
-/** By which DynamoDB refuses a request because it gets too many: above the partition's units, above the rate of the API, above the account's quota. */
-const throttlingNames: ReadonlySet<string> = new Set([
+/**
+ * DynamoDB's names for too many requests: above the partition's units, above the rate of the API, above the account's
+ * quota. The last two are those of an item of a transaction.
+ */
+const throttlingNames: readonly string[] = [
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
-]);
+  'ProvisionedThroughputExceeded',
+  'ThrottlingError',
+];
 
 /** Whether the store refused a request because it gets too many; also true of a `StoreThrottled` itself. */
 export const isThrottling = (error: unknown): boolean =>
-  error instanceof StoreThrottled || (error instanceof Error && throttlingNames.has(error.name));
+  error instanceof StoreThrottled ||
+  (error instanceof Error &&
+    (throttlingNames.includes(error.name) || isCancelledFor(error, throttlingNames)));
 
 /** What a store's port rejects with: `StoreThrottled` for a throttled request, any other error as it is. */
 export const asStoreError = (error: unknown): unknown =>

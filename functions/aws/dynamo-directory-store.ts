@@ -10,7 +10,7 @@ import {
   emptyDraft,
 } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { isMet, seconds } from './dynamo-items.ts';
 
 export interface DynamoDirectoryStoreOptions {
@@ -34,7 +34,7 @@ const maxUnpacked = 16 * 1024 * 1024;
 /** @example const store = createDynamoDirectoryStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
   const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
-  const client = withStoreErrors(withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 }));
+  const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
   const keyOf = (item: string) => ({ pk: { S: `quotes#${partition}#${item}` }, sk: { S: 'directory' } });
 
   async function read(item: string) {

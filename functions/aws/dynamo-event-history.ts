@@ -8,7 +8,7 @@
 
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { keptMs, type PlacedEvent, type TradeEventHistory } from '../../lib/trade-events/history.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { type Item, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { openText, sealText } from './sealed-text.ts';
 
@@ -31,7 +31,7 @@ export function createDynamoEventHistory({
   timeoutMs = 2000,
   clock = Date.now,
 }: DynamoEventHistoryOptions): TradeEventHistory {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 3 }));
+  const limited = withLimit(client, { timeoutMs, attempts: 3 });
 
   async function append(name: string, { place, detailType, detail }: PlacedEvent): Promise<void> {
     await limited.send('PutItem', {

@@ -1,7 +1,7 @@
 /** Items of a table: their numbers, reads of several by key or by the page, and writes whose condition is not met. */
 
 import type { AttributeValue, QueryInput } from '@aws-sdk/client-dynamodb';
-import type { DynamoSender } from './dynamo-client.ts';
+import type { DynamoSender } from './dynamo-http.ts';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 

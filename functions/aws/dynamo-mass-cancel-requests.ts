@@ -6,7 +6,7 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { isMet, number } from './dynamo-items.ts';
 import { isConflict } from './dynamo-transaction.ts';
 
@@ -48,7 +48,7 @@ export function createDynamoMassCancelRequests({
   tableName: TableName,
   timeoutMs = 1000,
 }: DynamoMassCancelsOptions): Pick<MassCancelStore, 'request'> {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2, alsoPasses: isConflict }));
+  const limited = withLimit(client, { timeoutMs, attempts: 2, alsoPasses: isConflict });
   return {
     async request(massCancel) {
       const put = limited.send('PutItem', {

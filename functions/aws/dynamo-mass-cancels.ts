@@ -4,7 +4,7 @@
  */
 
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
-import { withLimit, withStoreErrors } from './dynamo-client.ts';
+import { withLimit } from './dynamo-client.ts';
 import { type Item, isMet, numberOf, queryAll, textOf } from './dynamo-items.ts';
 import {
   createDynamoMassCancelRequests,
@@ -17,9 +17,7 @@ import { isConflict } from './dynamo-transaction.ts';
 /** @example const store = createDynamoMassCancels({ client, tableName }); await store.open(); */
 export function createDynamoMassCancels(options: DynamoMassCancelsOptions): MassCancelStore {
   const { tableName: TableName, timeoutMs = 10_000 } = options;
-  const client = withStoreErrors(
-    withLimit(options.client, { timeoutMs, attempts: 3, alsoPasses: isConflict }),
-  );
+  const client = withLimit(options.client, { timeoutMs, attempts: 3, alsoPasses: isConflict });
   return {
     ...createDynamoMassCancelRequests({ ...options, timeoutMs }),
     async open() {

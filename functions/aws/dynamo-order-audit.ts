@@ -11,7 +11,7 @@ import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine, KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { absent, type Item, isMet, number, pagesOf, textOf } from './dynamo-items.ts';
 import { openText, sealText } from './sealed-text.ts';
 
@@ -35,7 +35,7 @@ export function createDynamoOrderAudit({
   sealer,
   timeoutMs = 5000,
 }: DynamoOrderAuditOptions): OrderAuditStore {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 4 }));
+  const limited = withLimit(client, { timeoutMs, attempts: 4 });
 
   async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
     const read = (ExclusiveStartKey: Record<string, AttributeValue> | undefined) =>

@@ -23,7 +23,7 @@ import { listOf, replacedBy } from '../../lib/orders/memory-journal.ts';
 import { isUnderWay, reconciliationKey } from '../../lib/orders/reconciliation.ts';
 import { isWatched } from '../../lib/orders/record.ts';
 import { checkpointPartition } from './dynamo-checkpoints.ts';
-import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
 import { batchGet, type Item, isUnmet, pagesOf, textOf } from './dynamo-items.ts';
 import {
@@ -37,14 +37,7 @@ import {
   unsettledAttribute,
   unsettledIndex,
 } from './dynamo-order-entries.ts';
-import {
-  conditionFailures,
-  type Failure,
-  isConflict,
-  isThrottledItem,
-  present,
-  transact,
-} from './dynamo-transaction.ts';
+import { conditionFailures, type Failure, isConflict, present, transact } from './dynamo-transaction.ts';
 import { sealText } from './sealed-text.ts';
 
 export interface DynamoOrderJournalOptions {
@@ -102,7 +95,7 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw new JournalUnavailable(asStoreError(error));
+    throw new JournalUnavailable(error);
   }
 }
 
@@ -139,7 +132,6 @@ class DynamoOrderJournal implements CountingJournal {
     const { client, timeoutMs } = this.#options;
     return withLimit(client, {
       ...limits[operation],
-      alsoPasses: isThrottledItem,
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
   }

@@ -4,7 +4,7 @@
  */
 
 import { JournalUnavailable, type RecoverableJournal } from '../../lib/orders/journal.ts';
-import { asStoreError, withLimit } from './dynamo-client.ts';
+import { withLimit } from './dynamo-client.ts';
 import { absent, isMet } from './dynamo-items.ts';
 import { aboutEntry, putOf } from './dynamo-order-entries.ts';
 import type { DynamoOrderJournalOptions } from './dynamo-order-journal.ts';
@@ -30,7 +30,7 @@ export function createDynamoRecovery({
       try {
         return await isMet(limited.send('PutItem', { TableName: tableName, Item, ...(asRead ?? absent) }));
       } catch (error) {
-        throw new JournalUnavailable(asStoreError(error));
+        throw new JournalUnavailable(error);
       }
     },
   };

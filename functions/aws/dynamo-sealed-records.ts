@@ -5,7 +5,7 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { SealedLine } from '../../lib/access/sealed-lines.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { absent, bytesOf, type Item, pages, queryAll, textOf } from './dynamo-items.ts';
 import { isOvertaken, transact } from './dynamo-transaction.ts';
 
@@ -21,7 +21,7 @@ export interface SealedRecordsOptions {
 
 export function createSealedRecords(options: SealedRecordsOptions) {
   const { tableName: TableName, timeoutMs, recordKey, linePartition } = options;
-  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+  const client = withLimit(options.client, { timeoutMs, attempts: 3 });
   return {
     client,
     /** @returns false, and nothing is written, when another change came before */

@@ -5,7 +5,7 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { type Item, readOnce } from './dynamo-items.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
@@ -29,7 +29,7 @@ export function createDynamoSnapshotReads({
   partition,
   timeoutMs = 300,
 }: DynamoSnapshotReadsOptions): SnapshotReads {
-  const sender = withStoreErrors(withLimit(client, { timeoutMs }));
+  const sender = withLimit(client, { timeoutMs });
   const log = logKey(partition);
   const checkpoint = shardKey(partition, 'checkpoint', 0);
 

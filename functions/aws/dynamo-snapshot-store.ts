@@ -19,7 +19,7 @@ import {
   type RefreshRecord,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { type Item, isUnmet, queryAll, readOnce, seconds } from './dynamo-items.ts';
 import {
   joinCheckpoint,
@@ -71,7 +71,7 @@ class DynamoSnapshotStore implements SnapshotStore {
 
   constructor(options: DynamoSnapshotStoreOptions) {
     const { client, timeoutMs = 300, clock = Date.now, random = Math.random } = options;
-    this.#client = withStoreErrors(withLimit(client, { timeoutMs }));
+    this.#client = withLimit(client, { timeoutMs });
     this.#tableName = options.tableName;
     this.#partition = options.partition;
     this.#clock = clock;

@@ -1,7 +1,7 @@
 /** The store of streams of a deployed function, in the table of snapshots: one item a caller. It needs GetItem and PutItem. */
 
 import type { StreamStore } from '../../lib/live/stream-shares.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { isMet, number, seconds } from './dynamo-items.ts';
 
 export interface DynamoStreamStoreOptions {
@@ -16,7 +16,7 @@ export interface DynamoStreamStoreOptions {
 /** @example const store = createDynamoStreamStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export function createDynamoStreamStore(options: DynamoStreamStoreOptions): StreamStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
-  const client = withStoreErrors(withLimit(options.client, { timeoutMs }));
+  const client = withLimit(options.client, { timeoutMs });
   const keyOf = (caller: string) => ({ pk: { S: `streams#${partition}#${caller}` }, sk: { S: 'streams' } });
   return {
     async read(caller) {

@@ -6,7 +6,7 @@
 
 import { beginMs, type StreamedBatch, type StreamedLog } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { type Item, isMet, queryAll, seconds } from './dynamo-items.ts';
 import { recordKey, shardKey } from './snapshot-keys.ts';
 
@@ -38,7 +38,7 @@ export function createDynamoStreamedLog({
   timeoutMs = 300,
   clock = Date.now,
 }: DynamoStreamedLogOptions): StreamedLog {
-  const sender = withStoreErrors(withLimit(client, { timeoutMs }));
+  const sender = withLimit(client, { timeoutMs });
   const pk = shardKey(partition, 'stream', 0);
   const query = { TableName: tableName, KeyConditionExpression: 'pk = :pk AND sk > :after' };
 

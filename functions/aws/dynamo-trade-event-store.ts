@@ -19,7 +19,7 @@ import type {
   TradeEvent,
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { batchGet, type Item, isMet, number, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
 import { isOvertaken, reasonsOf, transact } from './dynamo-transaction.ts';
@@ -49,7 +49,7 @@ const maxUpdates = 10;
 /** @example const store = createDynamoTradeEventStore({ client: createDynamoClient(), tableName: 'events', sealer }); */
 export function createDynamoTradeEventStore(options: DynamoTradeEventStoreOptions): TradeEventStore {
   const { tableName, sealer, timeoutMs = 3000, clock = Date.now } = options;
-  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+  const client = withLimit(options.client, { timeoutMs, attempts: 3 });
   return new DynamoTradeEventStore(client, tableName, sealer, clock);
 }
 

@@ -9,7 +9,7 @@ import { type ControlEntry, controlOf } from '../../lib/guard-rails/control-admi
 import { type ControlStore, restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
 import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
 import { checkpointKeys, checkpointsIn } from './dynamo-checkpoints.ts';
-import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { batchGetOf, type Item } from './dynamo-items.ts';
 
 export interface DynamoControlsOptions {
@@ -36,7 +36,7 @@ export function createDynamoControls({
   others,
   timeoutMs = 1000,
 }: DynamoControlsOptions): ControlStore {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
+  const limited = withLimit(client, { timeoutMs, attempts: 2 });
   return {
     async read(keys) {
       const tables = others && keys.includes(restoredScope) ? { ...others, controls: tableName } : undefined;

@@ -1,7 +1,8 @@
 /** Transactions of DynamoDB, and what became of one that was not written, by its error. */
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
-import type { DynamoSender } from './dynamo-client.ts';
+import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
+import type { DynamoSender } from './dynamo-http.ts';
 import { type Item, isUnmet } from './dynamo-items.ts';
 
 /** Its token is the same with each attempt: one whose answer was lost is not done twice. */
@@ -42,10 +43,6 @@ export function isConflict(error: unknown): boolean {
 export const isOvertaken = (error: unknown): boolean =>
   reasonsOf(error).some((reason) => hasFailed(reason) || reason.Code === 'TransactionConflict');
 
-/** DynamoDB throttles an item of the transaction; no condition has failed. */
-export const isThrottledItem = (error: unknown): boolean =>
-  isCancelledFor(error, ['ThrottlingError', 'ProvisionedThroughputExceeded']);
-
 interface Cancelled {
   readonly name?: string;
   readonly CancellationReasons?: readonly Reason[];
@@ -56,7 +53,8 @@ interface Reason {
   readonly Item?: Item;
 }
 
-const isCancelledFor = (error: unknown, codes: readonly string[]) => {
+/** One of these is the reason of a cancelled transaction; no condition has failed. */
+export const isCancelledFor = (error: unknown, codes: readonly string[]): boolean => {
   const reasons = reasonsOf(error);
   return !reasons.some(hasFailed) && reasons.some(({ Code = '' }) => codes.includes(Code));
 };
@@ -65,6 +63,8 @@ const hasFailed = ({ Code }: Reason) => Code === 'ConditionalCheckFailed';
 
 /** One for each item of a transaction that DynamoDB cancelled; none of another error. */
 export const reasonsOf = (error: unknown): readonly Reason[] => {
-  const { name, CancellationReasons = [] } = error as Cancelled;
+  const { name, CancellationReasons = [] } = (
+    error instanceof StoreThrottled ? (error.cause ?? error) : error
+  ) as Cancelled;
   return name === 'TransactionCanceledException' ? CancellationReasons : [];
 };

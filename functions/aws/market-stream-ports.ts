@@ -1,7 +1,7 @@
 /** Ports on AWS of the listener of the market stream: no other function loads an MQTT library. */
 
 import type { Host, MarketStreamPorts } from '../compose/ports.ts';
-import { withLimit, withStoreErrors } from './dynamo-client.ts';
+import { withLimit } from './dynamo-client.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
 import { createMqttTransport } from './mqtt-transport.ts';
 import { newClient, quotePorts } from './ports.ts';
@@ -14,7 +14,6 @@ export function marketStreamPorts(host: Host): MarketStreamPorts {
   return {
     ...quotePorts(host, client),
     marketStream: (url) => createMqttTransport({ url }),
-    leases: (tableName) =>
-      new DynamoLeases(withStoreErrors(withLimit(client(), { timeoutMs, attempts: 3 })), tableName),
+    leases: (tableName) => new DynamoLeases(withLimit(client(), { timeoutMs, attempts: 3 }), tableName),
   };
 }

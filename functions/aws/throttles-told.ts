@@ -23,7 +23,7 @@ export function withThrottlesTold(
       level: 'warn',
       event: 'store_throttled',
       operation,
-      ...('TableName' in input && { table: input.TableName }),
+      table: tableOf(input),
       ...figuresOf('Secret', secretId, clock(), { StoreThrottled: count }),
     });
     count = 0;
@@ -36,3 +36,13 @@ export function withThrottlesTold(
       }),
   };
 }
+
+interface Input {
+  readonly TableName?: string;
+  readonly RequestItems?: object;
+  readonly TransactItems?: readonly Readonly<Record<string, Input>>[];
+}
+
+/** Of several tables, the first. */
+const tableOf = ({ TableName, RequestItems = {}, TransactItems: [first = {}] = [] }: Input) =>
+  TableName ?? Object.keys(RequestItems)[0] ?? Object.values(first)[0]?.TableName;

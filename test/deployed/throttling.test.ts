@@ -3,9 +3,22 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'vitest';
-import { asStoreError, createDynamoClient, isThrottling } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
+import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
+import {
+  asStoreError,
+  createDynamoClient,
+  type DynamoSender,
+  isThrottling,
+} from '../../functions/aws/dynamo-client.ts';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { DynamoError } from '../../functions/aws/dynamo-http.ts';
+import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
+import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { createDynamoTradeEventStore } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
 import { orderAuditPorts, tradingStopPorts } from '../../functions/aws/order-ports.ts';
+import { withThrottlesTold } from '../../functions/aws/throttles-told.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
@@ -71,6 +84,76 @@ test('neither is a store that does not answer', () => {
     assert.equal(asStoreError(error), error);
   }
 });
+
+/** A transaction that DynamoDB cancelled, for these reasons. */
+const cancelled = (...codes: readonly string[]) =>
+  new DynamoError(400, {
+    __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  });
+
+test('a transaction with a throttled item is throttling, one whose condition failed is none', () => {
+  for (const code of ['ThrottlingError', 'ProvisionedThroughputExceeded'])
+    assert.ok(asStoreError(cancelled('None', code)) instanceof StoreThrottled);
+  for (const codes of [['TransactionConflict'], ['ThrottlingError', 'ConditionalCheckFailed'], []])
+    assert.equal(isThrottling(cancelled(...codes)), false);
+});
+
+const tableName = 'a-table';
+const at = 1_800_000_000_000;
+const keys = { expected: undefined, key: 'a-key', sealed: new Uint8Array(1) };
+const audit = { id: 'a-line', sealed: new Uint8Array(1) };
+const claim = { id: 'a', hash: 'h', owner: 'o', now: at, leaseUntil: at + 1, expiresAt: at + 2 };
+const order = { order: 'an-order', expected: undefined, state: '{}', isOpen: true, expiresAt: at + 2 };
+
+/** One request of each store that does not only read. */
+const writes: Readonly<Record<string, (client: DynamoSender) => Promise<unknown>>> = {
+  users: (client) =>
+    createDynamoAccessStore({ client, tableName }).write({
+      ...keys,
+      next: { revision: 'r', sealed: keys.sealed },
+      audit,
+    }),
+  controls: (client) =>
+    createDynamoControlAdmin({ client, tableName }).write({
+      expected: 0,
+      next: { ...keys, version: 1, limits: {} },
+      keepsLimits: false,
+      history: audit,
+    }),
+  checkpoints: (client) =>
+    createDynamoCheckpoints({ client, tables: { journal: tableName } }).write(
+      JSON.stringify({ number: 1, tables: {} }),
+      ['journal'],
+      new Map(),
+    ),
+  'trade events': (client) =>
+    createDynamoTradeEventStore({ client, tableName, sealer: identity.sealer }).add({
+      lease: 'a-lease',
+      event: { id: 'e', detailType: 'OrderChanged', detail: '{}' },
+      order,
+      now: at,
+      expiresAt: at + 2,
+    }),
+  lookups: (client) => createDynamoLookupStore({ client, tableName }).claim(claim),
+  answers: (client) =>
+    createDynamoResponseStore({ client, tableName, partition: 'p' }).lease('an-answer', at, at + 1),
+};
+
+for (const [name, write] of Object.entries(writes))
+  for (const error of [
+    cancelled('ThrottlingError', 'None'),
+    new DynamoError(400, { __type: 'x#ThrottlingException' }),
+  ])
+    test(`the store of ${name} tells ${error.name} for its throttling as StoreThrottled, and the log as a throttled table`, async () => {
+      const logged: LogEntry[] = [];
+      const host = hostWith((entry) => logged.push(entry));
+      await assert.rejects(
+        write(withThrottlesTold({ send: () => Promise.reject(error) }, host)),
+        StoreThrottled,
+      );
+      assert.deepEqual(each(logged.slice(0, 1), 'event', 'table'), [['store_throttled', tableName]]);
+    });
 
 const uses: Readonly<Record<string, (host: Host) => Promise<unknown>>> = {
   'the audit of orders': (host) =>
