@@ -8,8 +8,9 @@
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { AccessEntry, AccessStore, AccessWrite } from '../../lib/access/store.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { batchGet, bytesOf, type Item, numberOf, seconds, textOf } from './dynamo-items.ts';
-import { createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
+import { expression, isAbsent, put, remove } from './dynamo-expressions.ts';
+import { batchGet, bytes, codec, inSeconds, optional, text } from './dynamo-items.ts';
+import { createSealedRecords } from './dynamo-sealed-records.ts';
 
 export interface DynamoAccessStoreOptions {
   readonly client: DynamoSender;
@@ -36,9 +37,8 @@ export function createDynamoAccessReader({
 
   return {
     async read(keys) {
-      const wanted = [...new Set(keys)].map((key) => ({ pk: { S: key }, sk: { S: recordKey } }));
-      const entries = (await batchGet(limited, tableName, wanted)).map(toEntry);
-      return new Map(entries.map((entry) => [entry.key, entry]));
+      const items = await batchGet(limited, tableName, [...new Set(keys)].map(keyOf));
+      return new Map(items.map(entry.read).map((one) => [one.key, one]));
     },
   };
 }
@@ -54,8 +54,8 @@ export function createDynamoAccessStore(options: DynamoAccessStoreOptions): Acce
   return {
     read: createDynamoAccessReader({ ...options, timeoutMs }).read,
     write: async ({ audit, ...change }) =>
-      all.write([recordWrite(TableName, change), { Put: { TableName, Item: { ...all.lineItem(audit) } } }]),
-    list: async () => (await all.records()).map(toEntry),
+      all.write([recordWrite(TableName, change), { Put: put(TableName, all.lineItem(audit)) }]),
+    list: async () => (await all.records()).map(entry.read),
     audit: all.lines,
   };
 }
@@ -64,25 +64,21 @@ function recordWrite(
   TableName: string,
   { key, expected, next }: Omit<AccessWrite, 'audit'>,
 ): TransactWriteItem {
-  const Key = { pk: { S: key }, sk: { S: recordKey } };
-  const condition = unchangedSince('revision', expected === undefined ? undefined : { S: expected });
+  const condition = expected === undefined ? isAbsent : expression`revision = ${expected}`;
   return next
-    ? { Put: { TableName, Item: { ...Key, ...attributesOf(next) }, ...condition } }
-    : { Delete: { TableName, Key, ...condition } };
+    ? { Put: put(TableName, entry.write({ key, ...next }), condition) }
+    : { Delete: remove(TableName, keyOf(key), condition) };
 }
 
-const attributesOf = ({ revision, sealed, expiresAt }: NonNullable<AccessWrite['next']>) => ({
-  revision: { S: revision },
-  sealed: { B: sealed },
-  ...(expiresAt !== undefined && { expires_at: seconds(expiresAt) }),
-});
+const keyOf = (key: string) => ({ pk: key, sk: recordKey });
 
-/** @throws TypeError for what is no record: it must not count as none */
-function toEntry(item: Item): AccessEntry {
-  return {
-    key: textOf(item, 'pk'),
-    revision: textOf(item, 'revision'),
-    sealed: bytesOf(item, 'sealed'),
-    ...(item.expires_at && { expiresAt: 1000 * numberOf(item, 'expires_at') }),
-  };
-}
+/** An item that is no record throws: it must not count as none. */
+const entry = codec<AccessEntry>(
+  {
+    key: text('pk'),
+    revision: text('revision'),
+    sealed: bytes('sealed'),
+    expiresAt: optional(inSeconds('expires_at')),
+  },
+  { sk: recordKey },
+);

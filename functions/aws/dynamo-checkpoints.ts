@@ -4,7 +4,6 @@
  * function that places orders has BatchGetItem on the tables anyway.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   type CheckpointStore,
   type CheckpointTable,
@@ -13,15 +12,16 @@ import {
   type TableNames,
 } from '../../lib/guard-rails/checkpoints.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { batchGetOf, type Item, number, textOf } from './dynamo-items.ts';
+import { expression, isAbsent, put } from './dynamo-expressions.ts';
+import { batchGetOf, type Item, isMet, textOf } from './dynamo-items.ts';
 import { isOvertaken, transact } from './dynamo-transaction.ts';
 
 /** The key of the item; where a table has a sort key, that, too. */
 export const checkpointPartition = 'checkpoint';
 
-const checkpointKey = (table: CheckpointTable): Record<string, AttributeValue> => ({
-  pk: { S: checkpointPartition },
-  ...(table !== 'journal' && { sk: { S: checkpointPartition } }),
+const checkpointKey = (table: CheckpointTable) => ({
+  pk: checkpointPartition,
+  sk: table === 'journal' ? undefined : checkpointPartition,
 });
 
 /** By the tables' names. */
@@ -57,35 +57,13 @@ export function createDynamoCheckpoints({
       return checkpointsIn(tables, await batchGetOf(limited, checkpointKeys(tables)));
     },
     async write(next, written, read) {
-      try {
-        await transact(
-          limited,
-          written.map((table) => {
-            const before = read.get(table);
-            return {
-              Put: {
-                TableName: tables[table],
-                Item: {
-                  ...checkpointKey(table),
-                  revision: number(readCheckpoint(next).number),
-                  state: { S: next },
-                },
-                ...(before === undefined
-                  ? { ConditionExpression: 'attribute_not_exists(pk)' }
-                  : {
-                      ConditionExpression: '#state = :read',
-                      ExpressionAttributeNames: { '#state': 'state' },
-                      ExpressionAttributeValues: { ':read': { S: before } },
-                    }),
-              },
-            };
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (isOvertaken(error)) return false;
-        throw error;
-      }
+      const puts = written.map((table) => {
+        const before = read.get(table);
+        const values = { ...checkpointKey(table), revision: readCheckpoint(next).number, state: next };
+        const asRead = before === undefined ? isAbsent : expression`#state = ${before}`;
+        return { Put: put(tables[table]!, values, asRead) };
+      });
+      return isMet(transact(limited, puts), isOvertaken);
     },
   };
 }

@@ -6,7 +6,8 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { ControlAdminStore, ControlWrite } from '../../lib/guard-rails/control-admin-store.ts';
-import { absent, batchGet, type Item, number } from './dynamo-items.ts';
+import { expression, isAbsent, put, set, update } from './dynamo-expressions.ts';
+import { batchGet } from './dynamo-items.ts';
 import { massCancelItem } from './dynamo-mass-cancel-requests.ts';
 import { createSealedRecords } from './dynamo-sealed-records.ts';
 import {
@@ -39,8 +40,8 @@ export function createDynamoControlAdmin(options: DynamoControlsOptions): Contro
       all.write([
         recordWrite(TableName, change),
         // Nothing is ever written over: the history only grows.
-        { Put: { TableName, Item: { ...all.lineItem(history) }, ...absent } },
-        ...(massCancel ? [{ Put: { TableName, Item: massCancelItem(massCancel) } }] : []),
+        { Put: put(TableName, all.lineItem(history), isAbsent) },
+        ...(massCancel ? [{ Put: put(TableName, massCancelItem.write(massCancel)) }] : []),
       ]),
     list: async () => (await all.records()).map(toControlEntry),
     history: all.lines,
@@ -52,27 +53,20 @@ function recordWrite(
   { expected, next, keepsLimits }: Pick<ControlWrite, 'expected' | 'next' | 'keepsLimits'>,
 ): TransactWriteItem {
   const { key, version, limits, stopped, sealed } = next;
-  const set: Item = {
-    version: number(version),
-    sealed: { B: sealed },
-    ...(!keepsLimits && { limits: { S: JSON.stringify(limits) } }),
-    ...(stopped && { stopped_at: number(stopped.at) }),
-  };
-  const names = Object.keys(set);
-  // The version of a scope of which nothing was ever set is 0.
-  const isNew = expected === 0;
+  const change = set({
+    version,
+    sealed,
+    limits: keepsLimits ? undefined : JSON.stringify(limits),
+    stopped_at: stopped?.at,
+  });
   return {
-    Update: {
+    Update: update(
       TableName,
-      Key: keyOf(key),
-      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`)}${stopped ? '' : ' REMOVE stopped_at'}`,
-      ConditionExpression: isNew ? 'attribute_not_exists(pk)' : '#version = :expected',
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(names.map((name) => [`:${name}`, set[name]!])),
-        ...(!isNew && { ':expected': number(expected) }),
-      },
-    },
+      keyOf(key),
+      stopped ? change : expression`${change} REMOVE stopped_at`,
+      // The version of a scope of which nothing was ever set is 0.
+      expected === 0 ? isAbsent : expression`#version = ${expected}`,
+    ),
   };
 }
 

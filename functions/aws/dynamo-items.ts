@@ -18,7 +18,7 @@ const maxReads = 3;
 export async function batchGet(
   client: DynamoSender,
   tableName: string,
-  keys: readonly Item[],
+  keys: readonly Values[],
 ): Promise<readonly Item[]> {
   return (await batchGetOf(client, { [tableName]: keys }))[tableName] ?? [];
 }
@@ -31,9 +31,11 @@ export async function batchGet(
  */
 export async function batchGetOf(
   client: DynamoSender,
-  keys: Readonly<Record<string, readonly Item[]>>,
+  keys: Readonly<Record<string, readonly Values[]>>,
 ): Promise<Readonly<Record<string, readonly Item[]>>> {
-  const wanted = Object.entries(keys).flatMap(([name, own]) => own.map((key) => [name, key] as const));
+  const wanted = Object.entries(keys).flatMap(([name, own]) =>
+    own.map((key) => [name, toItem(key)] as const),
+  );
   const found: Record<string, Item[]> = {};
   const readSome = async (some: typeof wanted) => {
     for (let reads = 0, left = some; left.length > 0; reads++) {
@@ -61,10 +63,10 @@ export async function batchGetOf(
 export async function readOnce(
   client: DynamoSender,
   tableName: string,
-  keys: readonly Item[],
+  keys: readonly Values[],
 ): Promise<{ readonly items: readonly Item[]; readonly left: readonly Item[] }> {
   const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', {
-    RequestItems: { [tableName]: { Keys: [...keys], ConsistentRead: false } },
+    RequestItems: { [tableName]: { Keys: keys.map(toItem), ConsistentRead: false } },
   });
   return { items: Responses[tableName] ?? [], left: UnprocessedKeys[tableName]?.Keys ?? [] };
 }
@@ -74,6 +76,25 @@ export const number = (value: number): AttributeValue.NMember => ({ N: String(Ma
 
 /** @param ms since the epoch; never earlier than that */
 export const seconds = (ms: number): AttributeValue.NMember => number(Math.ceil(ms / 1000));
+
+/** What an attribute has: a text, a whole number, bytes, or a value in DynamoDB's own form. */
+export type Value = string | number | Uint8Array | AttributeValue;
+
+/** By the attributes' names; one that is undefined is left out. */
+export type Values = Readonly<Record<string, Value | undefined>>;
+
+export function toAttribute(value: Value): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'number') return number(value);
+  return value instanceof Uint8Array ? { B: value } : value;
+}
+
+export const toItem = (values: Values): Item =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, toAttribute(value)]],
+    ),
+  );
 
 /** @throws TypeError for an item that is none of its store */
 export function textOf(item: Item, name: string): string {
@@ -96,6 +117,59 @@ export function numberOf(item: Item, name: string): number {
   return value;
 }
 
+/** A member of what an item says, as an attribute. */
+interface Field<T> {
+  readonly name: string;
+  /** @throws TypeError for an item that is none of its store */
+  read(item: Item): T;
+  write?(value: NonNullable<T>): Value;
+}
+
+export const text = <T extends string>(name: string): Field<T> => ({
+  name,
+  read: (item) => textOf(item, name) as T,
+});
+export const whole = (name: string): Field<number> => ({ name, read: (item) => numberOf(item, name) });
+export const bytes = (name: string): Field<Uint8Array> => ({ name, read: (item) => bytesOf(item, name) });
+/** A moment in milliseconds as one in seconds: that of a time to live. */
+export const inSeconds = (name: string): Field<number> => ({
+  name,
+  read: (item) => 1000 * numberOf(item, name),
+  write: seconds,
+});
+export const optional = <T>(field: Field<T>): Field<T | undefined> => ({
+  ...field,
+  read: (item) => (item[field.name] ? field.read(item) : undefined),
+});
+
+/**
+ * Writes what an item says, and reads it.
+ *
+ * @param fixed attributes that all of these items have
+ *
+ * @example const line = codec<SealedLine>({ id: text('sk'), sealed: bytes('sealed') }, { pk: 'lines' });
+ */
+export function codec<T extends object>(
+  fields: { readonly [Member in keyof Required<T>]: Field<T[Member]> },
+  fixed: Values = {},
+) {
+  const all = Object.entries(fields) as [keyof T, Field<Value | undefined>][];
+  return {
+    write: (value: T): Values => {
+      const values: Record<string, Value | undefined> = { ...fixed };
+      for (const [member, { name, write }] of all) {
+        const one = value[member] as Value | undefined;
+        values[name] = one === undefined || !write ? one : write(one);
+      }
+      return values;
+    },
+    read: (item: Item): T =>
+      Object.fromEntries(
+        all.map(([member, { read }]) => [member, read(item)] as const).filter(([, one]) => one !== undefined),
+      ) as T,
+  };
+}
+
 interface Page {
   readonly Items?: Record<string, AttributeValue>[] | undefined;
   readonly LastEvaluatedKey?: Record<string, AttributeValue> | undefined;
@@ -114,23 +188,27 @@ export async function* pagesOf(read: ReadPage): AsyncIterable<readonly Item[]> {
 }
 
 /** As many items as wanted, or all; of no more pages than wanted. */
-export async function pages(
-  read: ReadPage,
+export async function firstOf(
+  pages: AsyncIterable<readonly Item[]>,
   limit = Number.POSITIVE_INFINITY,
   maxPages = Number.POSITIVE_INFINITY,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   let count = 0;
-  for await (const page of pagesOf(read)) {
+  for await (const page of pages) {
     items.push(...page);
     if (items.length >= limit || ++count === maxPages) break;
   }
   return items.slice(0, limit);
 }
 
+/** Each page of a query when it is needed. */
+export const queryPages = (client: DynamoSender, query: QueryInput) =>
+  pagesOf((ExclusiveStartKey) => client.send('Query', { ...query, ExclusiveStartKey }));
+
 /** As many items as the query's `Limit`, or all; of no more pages than wanted. */
 export const queryAll = (client: DynamoSender, query: QueryInput, maxPages?: number) =>
-  pages((ExclusiveStartKey) => client.send('Query', { ...query, ExclusiveStartKey }), query.Limit, maxPages);
+  firstOf(queryPages(client, query), query.Limit, maxPages);
 
 /** The condition of a write of an item that is not there. */
 export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };
@@ -139,13 +217,16 @@ export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };
 export const isUnmet = (error: unknown): error is { readonly Item?: Record<string, AttributeValue> } =>
   error instanceof Error && error.name === 'ConditionalCheckFailedException';
 
-/** Whether the condition of a write was met. */
-export async function isMet(write: Promise<unknown>): Promise<boolean> {
+/** Whether the condition of a write was met. @param isNot tells an error that says that it was not */
+export async function isMet(
+  write: Promise<unknown>,
+  isNot: (error: unknown) => boolean = isUnmet,
+): Promise<boolean> {
   try {
     await write;
     return true;
   } catch (error) {
-    if (isUnmet(error)) return false;
+    if (isNot(error)) return false;
     throw error;
   }
 }

@@ -4,10 +4,10 @@
  * `dynamo-mass-cancels.ts`, so that no function that places orders has it in its bundle.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isMet, number } from './dynamo-items.ts';
+import { expression, put } from './dynamo-expressions.ts';
+import { codec, isMet, text, whole } from './dynamo-items.ts';
 import { isConflict } from './dynamo-transaction.ts';
 
 export interface DynamoMassCancelsOptions {
@@ -25,22 +25,13 @@ export interface DynamoMassCancelsOptions {
 export const massCancelPartition = 'mass-cancel';
 
 /** A scope has one at most: a later one takes its place. */
-export const massCancelKey = (scope: string): Record<string, AttributeValue> => ({
-  pk: { S: massCancelPartition },
-  sk: { S: scope },
-});
+export const massCancelKey = (scope: string) => ({ pk: massCancelPartition, sk: scope });
 
-export const massCancelItem = ({
-  id,
-  scope,
-  at,
-  placedBefore,
-}: MassCancel): Record<string, AttributeValue> => ({
-  ...massCancelKey(scope),
-  id: { S: id },
-  at: number(at),
-  placed_before: number(placedBefore),
-});
+/** An item that is no such request throws: it must not count as none. */
+export const massCancelItem = codec<MassCancel>(
+  { id: text('id'), scope: text('sk'), at: whole('at'), placedBefore: whole('placed_before') },
+  { pk: massCancelPartition },
+);
 
 /** @example const massCancels = createDynamoMassCancelRequests({ client, tableName }); */
 export function createDynamoMassCancelRequests({
@@ -51,14 +42,9 @@ export function createDynamoMassCancelRequests({
   const limited = withLimit(client, { timeoutMs, attempts: 2, alsoPasses: isConflict });
   return {
     async request(massCancel) {
-      const put = limited.send('PutItem', {
-        TableName,
-        Item: massCancelItem(massCancel),
-        ConditionExpression: 'attribute_not_exists(pk) OR placed_before <= :before',
-        ExpressionAttributeValues: { ':before': number(massCancel.placedBefore) },
-      });
+      const isLatest = expression`attribute_not_exists(pk) OR placed_before <= ${massCancel.placedBefore}`;
       // Where it is not met, one is there that cancels all that this one would.
-      await isMet(put);
+      await isMet(limited.send('PutItem', put(TableName, massCancelItem.write(massCancel), isLatest)));
     },
   };
 }

@@ -3,12 +3,14 @@
  * their partition of the table of limits and stops.
  */
 
-import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
+import type { MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import { withLimit } from './dynamo-client.ts';
-import { type Item, isMet, numberOf, queryAll, textOf } from './dynamo-items.ts';
+import { expression, query, remove } from './dynamo-expressions.ts';
+import { isMet, queryAll } from './dynamo-items.ts';
 import {
   createDynamoMassCancelRequests,
   type DynamoMassCancelsOptions,
+  massCancelItem,
   massCancelKey,
   massCancelPartition,
 } from './dynamo-mass-cancel-requests.ts';
@@ -21,32 +23,12 @@ export function createDynamoMassCancels(options: DynamoMassCancelsOptions): Mass
   return {
     ...createDynamoMassCancelRequests({ ...options, timeoutMs }),
     async open() {
-      const items = await queryAll(client, {
-        TableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :partition',
-        ExpressionAttributeValues: { ':partition': { S: massCancelPartition } },
-      });
-      return items.map(toMassCancel);
+      const all = query(TableName, expression`pk = ${massCancelPartition}`, { ConsistentRead: true });
+      return (await queryAll(client, all)).map(massCancelItem.read);
     },
     async finish({ id, scope }) {
-      return isMet(
-        client.send('DeleteItem', {
-          TableName,
-          Key: massCancelKey(scope),
-          ConditionExpression: '#id = :id',
-          ExpressionAttributeNames: { '#id': 'id' },
-          ExpressionAttributeValues: { ':id': { S: id } },
-        }),
-      );
+      const own = remove(TableName, massCancelKey(scope), expression`#id = ${id}`);
+      return isMet(client.send('DeleteItem', own));
     },
   };
 }
-
-/** @throws TypeError for what is no such request: it must not count as none */
-const toMassCancel = (item: Item): MassCancel => ({
-  id: textOf(item, 'id'),
-  scope: textOf(item, 'sk'),
-  at: numberOf(item, 'at'),
-  placedBefore: numberOf(item, 'placed_before'),
-});

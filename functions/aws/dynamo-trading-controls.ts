@@ -10,7 +10,7 @@ import { type ControlStore, restoredControl, restoredScope } from '../../lib/gua
 import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
 import { checkpointKeys, checkpointsIn } from './dynamo-checkpoints.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { batchGetOf, type Item } from './dynamo-items.ts';
+import { batchGetOf, type Item, type Values } from './dynamo-items.ts';
 
 export interface DynamoControlsOptions {
   readonly client: DynamoSender;
@@ -27,7 +27,7 @@ export interface DynamoControlsOptions {
 /** The sort key of a scope's item. */
 export const controlKey = 'control';
 
-export const keyOf = (key: string) => ({ pk: { S: key }, sk: { S: controlKey } });
+export const keyOf = (key: string) => ({ pk: key, sk: controlKey });
 
 /** @example const controls = createDynamoControls({ client, tableName }); await controls.read(['stack']); */
 export function createDynamoControls({
@@ -41,7 +41,7 @@ export function createDynamoControls({
     async read(keys) {
       const tables = others && keys.includes(restoredScope) ? { ...others, controls: tableName } : undefined;
       const own = [...new Set(keys)].filter((key) => key !== restoredScope).map(keyOf);
-      const beside: Readonly<Record<string, readonly Item[]>> = tables ? checkpointKeys(tables) : {};
+      const beside: Readonly<Record<string, readonly Values[]>> = tables ? checkpointKeys(tables) : {};
       const wanted = { ...beside, [tableName]: [...own, ...(beside[tableName] ?? [])] };
       const found = await batchGetOf(limited, wanted);
       const items = (found[tableName] ?? []).filter(({ sk }) => sk?.S === controlKey);

@@ -5,6 +5,7 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DisableRuleCommand, EventBridgeClient, ListRulesCommand } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { describe, test } from 'vitest';
+import { toItem } from '../../functions/aws/dynamo-items.ts';
 import { massCancelKey, massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { deployedTrading, manageTrading, type TradingArguments } from '../../infra/commands/trading.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
@@ -155,7 +156,7 @@ async function backInTime({ emulator, outputs }: Stage, ms: number): Promise<voi
   await client.send(
     new UpdateItemCommand({
       TableName: outputs.TradingControlsTable,
-      Key: massCancelKey(stackScope),
+      Key: toItem(massCancelKey(stackScope)),
       UpdateExpression: 'SET #at = :earlier, placed_before = :earlier',
       ExpressionAttributeNames: { '#at': 'at' },
       ExpressionAttributeValues: { ':earlier': earlier },

@@ -1,0 +1,87 @@
+/**
+ * Requests of DynamoDB with expressions. Values stand in an expression where they belong; their placeholders, and those of
+ * names that DynamoDB may have reserved, are made here.
+ */
+
+import type { AttributeValue, QueryInput } from '@aws-sdk/client-dynamodb';
+import { toAttribute, toItem, type Value, type Values } from './dynamo-items.ts';
+
+/** An expression or a part of one. Its parameter keeps a value for the request, and returns the placeholder. */
+export type Expression = (placeholder: (value: Value) => string) => string;
+
+/**
+ * Attributes are written `#name`, or `name` where DynamoDB has no such word.
+ *
+ * @example expression`attempt = ${attempt} AND #state = ${state}`
+ */
+export const expression =
+  (texts: TemplateStringsArray, ...parts: readonly (Value | Expression)[]): Expression =>
+  (placeholder) =>
+    String.raw(
+      { raw: texts },
+      ...parts.map((part) => (typeof part === 'function' ? part(placeholder) : placeholder(part))),
+    );
+
+/** Nothing stands at the key. */
+export const isAbsent = expression`attribute_not_exists(pk)`;
+
+/** The item has this revision, or is not there. */
+export const isRevision = (revision: number): Expression =>
+  expression`attribute_not_exists(pk) OR revision = ${revision}`;
+
+/** Attributes that are undefined stay as they are. */
+export const set =
+  (values: Values): Expression =>
+  (placeholder) =>
+    `SET ${Object.entries(toItem(values)).map(([name, value]) => `#${name} = ${placeholder(value)}`)}`;
+
+/** Values between commas. */
+export const oneOf =
+  (values: readonly Value[]): Expression =>
+  (placeholder) =>
+    `${values.map(placeholder)}`;
+
+/** For a condition that is not met: the error has the item that is there. */
+export const tellsItem = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+
+export const put = (TableName: string, values: Values, condition?: Expression) =>
+  withExpressions({ TableName, Item: toItem(values) }, { ConditionExpression: condition });
+
+export const update = (TableName: string, key: Values, change: Expression, condition?: Expression) =>
+  withExpressions(
+    { TableName, Key: toItem(key) },
+    { UpdateExpression: change, ConditionExpression: condition },
+  );
+
+export const remove = (TableName: string, key: Values, condition?: Expression) =>
+  withExpressions({ TableName, Key: toItem(key) }, { ConditionExpression: condition });
+
+export const query = (TableName: string, keys: Expression, more: Partial<QueryInput> = {}) =>
+  withExpressions({ TableName, ...more }, { KeyConditionExpression: keys });
+
+/** DynamoDB refuses names and values that are empty. */
+function withExpressions<
+  Request extends object,
+  Expressions extends Readonly<Record<string, Expression | undefined>>,
+>(request: Request, expressions: Expressions) {
+  const values: AttributeValue[] = [];
+  const placeholder = (value: Value) => `:v${values.push(toAttribute(value))}`;
+  const given = Object.entries(expressions).flatMap(([kind, one]) =>
+    one ? [[kind, one(placeholder)] as const] : [],
+  );
+  const names = given.flatMap(([, text]) => text.match(/#\w+/g) ?? []);
+  return {
+    ...request,
+    ...(Object.fromEntries(given) as {
+      readonly [Kind in keyof Expressions]: Expressions[Kind] extends Expression
+        ? string
+        : string | undefined;
+    }),
+    ...(names.length > 0 && {
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [name, name.slice(1)])),
+    }),
+    ...(values.length > 0 && {
+      ExpressionAttributeValues: Object.fromEntries(values.map((value, index) => [`:v${index + 1}`, value])),
+    }),
+  };
+}
