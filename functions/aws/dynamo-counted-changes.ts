@@ -3,11 +3,11 @@
  * the revision of its last change, and its state as text.
  */
 
-import type { Update } from '@aws-sdk/client-dynamodb';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
-import type { CountedChanges, ExposureChange, Stale } from '../../lib/orders/journal.ts';
-import { type Item, number, numberOf, textOf } from './dynamo-items.ts';
-import { exposedAttribute, exposedOrders, exposureAttribute } from './dynamo-order-entries.ts';
+import type { CountedChanges, Stale } from '../../lib/orders/journal.ts';
+import { expression, isRevision, set, tellsItem, update } from './dynamo-expressions.ts';
+import { codec, seconds, text, whole } from './dynamo-items.ts';
+import { exposedAs } from './dynamo-order-entries.ts';
 import { type Failure, present } from './dynamo-transaction.ts';
 
 /** Each item once, as a transaction wants it: of several changes of one item the last counts. */
@@ -17,51 +17,29 @@ export const oncePerItem = ({ counters, exposures }: CountedChanges): CountedCha
 });
 
 /** Counters first, then exposures: `staleIn` takes what became of them in that order. */
-export const updatesOf = (
-  { counters, exposures }: CountedChanges,
-  tableName: string,
-): readonly (Update & { readonly TableName: string })[] => [
+export const updatesOf = ({ counters, exposures }: CountedChanges, tableName: string) => [
   ...counters.map(({ key, revision, next, expiresAt }) => ({
-    TableName: tableName,
-    Key: { pk: { S: key } },
-    UpdateExpression: `SET #state = :next, revision = :changed${expiresAt === undefined ? '' : ', expires_at = :expires'}`,
-    ConditionExpression: 'attribute_not_exists(pk) OR revision = :read',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: {
-      ':next': { S: next },
-      ':changed': number(revision + 1),
-      ':read': number(revision),
-      ...(expiresAt !== undefined && { ':expires': number(Math.ceil(expiresAt / 1000)) }),
-    },
+    ...update(
+      tableName,
+      { pk: key },
+      set({ state: next, revision: revision + 1, expires_at: expiresAt && seconds(expiresAt) }),
+      isRevision(revision),
+    ),
     // It says how the counter is now: no read before the next try.
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    ...tellsItem,
   })),
-  ...exposures.map((change) => ({
-    TableName: tableName,
-    Key: { pk: { S: change.key } },
-    ...expressionsOf(change),
-  })),
+  ...exposures.map(({ key, attempt, before, next, state }) => {
+    const asRead =
+      before === undefined ? expression`attribute_not_exists(exposure)` : expression`exposure = ${before}`;
+    const isOwn = expression`attempt = ${attempt} AND ${asRead}`;
+    return update(
+      tableName,
+      { pk: key },
+      next === undefined ? expression`REMOVE exposure, exposed` : set(exposedAs(next)),
+      state ? expression`${isOwn} AND #state = ${state}` : isOwn,
+    );
+  }),
 ];
-
-function expressionsOf({ attempt, before, next, state }: ExposureChange) {
-  const values = {
-    ':attempt': { S: attempt },
-    ...(state && { ':state': { S: state } }),
-    ...(before !== undefined && { ':before': { S: before } }),
-    ...(next !== undefined && { ':next': { S: next }, ':exposed': { S: exposedOrders } }),
-  };
-  const asRead =
-    before === undefined ? `attribute_not_exists(${exposureAttribute})` : `${exposureAttribute} = :before`;
-  return {
-    UpdateExpression:
-      next === undefined
-        ? `REMOVE ${exposureAttribute}, ${exposedAttribute}`
-        : `SET ${exposureAttribute} = :next, ${exposedAttribute} = :exposed`,
-    ConditionExpression: `attempt = :attempt AND ${asRead}${state ? ' AND #state = :state' : ''}`,
-    ...(state && { ExpressionAttributeNames: { '#state': 'state' } }),
-    ExpressionAttributeValues: values,
-  };
-}
 
 /** @returns undefined when all was as it was read */
 export function staleIn(
@@ -77,9 +55,9 @@ export function staleIn(
   };
 }
 
-/** @throws TypeError for what is no counter */
-export const toCounter = (item: Item): StoredCounter => ({
-  key: textOf(item, 'pk'),
-  revision: numberOf(item, 'revision'),
-  state: textOf(item, 'state'),
+/** What is no counter throws. */
+export const { read: toCounter } = codec<StoredCounter>({
+  key: text('pk'),
+  revision: whole('revision'),
+  state: text('state'),
 });

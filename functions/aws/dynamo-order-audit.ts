@@ -5,14 +5,13 @@
  * The function that adds lines needs PutItem on the table; the operator's command needs Query.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine, KeptOfEntry } from '../../lib/orders/audit-line.ts';
-import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { absent, type Item, isMet, number, pagesOf, textOf } from './dynamo-items.ts';
+import { expression, isAbsent, put, query } from './dynamo-expressions.ts';
+import { codec, type Item, isMet, optional, queryPages, text, type Values, whole } from './dynamo-items.ts';
 import { openText, sealText } from './sealed-text.ts';
 
 export interface DynamoOrderAuditOptions {
@@ -38,26 +37,16 @@ export function createDynamoOrderAudit({
   const limited = withLimit(client, { timeoutMs, attempts: 4 });
 
   async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
-    const read = (ExclusiveStartKey: Record<string, AttributeValue> | undefined) =>
-      limited.send('Query', {
-        TableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :day AND sk BETWEEN :since AND :until',
-        ExpressionAttributeValues: {
-          ':day': { S: day },
-          ':since': { S: isoOf(since) },
-          // No line has this key alone: behind the time stands the line's id.
-          ':until': { S: isoOf(until) },
-        },
-        ExclusiveStartKey,
-      });
-    for await (const page of pagesOf(read)) for (const item of page) yield await lineIn(item, sealer);
+    // No line has the key of a time alone: behind it stands the line's id.
+    const isMeant = expression`pk = ${day} AND sk BETWEEN ${isoOf(since)} AND ${isoOf(until)}`;
+    const request = query(TableName, isMeant, { ConsistentRead: true });
+    for await (const page of queryPages(limited, request))
+      for (const item of page) yield await lineIn(item, sealer);
   }
 
   return {
     async append(line) {
-      const Item = await itemOf(line, sealer);
-      return isMet(limited.send('PutItem', { TableName, Item, ...absent }));
+      return isMet(limited.send('PutItem', put(TableName, await itemOf(line, sealer), isAbsent)));
     },
     async *read(since, until) {
       for (let day = since - (since % dayMs); day < until; day += dayMs)
@@ -71,50 +60,36 @@ const dayOf = (ms: number) => isoOf(ms).slice(0, 10);
 /** Sealed contents open in their own place alone. */
 const about = (id: string) => `order audit ${id}`;
 
-async function itemOf(line: AuditLine, sealer: Sealer): Promise<Record<string, AttributeValue>> {
-  const { id, at, sequence, entry, attempt, before, after, record, kept } = line;
-  const texts = { before, operation: record?.operation, user: record?.user, app: record?.app };
-  const said = {
+const audited = codec<Omit<AuditLine, 'record' | 'kept'>>({
+  id: text('line'),
+  at: whole('at'),
+  sequence: text('sequence'),
+  entry: text('entry'),
+  attempt: text('attempt'),
+  before: optional(text('before')),
+  after: text('after'),
+});
+
+async function itemOf(line: AuditLine, sealer: Sealer): Promise<Values> {
+  const { id, at, sequence, record, kept } = line;
+  return {
+    pk: dayOf(at),
+    sk: `${isoOf(at)}#${sequence.padStart(sequenceDigits, '0')}#${id}`,
+    ...audited.write(line),
+    operation: record?.operation,
+    user: record?.user,
+    app: record?.app,
     evidence: record?.outcome?.evidence,
     begun_at: record?.begun_at,
     known_at: record?.outcome?.at,
-  };
-  return {
-    pk: { S: dayOf(at) },
-    sk: { S: `${isoOf(at)}#${sequence.padStart(sequenceDigits, '0')}#${id}` },
-    line: { S: id },
-    at: number(at),
-    sequence: { S: sequence },
-    entry: { S: entry },
-    attempt: { S: attempt },
-    after: { S: after },
-    ...Object.fromEntries(
-      Object.entries({ ...texts, ...said }).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, { S: value }]],
-      ),
-    ),
-    ...(record && {
-      sealed: { B: await sealText(sealer, JSON.stringify({ ...record, kept }), about(id)) },
-    }),
+    sealed: record && (await sealText(sealer, JSON.stringify({ ...record, kept }), about(id))),
   };
 }
 
 /** What does not open is a line without contents: its state stands beside them. */
 async function lineIn(item: Item, sealer: Sealer): Promise<AuditLine> {
-  const id = textOf(item, 'line');
-  const { record, kept } = await sealedIn(item, id, sealer);
-  const before = item.before?.S;
-  return {
-    id,
-    at: Number(item.at?.N),
-    sequence: textOf(item, 'sequence'),
-    entry: textOf(item, 'entry'),
-    attempt: textOf(item, 'attempt'),
-    ...(before !== undefined && { before: before as EntryState }),
-    after: textOf(item, 'after') as AuditLine['after'],
-    ...(record && { record }),
-    ...(kept && { kept }),
-  };
+  const line = audited.read(item);
+  return { ...line, ...(await sealedIn(item, line.id, sealer)) };
 }
 
 /** What else an entry has stands beside its record, under the same seal. */

@@ -10,7 +10,8 @@ import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { JournalEntry } from '../../lib/orders/journal.ts';
 import { listOf } from '../../lib/orders/memory-journal.ts';
-import { type Item, number, numberOf, seconds, textOf } from './dynamo-items.ts';
+import { expression, put, tellsItem } from './dynamo-expressions.ts';
+import { codec, type Item, optional, seconds, text, textOf, whole } from './dynamo-items.ts';
 import { openText } from './sealed-text.ts';
 
 export type Put = PutItemInput & { readonly Item: Item };
@@ -24,6 +25,12 @@ export const exposedIndex = 'Exposed';
 export const exposedAttribute = 'exposed';
 export const exposedOrders = 'orders';
 export const exposureAttribute = 'exposure';
+
+/** Attributes of an entry that counters have. */
+export const exposedAs = (exposure: string) => ({
+  [exposureAttribute]: exposure,
+  [exposedAttribute]: exposedOrders,
+});
 
 /**
  * Where the key is absent, or where what stands there is expired or another attempt's that was refused, and in no counter.
@@ -40,39 +47,22 @@ export function putOf(
     tableName,
   }: { readonly sealed: Uint8Array; readonly now: number; readonly tableName: string },
 ): Put {
-  const { key, attempt, hash, state, credential, at, sendBy, listedAs, expiresAt, exposure } = entry;
-  const list = listOf(entry);
-  return {
-    TableName: tableName,
-    Item: {
-      pk: { S: key },
-      attempt: { S: attempt },
-      hash: { S: hash },
-      state: { S: state },
-      credential: { S: credential },
-      at: number(at),
-      send_by: number(sendBy),
-      sealed: { B: sealed },
-      ...(listedAs && { listed_as: { S: listedAs } }),
-      ...(list && { [unsettledAttribute]: { S: list } }),
-      // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
-      ...(expiresAt !== undefined && { known_until: number(expiresAt) }),
-      // What is counted stays: removed, it would be counted for ever.
-      ...(expiresAt !== undefined && exposure === undefined && { expires_at: seconds(expiresAt) }),
-      ...(exposure !== undefined && {
-        [exposureAttribute]: { S: exposure },
-        [exposedAttribute]: { S: exposedOrders },
-      }),
-    },
-    ConditionExpression: `attribute_not_exists(pk) OR (attempt <> :attempt AND attribute_not_exists(${exposureAttribute}) AND (known_until <= :now OR #state = :refused))`,
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: {
-      ':now': number(now),
-      ':refused': { S: 'refused' },
-      ':attempt': { S: attempt },
-    },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  const { attempt, expiresAt, exposure } = entry;
+  // What is counted stays: removed, it would be counted for ever.
+  const removedAt = exposure === undefined ? expiresAt : undefined;
+  const values = {
+    ...kept.write(entry),
+    pk: entry.key,
+    attempt,
+    state: entry.state,
+    sealed,
+    [unsettledAttribute]: listOf(entry),
+    expires_at: removedAt && seconds(removedAt),
+    ...(exposure !== undefined && exposedAs(exposure)),
   };
+  const isFree = expression`known_until <= ${now} OR #state = ${'refused'}`;
+  const isOthers = expression`attempt <> ${attempt} AND attribute_not_exists(exposure) AND (${isFree})`;
+  return { ...put(tableName, values, expression`attribute_not_exists(pk) OR (${isOthers})`), ...tellsItem };
 }
 
 /**
@@ -93,15 +83,17 @@ export async function toEntry(item: Item, sealer: Sealer, closed?: string): Prom
 }
 
 /** What an entry says besides its state, and besides what is sealed. */
-export const keptIn = (item: Item): KeptOfEntry => ({
-  hash: textOf(item, 'hash'),
-  credential: textOf(item, 'credential'),
-  at: numberOf(item, 'at'),
-  sendBy: numberOf(item, 'send_by'),
-  ...(item.listed_as && { listedAs: textOf(item, 'listed_as') as NonNullable<JournalEntry['listedAs']> }),
-  ...(item.known_until && { expiresAt: numberOf(item, 'known_until') }),
-  ...(item[exposureAttribute] && { exposure: textOf(item, exposureAttribute) }),
+const kept = codec<KeptOfEntry>({
+  hash: text('hash'),
+  credential: text('credential'),
+  at: whole('at'),
+  sendBy: whole('send_by'),
+  listedAs: optional(text('listed_as')),
+  // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
+  expiresAt: optional(whole('known_until')),
+  exposure: optional(text(exposureAttribute)),
 });
+export const { read: keptIn } = kept;
 
 /** Sealed contents open in their own place alone. */
 export const aboutEntry = (key: string) => `order journal ${key}`;

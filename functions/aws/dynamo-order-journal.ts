@@ -25,6 +25,7 @@ import { isWatched } from '../../lib/orders/record.ts';
 import { checkpointPartition } from './dynamo-checkpoints.ts';
 import { type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
+import { expression, oneOf, query, set, tellsItem, update } from './dynamo-expressions.ts';
 import { batchGet, type Item, isUnmet, pagesOf, textOf } from './dynamo-items.ts';
 import {
   aboutEntry,
@@ -175,24 +176,17 @@ class DynamoOrderJournal implements CountingJournal {
     const sealed = await sealText(this.#options.sealer, record, aboutEntry(key));
     const { states, isOverWords } = replacedBy(outcome);
     const isWord = state !== 'unknown' && isWatched(record);
-    const list = isWord ? `, ${unsettledAttribute} = :unseen` : ` REMOVE ${unsettledAttribute}`;
-    const overWords = isOverWords ? ` OR ${unsettledAttribute} = :unseen` : '';
+    const change = set({ state, sealed, [unsettledAttribute]: isWord ? 'unseen' : undefined });
+    const isListed = isWord || state === 'unknown';
+    const isBefore = expression`#state IN (${oneOf(states)})`;
+    const request = update(
+      this.#options.tableName,
+      { pk: key },
+      isListed ? change : expression`${change} REMOVE unsettled`,
+      expression`attempt = ${attempt} AND (${isOverWords ? expression`${isBefore} OR unsettled = ${'unseen'}` : isBefore})`,
+    );
     try {
-      await this.#client('finish').send('UpdateItem', {
-        TableName: this.#options.tableName,
-        Key: { pk: { S: key } },
-        UpdateExpression: `SET #state = :state, sealed = :sealed${state === 'unknown' ? '' : list}`,
-        ConditionExpression: `attempt = :attempt AND (#state IN (${states.map((one) => `:${one}`)})${overWords})`,
-        ExpressionAttributeNames: { '#state': 'state' },
-        ExpressionAttributeValues: {
-          ':state': { S: state },
-          ':sealed': { B: sealed },
-          ':attempt': { S: attempt },
-          ...Object.fromEntries(states.map((one) => [`:${one}`, { S: one }])),
-          ...((isWord || isOverWords) && { ':unseen': { S: 'unseen' } }),
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
+      await this.#client('finish').send('UpdateItem', { ...request, ...tellsItem });
       return true;
     } catch (error) {
       if (!isUnmet(error)) throw error;
@@ -243,15 +237,12 @@ class DynamoOrderJournal implements CountingJournal {
   ): Promise<readonly JournalEntry[]> {
     const found: JournalEntry[] = [];
     const client = this.#client('list');
-    const read = (ExclusiveStartKey: Put['Item'] | undefined) =>
-      client.send('Query', {
-        TableName: this.#options.tableName,
-        IndexName,
-        KeyConditionExpression: `${attribute} = :list AND pk ${side} :from`,
-        ExpressionAttributeValues: { ':list': { S: value }, ':from': { S: from } },
-        Limit: Math.min(maxKeys, limit - found.length),
-        ExclusiveStartKey,
-      });
+    const isMeant = expression`${() => attribute} = ${value} AND pk ${() => side} ${from}`;
+    const request = query(this.#options.tableName, isMeant, { IndexName });
+    const read = (ExclusiveStartKey: Put['Item'] | undefined) => {
+      const Limit = Math.min(maxKeys, limit - found.length);
+      return client.send('Query', { ...request, Limit, ExclusiveStartKey });
+    };
     for await (const page of pagesOf(read)) {
       const keys = page.map((item) => textOf(item, 'pk'));
       const items = await this.#itemsOf(keys);
@@ -304,7 +295,7 @@ class DynamoOrderJournal implements CountingJournal {
   }
 
   #itemsOf(keys: readonly string[]): Promise<readonly Item[]> {
-    const unique = [...new Set(keys)].map((key) => ({ pk: { S: key } }));
+    const unique = [...new Set(keys)].map((pk) => ({ pk }));
     return batchGet(this.#client('read'), this.#options.tableName, unique);
   }
 

@@ -5,7 +5,8 @@
 
 import { JournalUnavailable, type RecoverableJournal } from '../../lib/orders/journal.ts';
 import { withLimit } from './dynamo-client.ts';
-import { absent, isMet } from './dynamo-items.ts';
+import { expression, isAbsent, put } from './dynamo-expressions.ts';
+import { isMet } from './dynamo-items.ts';
 import { aboutEntry, putOf } from './dynamo-order-entries.ts';
 import type { DynamoOrderJournalOptions } from './dynamo-order-journal.ts';
 import { sealText } from './sealed-text.ts';
@@ -22,13 +23,9 @@ export function createDynamoRecovery({
     async recover(entry, read) {
       const sealed = await sealText(sealer, entry.record, aboutEntry(entry.key));
       const { Item } = putOf(entry, { sealed, now: 0, tableName });
-      const asRead = read && {
-        ConditionExpression: 'attempt = :attempt AND #state = :state',
-        ExpressionAttributeNames: { '#state': 'state' },
-        ExpressionAttributeValues: { ':attempt': { S: read.attempt }, ':state': { S: read.state } },
-      };
+      const asRead = read ? expression`attempt = ${read.attempt} AND #state = ${read.state}` : isAbsent;
       try {
-        return await isMet(limited.send('PutItem', { TableName: tableName, Item, ...(asRead ?? absent) }));
+        return await isMet(limited.send('PutItem', put(tableName, Item, asRead)));
       } catch (error) {
         throw new JournalUnavailable(error);
       }

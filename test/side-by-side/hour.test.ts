@@ -22,8 +22,8 @@ const defects: readonly (Defect & { readonly finding: RegExp; readonly minutes?:
   {
     defect: 'an attribute of an entry has another name',
     file: 'functions/aws/dynamo-order-entries.ts',
-    find: 'send_by: number(sendBy)',
-    by: 'sent_by: number(sendBy)',
+    find: "whole('send_by')",
+    by: "whole('sent_by')",
     finding: /^(failed|told wrongly)/,
   },
   {

@@ -12,6 +12,7 @@ const helpers = new Map([
   ['batchGetOf', 'BatchGetItem'],
   ['readOnce', 'BatchGetItem'],
   ['queryAll', 'Query'],
+  ['queryPages', 'Query'],
   ['transact', 'TransactWriteItems'],
 ]);
 
