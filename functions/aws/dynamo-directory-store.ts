@@ -11,7 +11,8 @@ import {
 } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isMet, seconds } from './dynamo-items.ts';
+import { isRevision, put } from './dynamo-expressions.ts';
+import { isMet, seconds, toItem } from './dynamo-items.ts';
 
 export interface DynamoDirectoryStoreOptions {
   readonly client: DynamoSender;
@@ -35,16 +36,16 @@ const maxUnpacked = 16 * 1024 * 1024;
 export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
   const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
   const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
-  const keyOf = (item: string) => ({ pk: { S: `quotes#${partition}#${item}` }, sk: { S: 'directory' } });
+  const keyOf = (item: string) => ({ pk: `quotes#${partition}#${item}`, sk: 'directory' });
 
   async function read(item: string) {
-    const { Item } = await client.send('GetItem', { TableName, Key: keyOf(item) });
+    const { Item } = await client.send('GetItem', { TableName, Key: toItem(keyOf(item)) });
     return Item;
   }
 
-  const itemOf = (item: string, content: object) => ({
+  const valuesOf = (item: string, content: object) => ({
     ...keyOf(item),
-    content: { B: pack(content) },
+    content: pack(content),
     expires_at: seconds(clock() + storedMs),
   });
 
@@ -57,7 +58,7 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
     async writeDirectory({ completedAt, symbols }) {
       const content = { completedAt, symbols: sorted(symbols) };
       for (let copy = 0; copy < copies; copy++)
-        await client.send('PutItem', { TableName, Item: itemOf(`directory#${copy}`, content) });
+        await client.send('PutItem', put(TableName, valuesOf(`directory#${copy}`, content)));
     },
 
     async readDraft() {
@@ -69,17 +70,9 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
     },
 
     async writeDraft({ symbols, ...draft }) {
-      return isMet(
-        client.send('PutItem', {
-          TableName,
-          Item: {
-            ...itemOf('draft', { ...draft, symbols: sorted(symbols) }),
-            revision: { N: String(draft.revision) },
-          },
-          ConditionExpression: 'attribute_not_exists(pk) OR revision = :before',
-          ExpressionAttributeValues: { ':before': { N: String(draft.revision - 1) } },
-        }),
-      );
+      const { revision } = draft;
+      const values = { ...valuesOf('draft', { ...draft, symbols: sorted(symbols) }), revision };
+      return isMet(client.send('PutItem', put(TableName, values, isRevision(revision - 1))));
     },
   };
 }

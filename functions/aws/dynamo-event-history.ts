@@ -9,6 +9,7 @@
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { keptMs, type PlacedEvent, type TradeEventHistory } from '../../lib/trade-events/history.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { expression, put, query } from './dynamo-expressions.ts';
 import { type Item, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { openText, sealText } from './sealed-text.ts';
 
@@ -34,16 +35,10 @@ export function createDynamoEventHistory({
   const limited = withLimit(client, { timeoutMs, attempts: 3 });
 
   async function append(name: string, { place, detailType, detail }: PlacedEvent): Promise<void> {
-    await limited.send('PutItem', {
-      TableName,
-      Item: {
-        pk: { S: name },
-        sk: { S: place },
-        detail_type: { S: detailType },
-        sealed: { B: await sealText(sealer, detail, about(name, place)) },
-        expires_at: seconds(clock() + keptMs),
-      },
-    });
+    const sealed = await sealText(sealer, detail, about(name, place));
+    const expires_at = seconds(clock() + keptMs);
+    const values = { pk: name, sk: place, detail_type: detailType, sealed, expires_at };
+    await limited.send('PutItem', put(TableName, values));
   }
   async function eventIn(name: string, item: Item): Promise<PlacedEvent> {
     const place = textOf(item, 'sk');
@@ -57,28 +52,13 @@ export function createDynamoEventHistory({
       await Promise.all(names.map((name) => append(name, event)));
     },
     async after(name, place, limit) {
-      const items = await queryAll(limited, {
-        TableName,
-        KeyConditionExpression: 'pk = :name AND sk > :place',
-        ExpressionAttributeValues: { ':name': { S: name }, ':place': { S: place } },
-        Limit: limit,
-      });
+      const later = query(TableName, expression`pk = ${name} AND sk > ${place}`, { Limit: limit });
+      const items = await queryAll(limited, later);
       return Promise.all(items.map((item) => eventIn(name, item)));
     },
     async last(name) {
-      const [item] = await queryAll(
-        limited,
-        {
-          TableName,
-          ConsistentRead: true,
-          KeyConditionExpression: 'pk = :name',
-          ExpressionAttributeValues: { ':name': { S: name } },
-          ScanIndexForward: false,
-          ProjectionExpression: 'sk',
-          Limit: 1,
-        },
-        1,
-      );
+      const newest = { ConsistentRead: true, ScanIndexForward: false, ProjectionExpression: 'sk', Limit: 1 };
+      const [item] = await queryAll(limited, query(TableName, expression`pk = ${name}`, newest), 1);
       return item && textOf(item, 'sk');
     },
   };

@@ -2,7 +2,8 @@
 
 import type { AcquireCall, Acquired, LeaseState } from '../../lib/trade-events/ports.ts';
 import type { DynamoSender } from './dynamo-client.ts';
-import { type Item, isMet, isUnmet, number, textOf } from './dynamo-items.ts';
+import { expression, put, set, tellsItem, update } from './dynamo-expressions.ts';
+import { type Item, isMet, isUnmet, textOf, type Values } from './dynamo-items.ts';
 
 export class DynamoLeases {
   readonly #client: DynamoSender;
@@ -14,25 +15,18 @@ export class DynamoLeases {
   }
 
   async acquire({ lease, owner, until, endsAt, expired }: AcquireCall): Promise<Acquired> {
-    const isExpired = ' OR (#owner = :expiredOwner AND #until = :expiredUntil)';
+    const isFree = expression`attribute_not_exists(#owner) OR #owner = ${owner}`;
+    const request = update(
+      this.#tableName,
+      leaseKey(lease),
+      set({ owner, until, ends_at: endsAt }),
+      expired ? expression`${isFree} OR (#owner = ${expired.owner} AND #until = ${expired.until})` : isFree,
+    );
     try {
       const { Attributes = {} } = await this.#client.send('UpdateItem', {
-        TableName: this.#tableName,
-        Key: leaseKey(lease),
-        UpdateExpression: 'SET #owner = :owner, #until = :until, ends_at = :endsAt',
-        ConditionExpression: `attribute_not_exists(#owner) OR #owner = :owner${expired ? isExpired : ''}`,
-        ExpressionAttributeNames: { '#owner': 'owner', '#until': 'until' },
-        ExpressionAttributeValues: {
-          ':owner': { S: owner },
-          ':until': number(until),
-          ':endsAt': number(endsAt),
-          ...(expired && {
-            ':expiredOwner': { S: expired.owner },
-            ':expiredUntil': number(expired.until),
-          }),
-        },
+        ...request,
+        ...tellsItem,
         ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
       return { kind: 'acquired', state: toLeaseState(Attributes) };
     } catch (error) {
@@ -44,32 +38,27 @@ export class DynamoLeases {
   }
 
   renew(lease: string, owner: string, state: LeaseState): Promise<boolean> {
-    return this.#write(lease, owner, { owner: { S: owner }, ...fromLeaseState(state) });
+    return this.#write(lease, owner, { owner, ...fromLeaseState(state) });
   }
 
   async release(lease: string, owner: string, state: LeaseState): Promise<void> {
     await this.#write(lease, owner, fromLeaseState(state));
   }
 
-  #write(lease: string, owner: string, attributes: Item): Promise<boolean> {
-    return isMet(
-      this.#client.send('PutItem', {
-        TableName: this.#tableName,
-        Item: { ...leaseKey(lease), ...attributes },
-        ConditionExpression: '#owner = :owner',
-        ExpressionAttributeNames: { '#owner': 'owner' },
-        ExpressionAttributeValues: { ':owner': { S: owner } },
-      }),
-    );
+  #write(lease: string, owner: string, values: Values): Promise<boolean> {
+    const own = put(this.#tableName, { ...leaseKey(lease), ...values }, expression`#owner = ${owner}`);
+    return isMet(this.#client.send('PutItem', own));
   }
 }
 
-const leaseKey = (lease: string) => ({ pk: { S: lease }, sk: { S: 'lease' } });
+const leaseKey = (lease: string) => ({ pk: lease, sk: 'lease' });
 
 /** Contenders look at the first two; the others are only handed on. */
-function fromLeaseState({ until, endsAt, ...said }: LeaseState): Item {
-  return { until: number(until), ends_at: number(endsAt), said: { S: JSON.stringify(said) } };
-}
+const fromLeaseState = ({ until, endsAt, ...said }: LeaseState) => ({
+  until,
+  ends_at: endsAt,
+  said: JSON.stringify(said),
+});
 
 function toLeaseState({ until, ends_at, said }: Item): LeaseState {
   return {

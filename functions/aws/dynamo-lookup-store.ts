@@ -8,7 +8,8 @@ import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { type Item, isMet, isUnmet, number, seconds } from './dynamo-items.ts';
+import { type Expression, expression, put, set, tellsItem, update } from './dynamo-expressions.ts';
+import { type Item, isMet, isUnmet, seconds, type Values } from './dynamo-items.ts';
 
 export interface DynamoLookupStoreOptions {
   readonly client: DynamoSender;
@@ -50,18 +51,10 @@ class DynamoLookupStore implements LookupStore {
     const until = Number(item.lease_until?.N);
     if (until > now) return { kind: 'in_progress', until };
     // Of several functions that find a dead owner, one acquires the request.
-    const isMet = await this.#update(
-      id,
-      '#owner = :owner, #lease_until = :until',
-      '#owner = :before AND #lease_until = :old',
-      {
-        ':owner': { S: owner },
-        ':until': number(leaseUntil),
-        ':before': item.owner ?? { S: '' },
-        ':old': item.lease_until ?? number(0),
-      },
-    );
-    return isMet ? acquired : { kind: 'in_progress', until: leaseUntil };
+    const { owner: before = '', lease_until: old = 0 } = item;
+    const asRead = expression`#owner = ${before} AND lease_until = ${old}`;
+    const hasLease = await this.#update(id, { owner, lease_until: leaseUntil }, asRead);
+    return hasLease ? acquired : { kind: 'in_progress', until: leaseUntil };
   }
 
   async saveReply(id: string, owner: string, reply: StoredReply): Promise<'saved' | 'lost' | 'too_large'> {
@@ -69,10 +62,9 @@ class DynamoLookupStore implements LookupStore {
     if (packed.length > maxBytes) return 'too_large';
     const isSealed = reply.isAccountData ?? false;
     const stored = isSealed ? await this.#seals().seal(packed, aboutOf(id)) : packed;
-    const values = { ':reply': { B: stored }, ':sealed': { BOOL: isSealed }, ':owner': { S: owner } };
-    const condition = '#owner = :owner AND attribute_not_exists(#reply)';
-    const isMet = await this.#update(id, '#reply = :reply, #sealed = :sealed', condition, values);
-    return isMet ? 'saved' : 'lost';
+    const isOwn = expression`#owner = ${owner} AND attribute_not_exists(reply)`;
+    const isSaved = await this.#update(id, { reply: stored, sealed: { BOOL: isSealed } }, isOwn);
+    return isSaved ? 'saved' : 'lost';
   }
 
   /** @throws for a sealed reply that does not open: better than a second reply with another content */
@@ -90,12 +82,11 @@ class DynamoLookupStore implements LookupStore {
   }
 
   async complete(id: string, now: number): Promise<void> {
-    await this.#update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
+    await this.#update(id, { published_at: now }, expression`attribute_exists(pk)`);
   }
 
   async release(id: string, owner: string): Promise<void> {
-    const values = { ':none': number(0), ':owner': { S: owner } };
-    await this.#update(id, '#lease_until = :none', '#owner = :owner', values);
+    await this.#update(id, { lease_until: 0 }, expression`#owner = ${owner}`);
   }
 
   /**
@@ -104,19 +95,9 @@ class DynamoLookupStore implements LookupStore {
    */
   async #put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
     try {
-      await this.#client.send('PutItem', {
-        TableName: this.#tableName,
-        Item: {
-          pk: { S: id },
-          hash: { S: hash },
-          owner: { S: owner },
-          lease_until: number(leaseUntil),
-          expires_at: seconds(expiresAt),
-        },
-        ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-        ExpressionAttributeValues: { ':now': number(now / 1000) },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
+      const values = { pk: id, hash, owner, lease_until: leaseUntil, expires_at: seconds(expiresAt) };
+      const isFree = expression`attribute_not_exists(pk) OR expires_at <= ${now / 1000}`;
+      await this.#client.send('PutItem', { ...put(this.#tableName, values, isFree), ...tellsItem });
       return undefined;
     } catch (error) {
       if (!isUnmet(error)) throw error;
@@ -127,28 +108,15 @@ class DynamoLookupStore implements LookupStore {
   }
 
   /** Whether the condition was met. */
-  async #update(id: string, set: string, condition: string, values: Item): Promise<boolean> {
+  #update(id: string, values: Values, condition: Expression): Promise<boolean> {
     return isMet(
-      this.#client.send('UpdateItem', {
-        TableName: this.#tableName,
-        Key: { pk: { S: id } },
-        UpdateExpression: `SET ${set}`,
-        ConditionExpression: condition,
-        ExpressionAttributeNames: named(set, condition),
-        ExpressionAttributeValues: values,
-      }),
+      this.#client.send('UpdateItem', update(this.#tableName, { pk: id }, set(values), condition)),
     );
   }
 }
 
 /** A sealed reply opens in the place of its own request alone. */
 const aboutOf = (id: string) => `reply ${id}`;
-
-/** Some attribute names are reserved words of DynamoDB. */
-const named = (...expressions: readonly string[]) =>
-  Object.fromEntries(
-    expressions.flatMap((text) => [...text.matchAll(/#(\w+)/g)].map(([name, word = '']) => [name, word])),
-  );
 
 function pack(reply: StoredReply): Uint8Array {
   const bytes = Buffer.from(JSON.stringify([reply.detailType, ...reply.details]));

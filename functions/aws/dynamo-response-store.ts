@@ -14,7 +14,8 @@ import {
 } from '../../lib/cache/responses/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isMet, number, seconds } from './dynamo-items.ts';
+import { type Expression, expression, put, remove, update } from './dynamo-expressions.ts';
+import { isMet, seconds, toItem } from './dynamo-items.ts';
 
 export interface DynamoResponseStoreOptions {
   readonly client: DynamoSender;
@@ -35,69 +36,52 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
   const client = withLimit(options.client, { timeoutMs });
   const keyOf = (key: string, item: 'answer' | 'lease') => ({
-    pk: { S: `answers#${partition}#${key}` },
-    sk: { S: item },
+    pk: `answers#${partition}#${key}`,
+    sk: item,
   });
+  const leaseOf = (key: string, until: number, condition?: Expression) => {
+    const values = { ...keyOf(key, 'lease'), lease_until: until, expires_at: seconds(until) };
+    return put(TableName, values, condition);
+  };
   return {
     async read(key, consistency) {
-      const Key = keyOf(key, 'answer');
-      const { Item } = await client.send('GetItem', {
-        TableName,
-        Key,
-        ...(consistency && { ConsistentRead: true }),
-      });
+      const Key = toItem(keyOf(key, 'answer'));
+      const isConsistent = consistency && { ConsistentRead: true };
+      const { Item } = await client.send('GetItem', { TableName, Key, ...isConsistent });
       return Item && toResponse(Item);
     },
     async lease(key, now, until) {
-      return isMet(
-        client.send('PutItem', {
-          TableName,
-          Item: { ...keyOf(key, 'lease'), lease_until: number(until), expires_at: seconds(until) },
-          ConditionExpression: 'attribute_not_exists(lease_until) OR lease_until <= :now',
-          ExpressionAttributeValues: { ':now': number(now) },
-        }),
-      );
+      const isFree = expression`attribute_not_exists(lease_until) OR lease_until <= ${now}`;
+      return isMet(client.send('PutItem', leaseOf(key, until, isFree)));
     },
     async release(key, at) {
-      await client.send('PutItem', {
-        TableName,
-        Item: { ...keyOf(key, 'lease'), lease_until: number(at), expires_at: seconds(at) },
-      });
+      await client.send('PutItem', leaseOf(key, at));
     },
     async write(key, { askedAt, ...content }, expiresAt) {
       const packed = pack(content);
-      const put = {
-        TableName,
-        Item: {
-          ...keyOf(key, 'answer'),
-          kind: { S: content.kind },
-          content: { B: packed },
-          asked_at: number(askedAt),
-          expires_at: seconds(expiresAt),
-        },
+      const values = {
+        ...keyOf(key, 'answer'),
+        kind: content.kind,
+        content: packed,
+        asked_at: askedAt,
+        expires_at: seconds(expiresAt),
       };
       try {
-        if (packed.length <= maxStoredBytes) await client.send('PutItem', put);
+        if (packed.length <= maxStoredBytes) await client.send('PutItem', put(TableName, values));
       } finally {
         // The next request finds the response; without one, or when it is stale, that request may fetch.
-        await client.send('DeleteItem', { TableName, Key: keyOf(key, 'lease') });
+        await client.send('DeleteItem', remove(TableName, keyOf(key, 'lease')));
       }
     },
     async countUse(account, now, max) {
       const minute = minuteOf(now);
-      return isMet(
-        client.send('UpdateItem', {
-          TableName,
-          Key: { pk: { S: `spent#${partition}#${account}` }, sk: { S: String(minute) } },
-          UpdateExpression: 'ADD spent :one SET expires_at = :expires',
-          ConditionExpression: 'attribute_not_exists(spent) OR spent < :most',
-          ExpressionAttributeValues: {
-            ':one': number(1),
-            ':most': number(max),
-            ':expires': seconds((minute + 2) * 60_000),
-          },
-        }),
+      const use = update(
+        TableName,
+        { pk: `spent#${partition}#${account}`, sk: String(minute) },
+        expression`ADD spent ${1} SET expires_at = ${seconds((minute + 2) * 60_000)}`,
+        expression`attribute_not_exists(spent) OR spent < ${max}`,
       );
+      return isMet(client.send('UpdateItem', use));
     },
   };
 }

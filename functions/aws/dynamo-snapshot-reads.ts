@@ -3,7 +3,6 @@
  * refresh log. It needs BatchGetItem on the table, and no other action. What is read may be some milliseconds behind.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { type Item, readOnce } from './dynamo-items.ts';
@@ -34,10 +33,8 @@ export function createDynamoSnapshotReads({
   const checkpoint = shardKey(partition, 'checkpoint', 0);
 
   /** In the order of the sort keys. What the service leaves out, when it is asked for too much, counts as absent. */
-  async function read(
-    keys: readonly (readonly [pk: AttributeValue, sk: string])[],
-  ): Promise<readonly Item[]> {
-    const wanted = keys.map(([pk, sk]) => ({ pk, sk: { S: sk } }));
+  async function read(keys: readonly (readonly [pk: string, sk: string])[]): Promise<readonly Item[]> {
+    const wanted = keys.map(([pk, sk]) => ({ pk, sk }));
     const { items } = await readOnce(sender, tableName, wanted);
     return items.toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1));
   }

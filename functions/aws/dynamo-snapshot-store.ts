@@ -8,7 +8,6 @@
  * No instance reads an item after its time, but it stays until DynamoDB removes it.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   type Checkpoint,
   type Control,
@@ -20,7 +19,8 @@ import {
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { type Item, isUnmet, queryAll, readOnce, seconds } from './dynamo-items.ts';
+import { expression, put, query, set, tellsItem, update } from './dynamo-expressions.ts';
+import { type Item, isUnmet, queryAll, readOnce, seconds, type Values } from './dynamo-items.ts';
 import {
   joinCheckpoint,
   packCheckpoint,
@@ -95,17 +95,13 @@ class DynamoSnapshotStore implements SnapshotStore {
     const { sequence, flights, ...plan } = next;
     try {
       await this.#client.send('UpdateItem', {
-        TableName: this.#tableName,
-        Key: { pk: this.#pk, sk: { S: controlKey } },
-        UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
-        ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
-        ExpressionAttributeValues: {
-          ':turn': { N: String(sequence) },
-          ':plan': { S: JSON.stringify(plan) },
-          ':flights': { B: packFlights(flights) },
-          ...(after > 0 && { ':last': { N: String(after) } }),
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        ...update(
+          this.#tableName,
+          { pk: this.#pk, sk: controlKey },
+          set({ turn: sequence, plan_text: JSON.stringify(plan), flights: packFlights(flights) }),
+          after === 0 ? expression`attribute_not_exists(turn)` : expression`turn = ${after}`,
+        ),
+        ...tellsItem,
       });
       return { acquired: true };
     } catch (error) {
@@ -115,16 +111,15 @@ class DynamoSnapshotStore implements SnapshotStore {
   }
 
   async write(record: RefreshRecord): Promise<void> {
-    await this.#put(this.#pk, recordKey(record.sequence), { entry: { B: packRecord(record) } }, recordMs);
+    await this.#put(this.#pk, recordKey(record.sequence), { entry: packRecord(record) }, recordMs);
   }
 
   async countStart(): Promise<number> {
     const second = Math.floor(this.#clock() / 1000);
+    const key = { pk: this.#shardKey('starts', this.#anyShard()), sk: timeKey(second) };
+    const start = expression`SET expires_at = ${seconds(this.#clock() + shortMs)} ADD starts ${1}`;
     const { Attributes } = await this.#client.send('UpdateItem', {
-      TableName: this.#tableName,
-      Key: { pk: this.#shardKey('starts', this.#anyShard()), sk: { S: timeKey(second) } },
-      UpdateExpression: 'SET expires_at = :expires ADD starts :one',
-      ExpressionAttributeValues: { ':one': { N: '1' }, ':expires': seconds(this.#clock() + shortMs) },
+      ...update(this.#tableName, key, start),
       ReturnValues: 'UPDATED_NEW',
     });
     // The first start in a partition says little of the others.
@@ -140,9 +135,7 @@ class DynamoSnapshotStore implements SnapshotStore {
   async writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void> {
     const pk = this.#shardKey('checkpoint', copy);
     const parts = packCheckpoint(checkpoint, maxCheckpointBytes);
-    await Promise.all(
-      parts.map((part, index) => this.#put(pk, partKey(index), { part: { B: part } }, recordMs)),
-    );
+    await Promise.all(parts.map((part, index) => this.#put(pk, partKey(index), { part }, recordMs)));
   }
 
   async writeMisses(keys: readonly string[]): Promise<void> {
@@ -157,11 +150,11 @@ class DynamoSnapshotStore implements SnapshotStore {
     return [...new Set(found.flat())];
   }
 
-  get #pk(): AttributeValue {
+  get #pk(): string {
     return logKey(this.#partition);
   }
 
-  #shardKey(what: string, shard: number): AttributeValue {
+  #shardKey(what: string, shard: number): string {
     return shardKey(this.#partition, what, shard);
   }
 
@@ -169,42 +162,36 @@ class DynamoSnapshotStore implements SnapshotStore {
     return Math.floor(this.#random() * shards);
   }
 
-  async #put(pk: AttributeValue, sk: string, content: Item, forMs: number): Promise<void> {
-    const item = { pk, sk: { S: sk }, ...content, expires_at: seconds(this.#clock() + forMs) };
-    await this.#client.send('PutItem', { TableName: this.#tableName, Item: item });
+  async #put(pk: string, sk: string, content: Values, forMs: number): Promise<void> {
+    const values = { pk, sk, ...content, expires_at: seconds(this.#clock() + forMs) };
+    await this.#client.send('PutItem', put(this.#tableName, values));
   }
 
   /** What is further back comes with the next poll; a page is a megabyte. */
-  #query(pk: AttributeValue, after: string): Promise<readonly Item[]> {
-    const query = {
-      TableName: this.#tableName,
-      KeyConditionExpression: 'pk = :pk AND sk > :after',
-      ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
-    };
-    return queryAll(this.#client, query, maxPages);
+  #query(pk: string, after: string): Promise<readonly Item[]> {
+    const isLater = expression`pk = ${pk} AND sk > ${after}`;
+    return queryAll(this.#client, query(this.#tableName, isLater), maxPages);
   }
 
   async #late(sequences: readonly number[]): Promise<readonly Item[]> {
     if (sequences.length === 0) return [];
-    const keys = sequences.map((sequence) => ({ pk: this.#pk, sk: { S: recordKey(sequence) } }));
+    const keys = sequences.map((sequence) => ({ pk: this.#pk, sk: recordKey(sequence) }));
     // What the service left out this time is asked for again with the next poll.
     return (await readOnce(this.#client, this.#tableName, keys)).items;
   }
 
   async #missesOf(shard: number): Promise<readonly string[]> {
-    const { Items = [] } = await this.#client.send('Query', {
-      TableName: this.#tableName,
-      // Those of a clock that is ahead would be the latest until it is their time.
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :since AND :until',
-      ExpressionAttributeValues: {
-        ':pk': this.#shardKey('misses', shard),
-        ':since': { S: timeKey(this.#clock() - missMs) },
-        ':until': { S: timeKey(this.#clock() + missMs) },
-      },
-      ScanIndexForward: false,
-      Limit: maxMissItems,
-    });
-    return Items.flatMap(({ keys }) => keys?.SS ?? []);
+    const now = this.#clock();
+    const [pk, since, until] = [
+      this.#shardKey('misses', shard),
+      timeKey(now - missMs),
+      timeKey(now + missMs),
+    ];
+    // Those of a clock that is ahead would be the latest until it is their time.
+    const isRecent = expression`pk = ${pk} AND sk BETWEEN ${since} AND ${until}`;
+    const newest = { ScanIndexForward: false, Limit: maxMissItems };
+    const items = await queryAll(this.#client, query(this.#tableName, isRecent, newest), 1);
+    return items.flatMap(({ keys }) => keys?.SS ?? []);
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isMet, number, seconds } from './dynamo-items.ts';
+import { isRevision, put } from './dynamo-expressions.ts';
+import { isMet, seconds, toItem } from './dynamo-items.ts';
 
 export interface DynamoStreamStoreOptions {
   readonly client: DynamoSender;
@@ -17,32 +18,23 @@ export interface DynamoStreamStoreOptions {
 export function createDynamoStreamStore(options: DynamoStreamStoreOptions): StreamStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
   const client = withLimit(options.client, { timeoutMs });
-  const keyOf = (caller: string) => ({ pk: { S: `streams#${partition}#${caller}` }, sk: { S: 'streams' } });
+  const keyOf = (caller: string) => ({ pk: `streams#${partition}#${caller}`, sk: 'streams' });
   return {
     async read(caller) {
-      const { Item = {} } = await client.send('GetItem', {
-        TableName,
-        Key: keyOf(caller),
-        ConsistentRead: true,
-      });
+      const Key = toItem(keyOf(caller));
+      const { Item = {} } = await client.send('GetItem', { TableName, Key, ConsistentRead: true });
       const until = Object.entries(Item.until?.M ?? {}).map(([id, { N }]) => [id, Number(N)] as const);
       return { revision: Number(Item.revision?.N ?? 0), until: new Map(until) };
     },
     async write(caller, { revision, until }) {
-      return isMet(
-        client.send('PutItem', {
-          TableName,
-          Item: {
-            ...keyOf(caller),
-            until: { M: Object.fromEntries([...until].map(([id, end]) => [id, number(end)])) },
-            revision: number(revision),
-            // DynamoDB removes it some time after the last of them has ended, and never by a time of years ago.
-            expires_at: seconds(Math.max(Date.now(), ...until.values())),
-          },
-          ConditionExpression: 'attribute_not_exists(pk) OR revision = :before',
-          ExpressionAttributeValues: { ':before': number(revision - 1) },
-        }),
-      );
+      const values = {
+        ...keyOf(caller),
+        until: { M: toItem(Object.fromEntries(until)) },
+        revision,
+        // DynamoDB removes it some time after the last of them has ended, and never by a time of years ago.
+        expires_at: seconds(Math.max(Date.now(), ...until.values())),
+      };
+      return isMet(client.send('PutItem', put(TableName, values, isRevision(revision - 1))));
     },
   };
 }

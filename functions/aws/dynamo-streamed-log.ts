@@ -7,6 +7,7 @@
 import { beginMs, type StreamedBatch, type StreamedLog } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { expression, isAbsent, put, query } from './dynamo-expressions.ts';
 import { type Item, isMet, queryAll, seconds } from './dynamo-items.ts';
 import { recordKey, shardKey } from './snapshot-keys.ts';
 
@@ -40,25 +41,17 @@ export function createDynamoStreamedLog({
 }: DynamoStreamedLogOptions): StreamedLog {
   const sender = withLimit(client, { timeoutMs });
   const pk = shardKey(partition, 'stream', 0);
-  const query = { TableName: tableName, KeyConditionExpression: 'pk = :pk AND sk > :after' };
 
-  async function latest(count: number, isConsistent: boolean): Promise<readonly Item[]> {
-    const { Items = [] } = await sender.send('Query', {
-      TableName: tableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': pk },
-      ScanIndexForward: false,
-      Limit: count,
-      ConsistentRead: isConsistent,
-    });
-    return Items;
+  function latest(count: number, isConsistent: boolean): Promise<readonly Item[]> {
+    const newest = { ScanIndexForward: false, Limit: count, ConsistentRead: isConsistent };
+    return queryAll(sender, query(tableName, expression`pk = ${pk}`, newest), 1);
   }
 
   return {
     async read(after) {
       if (after !== undefined) {
-        const values = { ':pk': pk, ':after': { S: recordKey(after) } };
-        const items = await queryAll(sender, { ...query, ExpressionAttributeValues: values }, maxPages);
+        const isLater = expression`pk = ${pk} AND sk > ${recordKey(after)}`;
+        const items = await queryAll(sender, query(tableName, isLater), maxPages);
         return items.flatMap((item) => toBatch(item) ?? []);
       }
       const found = (await latest(maxSinceWhole, false)).flatMap((item) => toBatch(item) ?? []);
@@ -66,19 +59,11 @@ export function createDynamoStreamedLog({
       const isYoung = whole >= 0 && found[whole]!.at >= clock() - beginMs;
       return isYoung ? found.slice(0, whole + 1).reverse() : [];
     },
-    write: (batch) =>
-      isMet(
-        sender.send('PutItem', {
-          TableName: tableName,
-          Item: {
-            pk,
-            sk: { S: recordKey(batch.sequence) },
-            batch: { B: packBatch(batch) },
-            expires_at: seconds(clock() + keptMs),
-          },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        }),
-      ),
+    async write(batch) {
+      const expires_at = seconds(clock() + keptMs);
+      const values = { pk, sk: recordKey(batch.sequence), batch: packBatch(batch), expires_at };
+      return isMet(sender.send('PutItem', put(tableName, values, isAbsent)));
+    },
     async last() {
       const [item] = await latest(1, true);
       return Number(item?.sk?.S ?? 0);

@@ -7,7 +7,6 @@
  * UpdateItem on the table, and Query on its index.
  */
 
-import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type {
   AcquireCall,
@@ -20,7 +19,8 @@ import type {
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { batchGet, type Item, isMet, number, queryAll, seconds, textOf } from './dynamo-items.ts';
+import { expression, put, query, update } from './dynamo-expressions.ts';
+import { batchGet, type Item, isMet, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
 import { isOvertaken, reasonsOf, transact } from './dynamo-transaction.ts';
 import { openText, sealText } from './sealed-text.ts';
@@ -35,9 +35,6 @@ export interface DynamoTradeEventStoreOptions {
   /** Tells which orders have expired, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
-
-/** A write of one item, as a command or a part of a transaction. */
-type Put = PutItemInput & { readonly Item: Item };
 
 /** The index, and its sort key. */
 export const workIndex = 'Work';
@@ -84,7 +81,7 @@ class DynamoTradeEventStore implements TradeEventStore {
 
   async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
     const event = await this.#putOfEvent(call);
-    if (!call.order) return (await this.#put(event)) ? 'added' : 'known';
+    if (!call.order) return (await isMet(this.#client.send('PutItem', event))) ? 'added' : 'known';
     const order = await this.#putOfOrder(call.lease, call.order);
     try {
       await transact(this.#client, [{ Put: event }, { Put: order }]);
@@ -104,7 +101,7 @@ class DynamoTradeEventStore implements TradeEventStore {
   }
 
   async note(lease: string, change: OrderChange): Promise<boolean> {
-    return this.#put(await this.#putOfOrder(lease, change));
+    return isMet(this.#client.send('PutItem', await this.#putOfOrder(lease, change)));
   }
 
   async openOrders(lease: string): Promise<readonly KnownOrder[]> {
@@ -123,87 +120,51 @@ class DynamoTradeEventStore implements TradeEventStore {
 
   /** What remains says that the event was there. Only now it may expire. */
   async #publishedOne(lease: string, id: string): Promise<void> {
-    const update = this.#client.send('UpdateItem', {
-      TableName: this.#tableName,
-      Key: eventKey(lease, id),
-      UpdateExpression: 'SET #expires = #later REMOVE #work, #sealed, #type, #later',
-      ConditionExpression: 'attribute_exists(#work)',
-      ExpressionAttributeNames: {
-        '#expires': 'expires_at',
-        '#later': 'expires_later',
-        '#work': workAttribute,
-        '#sealed': 'sealed',
-        '#type': 'detail_type',
-      },
-    });
+    const change = expression`SET expires_at = expires_later REMOVE #work, sealed, detail_type, expires_later`;
+    const request = update(this.#tableName, eventKey(lease, id), change, expression`attribute_exists(#work)`);
     // Where it is not met, another listener published it, too.
-    await isMet(update);
+    await isMet(this.#client.send('UpdateItem', request));
   }
 
-  async #putOfEvent({ lease, event, now, expiresAt }: AddCall): Promise<Put> {
+  async #putOfEvent({ lease, event, now, expiresAt }: AddCall) {
     const { id, detailType, detail } = event;
     const order = String(this.#added++ % 1_000_000).padStart(6, '0');
-    return {
-      TableName: this.#tableName,
-      Item: {
-        ...eventKey(lease, id),
-        [workAttribute]: { S: `pending#${String(now).padStart(15, '0')}#${order}` },
-        detail_type: { S: detailType },
-        sealed: { B: await sealText(this.#sealer, detail, aboutEvent(lease, id)) },
-        known_until: number(expiresAt),
-        // Not its time to live yet: DynamoDB would remove what the bus has not taken.
-        expires_later: seconds(expiresAt),
-      },
-      ConditionExpression: 'attribute_not_exists(pk) OR known_until <= :now',
-      ExpressionAttributeValues: { ':now': number(now) },
+    const values = {
+      ...eventKey(lease, id),
+      [workAttribute]: `pending#${String(now).padStart(15, '0')}#${order}`,
+      detail_type: detailType,
+      sealed: await sealText(this.#sealer, detail, aboutEvent(lease, id)),
+      known_until: expiresAt,
+      // Not its time to live yet: DynamoDB would remove what the bus has not taken.
+      expires_later: seconds(expiresAt),
     };
+    return put(this.#tableName, values, isUnknownAt(now));
   }
 
-  async #putOfOrder(lease: string, change: OrderChange): Promise<Put> {
+  async #putOfOrder(lease: string, change: OrderChange) {
     const { order, expected, state, isOpen, expiresAt } = change;
-    const now = number(this.#clock());
-    return {
-      TableName: this.#tableName,
-      Item: {
-        ...orderKey(lease, order),
-        ...(isOpen && { [workAttribute]: { S: `open#${order}` } }),
-        revision: { S: crypto.randomUUID() },
-        sealed: { B: await sealText(this.#sealer, state, aboutOrder(lease, order)) },
-        known_until: number(expiresAt),
-        expires_at: seconds(expiresAt),
-      },
-      ...(expected === undefined
-        ? {
-            ConditionExpression: 'attribute_not_exists(pk) OR known_until <= :now',
-            ExpressionAttributeValues: { ':now': now },
-          }
-        : {
-            ConditionExpression: 'revision = :expected AND known_until > :now',
-            ExpressionAttributeValues: { ':expected': { S: expected }, ':now': now },
-          }),
+    const now = this.#clock();
+    const values = {
+      ...orderKey(lease, order),
+      [workAttribute]: isOpen ? `open#${order}` : undefined,
+      revision: crypto.randomUUID(),
+      sealed: await sealText(this.#sealer, state, aboutOrder(lease, order)),
+      known_until: expiresAt,
+      expires_at: seconds(expiresAt),
     };
-  }
-
-  /** Whether the condition was met. */
-  async #put(input: Put): Promise<boolean> {
-    return isMet(this.#client.send('PutItem', input));
+    const isAsRead =
+      expected === undefined ? isUnknownAt(now) : expression`revision = ${expected} AND known_until > ${now}`;
+    return put(this.#tableName, values, isAsRead);
   }
 
   /** Of one kind, in the order of their sort keys; all, or the first ones. */
   #work(lease: string, kind: string, limit?: number): Promise<readonly Item[]> {
-    return queryAll(this.#client, {
-      TableName: this.#tableName,
-      IndexName: workIndex,
-      ConsistentRead: true,
-      KeyConditionExpression: 'pk = :lease AND begins_with(#work, :kind)',
-      ExpressionAttributeNames: { '#work': workAttribute },
-      ExpressionAttributeValues: { ':lease': { S: lease }, ':kind': { S: kind } },
-      Limit: limit,
-    });
+    const isMeant = expression`pk = ${lease} AND begins_with(#work, ${kind})`;
+    const index = { IndexName: workIndex, ConsistentRead: true, Limit: limit };
+    return queryAll(this.#client, query(this.#tableName, isMeant, index));
   }
 
   async #toOrders(lease: string, items: readonly Item[]): Promise<readonly KnownOrder[]> {
-    // DynamoDB removes what has expired within days.
     const current = items.filter(({ known_until }) => Number(known_until?.N) > this.#clock());
     return Promise.all(
       current.map(async (item) => {
@@ -238,8 +199,11 @@ class DynamoTradeEventStore implements TradeEventStore {
 const orderPrefix = 'order#';
 const eventPrefix = 'event#';
 
-const orderKey = (lease: string, order: string) => ({ pk: { S: lease }, sk: { S: orderPrefix + order } });
-const eventKey = (lease: string, id: string) => ({ pk: { S: lease }, sk: { S: eventPrefix + id } });
+const orderKey = (lease: string, order: string) => ({ pk: lease, sk: orderPrefix + order });
+const eventKey = (lease: string, id: string) => ({ pk: lease, sk: eventPrefix + id });
+
+/** DynamoDB removes what has expired within days. */
+const isUnknownAt = (now: number) => expression`attribute_not_exists(pk) OR known_until <= ${now}`;
 
 /** Sealed contents open in their own place alone. */
 const aboutOrder = (lease: string, order: string) => `trade event order ${lease} ${order}`;

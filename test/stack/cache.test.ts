@@ -95,7 +95,9 @@ test('what is granted is what the stores call', () => {
 
 test('answers and callers’ shares lie in the partitions that the right names, and nothing else does', () => {
   const partitionsIn = (...names: readonly string[]) =>
-    names.flatMap((name) => [...codeOf(name).matchAll(/\bS: `(\w+#)\$/g)].map(([, start]) => `${start}*`));
+    names.flatMap((name) =>
+      [...codeOf(name).matchAll(/(?:pk:|=>)\s+`(\w+#)\$/g)].map(([, start]) => `${start}*`),
+    );
   assert.deepEqual(partitionsIn('dynamo-response-store'), responsePartitions);
   const ofPrices = partitionsIn('snapshot-keys', 'dynamo-directory-store');
   assert.deepEqual([...new Set(ofPrices)], ['quotes#*']);
