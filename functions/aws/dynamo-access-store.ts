@@ -7,20 +7,10 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { AccessEntry, AccessStore, AccessWrite } from '../../lib/access/store.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put, remove } from './dynamo-expressions.ts';
-import { batchGet, bytes, codec, inSeconds, optional, text } from './dynamo-items.ts';
+import { batchGet, bytesOf, codec, type Item, numberOf, seconds, textOf } from './dynamo-items.ts';
 import { createSealedRecords } from './dynamo-sealed-records.ts';
-
-export interface DynamoAccessStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /**
-   * For one operation with all its attempts, in milliseconds. Default 1000 for the reader: a client waits, and is
-   * refused without an answer. Default 10,000 for the store.
-   */
-  readonly timeoutMs?: number;
-}
 
 /** The sort key of a record. */
 const recordKey = 'record';
@@ -31,14 +21,15 @@ const auditPartition = 'audit';
 export function createDynamoAccessReader({
   client,
   tableName,
+  // A client waits, and is refused without an answer.
   timeoutMs = 1000,
-}: DynamoAccessStoreOptions): Pick<AccessStore, 'read'> {
+}: StoreOptions): Pick<AccessStore, 'read'> {
   const limited = withLimit(client, { timeoutMs, attempts: 2 });
 
   return {
     async read(keys) {
       const items = await batchGet(limited, tableName, [...new Set(keys)].map(keyOf));
-      return new Map(items.map(entry.read).map((one) => [one.key, one]));
+      return new Map(items.map(toEntry).map((one) => [one.key, one]));
     },
   };
 }
@@ -48,14 +39,14 @@ export function createDynamoAccessReader({
  *
  * @example const store = createDynamoAccessStore({ client: createDynamoClient(), tableName: 'users' });
  */
-export function createDynamoAccessStore(options: DynamoAccessStoreOptions): AccessStore {
+export function createDynamoAccessStore(options: StoreOptions): AccessStore {
   const { tableName: TableName, timeoutMs = 10_000 } = options;
   const all = createSealedRecords({ ...options, timeoutMs, recordKey, linePartition: auditPartition });
   return {
     read: createDynamoAccessReader({ ...options, timeoutMs }).read,
     write: async ({ audit, ...change }) =>
       all.write([recordWrite(TableName, change), { Put: put(TableName, all.lineItem(audit)) }]),
-    list: async () => (await all.records()).map(entry.read),
+    list: async () => (await all.records()).map(toEntry),
     audit: all.lines,
   };
 }
@@ -65,20 +56,20 @@ function recordWrite(
   { key, expected, next }: Omit<AccessWrite, 'audit'>,
 ): TransactWriteItem {
   const condition = expected === undefined ? isAbsent : expression`revision = ${expected}`;
-  return next
-    ? { Put: put(TableName, entry.write({ key, ...next }), condition) }
-    : { Delete: remove(TableName, keyOf(key), condition) };
+  if (!next) return { Delete: remove(TableName, keyOf(key), condition) };
+  const expires_at = next.expiresAt && seconds(next.expiresAt);
+  return { Put: put(TableName, { ...record.write({ key, ...next }), expires_at }, condition) };
 }
 
 const keyOf = (key: string) => ({ pk: key, sk: recordKey });
 
-/** An item that is no record throws: it must not count as none. */
-const entry = codec<AccessEntry>(
-  {
-    key: text('pk'),
-    revision: text('revision'),
-    sealed: bytes('sealed'),
-    expiresAt: optional(inSeconds('expires_at')),
-  },
+const record = codec<Omit<AccessEntry, 'expiresAt'>>(
+  { key: ['pk', textOf], revision: ['revision', textOf], sealed: ['sealed', bytesOf] },
   { sk: recordKey },
 );
+
+/** @throws TypeError for what is no record: it must not count as none */
+const toEntry = (item: Item): AccessEntry => ({
+  ...record.read(item),
+  ...(item.expires_at && { expiresAt: 1000 * numberOf(item, 'expires_at') }),
+});

@@ -4,11 +4,29 @@
  */
 
 import { type BackOff, jitteredMs } from '../../lib/kernel/pauses.ts';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { DynamoSender } from './dynamo-http.ts';
 import { isCancelledFor } from './dynamo-transaction.ts';
 
 export { createDynamoClient, type DynamoSender } from './dynamo-http.ts';
+
+export interface StoreOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** For one operation with all its attempts, in milliseconds. Its default, at each store, is what its callers can wait. */
+  readonly timeoutMs?: number;
+}
+
+export interface SharedStoreOptions extends StoreOptions {
+  /** Names what shares the items: an upstream, or for snapshots an operation of one of its accounts (`storePartition`). */
+  readonly partition: string;
+}
+
+export interface SealedStoreOptions extends StoreOptions {
+  /** For contents: they name accounts and orders. */
+  readonly sealer: Sealer;
+}
 
 export interface SendLimit {
   /** For one operation with all its attempts. */

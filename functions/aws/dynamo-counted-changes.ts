@@ -6,7 +6,7 @@
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { CountedChanges, Stale } from '../../lib/orders/journal.ts';
 import { expression, isRevision, set, tellsItem, update } from './dynamo-expressions.ts';
-import { codec, seconds, text, whole } from './dynamo-items.ts';
+import { codec, numberOf, seconds, textOf } from './dynamo-items.ts';
 import { exposedAs } from './dynamo-order-entries.ts';
 import { type Failure, present } from './dynamo-transaction.ts';
 
@@ -57,7 +57,7 @@ export function staleIn(
 
 /** What is no counter throws. */
 export const { read: toCounter } = codec<StoredCounter>({
-  key: text('pk'),
-  revision: whole('revision'),
-  state: text('state'),
+  key: ['pk', textOf],
+  revision: ['revision', numberOf],
+  state: ['state', textOf],
 });

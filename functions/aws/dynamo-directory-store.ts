@@ -10,17 +10,11 @@ import {
   emptyDraft,
 } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { isRevision, put } from './dynamo-expressions.ts';
 import { isMet, seconds, toItem } from './dynamo-items.ts';
 
-export interface DynamoDirectoryStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** Names what shares the directory: an upstream, whichever account asks it. */
-  readonly partition: string;
-  /** For one operation, in milliseconds. Default 500: its items are larger than those of other stores. */
-  readonly timeoutMs?: number;
+interface DirectoryStoreOptions extends SharedStoreOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** From 0 to below 1. */
@@ -33,8 +27,9 @@ const storedMs = 7 * 24 * 3_600_000;
 const maxUnpacked = 16 * 1024 * 1024;
 
 /** @example const store = createDynamoDirectoryStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
-export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
+export function createDynamoDirectoryStore(options: DirectoryStoreOptions): DirectoryStore {
   const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
+  // Its items are larger than those of other stores.
   const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
   const keyOf = (item: string) => ({ pk: `quotes#${partition}#${item}`, sk: 'directory' });
 

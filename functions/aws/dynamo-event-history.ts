@@ -6,20 +6,13 @@
  * The listener needs PutItem and Query on the table; the function that tells events needs Query.
  */
 
-import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { keptMs, type PlacedEvent, type TradeEventHistory } from '../../lib/trade-events/history.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put, query } from './dynamo-expressions.ts';
 import { type Item, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { openText, sealText } from './sealed-text.ts';
 
-export interface DynamoEventHistoryOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For what an event says: it names account and order. */
-  readonly sealer: Sealer;
-  /** For one operation with all its attempts, in milliseconds. Default 2000. */
-  readonly timeoutMs?: number;
+interface EventHistoryOptions extends SealedStoreOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -31,7 +24,7 @@ export function createDynamoEventHistory({
   sealer,
   timeoutMs = 2000,
   clock = Date.now,
-}: DynamoEventHistoryOptions): TradeEventHistory {
+}: EventHistoryOptions): TradeEventHistory {
   const limited = withLimit(client, { timeoutMs, attempts: 3 });
 
   async function append(name: string, { place, detailType, detail }: PlacedEvent): Promise<void> {
@@ -44,7 +37,7 @@ export function createDynamoEventHistory({
     const place = textOf(item, 'sk');
     const detail = await openText(sealer, item.sealed?.B, about(name, place));
     if (detail === undefined) throw new Error('an item of trade events does not open');
-    return { place, detailType: textOf(item, 'detail_type') as PlacedEvent['detailType'], detail };
+    return { place, detailType: textOf(item, 'detail_type'), detail };
   }
 
   return {

@@ -3,8 +3,8 @@
  * names that DynamoDB may have reserved, are made here.
  */
 
-import type { AttributeValue, QueryInput } from '@aws-sdk/client-dynamodb';
-import { toAttribute, toItem, type Value, type Values } from './dynamo-items.ts';
+import type { QueryInput } from '@aws-sdk/client-dynamodb';
+import { toItem, type Value, type Values } from './dynamo-items.ts';
 
 /** An expression or a part of one. Its parameter keeps a value for the request, and returns the placeholder. */
 export type Expression = (placeholder: (value: Value) => string) => string;
@@ -35,12 +35,6 @@ export const set =
   (placeholder) =>
     `SET ${Object.entries(toItem(values)).map(([name, value]) => `#${name} = ${placeholder(value)}`)}`;
 
-/** Values between commas. */
-export const oneOf =
-  (values: readonly Value[]): Expression =>
-  (placeholder) =>
-    `${values.map(placeholder)}`;
-
 /** For a condition that is not met: the error has the item that is there. */
 export const tellsItem = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
@@ -64,8 +58,8 @@ function withExpressions<
   Request extends object,
   Expressions extends Readonly<Record<string, Expression | undefined>>,
 >(request: Request, expressions: Expressions) {
-  const values: AttributeValue[] = [];
-  const placeholder = (value: Value) => `:v${values.push(toAttribute(value))}`;
+  const values: Value[] = [];
+  const placeholder = (value: Value) => `:v${values.push(value)}`;
   const given = Object.entries(expressions).flatMap(([kind, one]) =>
     one ? [[kind, one(placeholder)] as const] : [],
   );
@@ -81,7 +75,9 @@ function withExpressions<
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [name, name.slice(1)])),
     }),
     ...(values.length > 0 && {
-      ExpressionAttributeValues: Object.fromEntries(values.map((value, index) => [`:v${index + 1}`, value])),
+      ExpressionAttributeValues: toItem(
+        Object.fromEntries(values.map((value, index) => [`:v${index + 1}`, value])),
+      ),
     }),
   };
 }

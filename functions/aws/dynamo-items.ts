@@ -83,7 +83,7 @@ export type Value = string | number | Uint8Array | AttributeValue;
 /** By the attributes' names; one that is undefined is left out. */
 export type Values = Readonly<Record<string, Value | undefined>>;
 
-export function toAttribute(value: Value): AttributeValue {
+function toAttribute(value: Value): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return number(value);
   return value instanceof Uint8Array ? { B: value } : value;
@@ -97,10 +97,10 @@ export const toItem = (values: Values): Item =>
   );
 
 /** @throws TypeError for an item that is none of its store */
-export function textOf(item: Item, name: string): string {
+export function textOf<T extends string = string>(item: Item, name: string): T {
   const text = item[name]?.S;
   if (text === undefined) throw new TypeError(`an item without ${name}`);
-  return text;
+  return text as T;
 }
 
 /** @throws TypeError for an item that is none of its store */
@@ -117,55 +117,40 @@ export function numberOf(item: Item, name: string): number {
   return value;
 }
 
-/** A member of what an item says, as an attribute. */
-interface Field<T> {
-  readonly name: string;
-  /** @throws TypeError for an item that is none of its store */
-  read(item: Item): T;
-  write?(value: NonNullable<T>): Value;
-}
+type Reader<T> = (item: Item, name: string) => T;
 
-export const text = <T extends string>(name: string): Field<T> => ({
-  name,
-  read: (item) => textOf(item, name) as T,
-});
-export const whole = (name: string): Field<number> => ({ name, read: (item) => numberOf(item, name) });
-export const bytes = (name: string): Field<Uint8Array> => ({ name, read: (item) => bytesOf(item, name) });
-/** A moment in milliseconds as one in seconds: that of a time to live. */
-export const inSeconds = (name: string): Field<number> => ({
-  name,
-  read: (item) => 1000 * numberOf(item, name),
-  write: seconds,
-});
-export const optional = <T>(field: Field<T>): Field<T | undefined> => ({
-  ...field,
-  read: (item) => (item[field.name] ? field.read(item) : undefined),
-});
+export const optional =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (item, name) =>
+    item[name] && read(item, name);
 
 /**
  * Writes what an item says, and reads it.
  *
+ * @param fields the attribute of each member, and how it is read
  * @param fixed attributes that all of these items have
  *
- * @example const line = codec<SealedLine>({ id: text('sk'), sealed: bytes('sealed') }, { pk: 'lines' });
+ * @example const line = codec<SealedLine>({ id: ['sk', textOf], sealed: ['sealed', bytesOf] }, { pk: 'lines' });
  */
 export function codec<T extends object>(
-  fields: { readonly [Member in keyof Required<T>]: Field<T[Member]> },
+  fields: {
+    readonly [Member in keyof Required<T>]: readonly [attribute: string, read: Reader<T[Member]>];
+  },
   fixed: Values = {},
 ) {
-  const all = Object.entries(fields) as [keyof T, Field<Value | undefined>][];
+  const all = Object.entries(fields) as [keyof T, readonly [string, Reader<unknown>]][];
   return {
-    write: (value: T): Values => {
-      const values: Record<string, Value | undefined> = { ...fixed };
-      for (const [member, { name, write }] of all) {
-        const one = value[member] as Value | undefined;
-        values[name] = one === undefined || !write ? one : write(one);
-      }
-      return values;
-    },
+    write: (value: T): Values => ({
+      ...fixed,
+      ...Object.fromEntries(all.map(([member, [name]]) => [name, value[member] as Value | undefined])),
+    }),
+    /** @throws TypeError for an item that is none of its store */
     read: (item: Item): T =>
       Object.fromEntries(
-        all.map(([member, { read }]) => [member, read(item)] as const).filter(([, one]) => one !== undefined),
+        all.flatMap(([member, [name, read]]) => {
+          const one = read(item, name);
+          return one === undefined ? [] : [[member, one]];
+        }),
       ) as T,
   };
 }
@@ -187,28 +172,25 @@ export async function* pagesOf(read: ReadPage): AsyncIterable<readonly Item[]> {
   } while (start);
 }
 
-/** As many items as wanted, or all; of no more pages than wanted. */
-export async function firstOf(
-  pages: AsyncIterable<readonly Item[]>,
-  limit = Number.POSITIVE_INFINITY,
-  maxPages = Number.POSITIVE_INFINITY,
-): Promise<readonly Item[]> {
-  const items: Item[] = [];
-  let count = 0;
-  for await (const page of pages) {
-    items.push(...page);
-    if (items.length >= limit || ++count === maxPages) break;
-  }
-  return items.slice(0, limit);
-}
-
 /** Each page of a query when it is needed. */
 export const queryPages = (client: DynamoSender, query: QueryInput) =>
   pagesOf((ExclusiveStartKey) => client.send('Query', { ...query, ExclusiveStartKey }));
 
 /** As many items as the query's `Limit`, or all; of no more pages than wanted. */
-export const queryAll = (client: DynamoSender, query: QueryInput, maxPages?: number) =>
-  firstOf(queryPages(client, query), query.Limit, maxPages);
+export async function queryAll(
+  client: DynamoSender,
+  query: QueryInput,
+  maxPages = Number.POSITIVE_INFINITY,
+): Promise<readonly Item[]> {
+  const { Limit: limit = Number.POSITIVE_INFINITY } = query;
+  const items: Item[] = [];
+  let count = 0;
+  for await (const page of queryPages(client, query)) {
+    items.push(...page);
+    if (items.length >= limit || ++count === maxPages) break;
+  }
+  return items.slice(0, limit);
+}
 
 /** The condition of a write of an item that is not there. */
 export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };

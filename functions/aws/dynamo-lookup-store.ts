@@ -7,15 +7,11 @@
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, type StoreOptions, withLimit } from './dynamo-client.ts';
 import { type Expression, expression, put, set, tellsItem, update } from './dynamo-expressions.ts';
 import { type Item, isMet, isUnmet, seconds, type Values } from './dynamo-items.ts';
 
-export interface DynamoLookupStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For one operation with all its attempts, in milliseconds. Default 2000: no client waits for a lookup. */
-  readonly timeoutMs?: number;
+interface LookupStoreOptions extends StoreOptions {
   /** Required for replies with account data: no such reply is stored in the clear. */
   readonly sealer?: Sealer | undefined;
 }
@@ -24,7 +20,7 @@ export interface DynamoLookupStoreOptions {
 const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 64 * 1024 * 1024;
 
-export const createDynamoLookupStore = (options: DynamoLookupStoreOptions): LookupStore =>
+export const createDynamoLookupStore = (options: LookupStoreOptions): LookupStore =>
   new DynamoLookupStore(options);
 
 class DynamoLookupStore implements LookupStore {
@@ -32,8 +28,9 @@ class DynamoLookupStore implements LookupStore {
   readonly #tableName: string;
   readonly #sealer: Sealer | undefined;
 
-  constructor({ client, tableName, timeoutMs = 2000, sealer }: DynamoLookupStoreOptions) {
+  constructor({ client, tableName, timeoutMs = 2000, sealer }: LookupStoreOptions) {
     this.#sealer = sealer;
+    // No client waits for a lookup.
     this.#client = withLimit(client, { timeoutMs, attempts: 3 });
     this.#tableName = tableName;
   }
@@ -62,7 +59,7 @@ class DynamoLookupStore implements LookupStore {
     if (packed.length > maxBytes) return 'too_large';
     const isSealed = reply.isAccountData ?? false;
     const stored = isSealed ? await this.#seals().seal(packed, aboutOf(id)) : packed;
-    const isOwn = expression`#owner = ${owner} AND attribute_not_exists(reply)`;
+    const isOwn = expression`#owner = ${owner} AND attribute_not_exists(#reply)`;
     const isSaved = await this.#update(id, { reply: stored, sealed: { BOOL: isSealed } }, isOwn);
     return isSaved ? 'saved' : 'lost';
   }

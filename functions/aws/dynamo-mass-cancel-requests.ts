@@ -5,21 +5,10 @@
  */
 
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put } from './dynamo-expressions.ts';
-import { codec, isMet, text, whole } from './dynamo-items.ts';
+import { codec, isMet, numberOf, textOf } from './dynamo-items.ts';
 import { isConflict } from './dynamo-transaction.ts';
-
-export interface DynamoMassCancelsOptions {
-  readonly client: DynamoSender;
-  /** Of limits and stops. */
-  readonly tableName: string;
-  /**
-   * For one operation with all its attempts, in milliseconds. Default 1000 for a function that asks: the refusal of an
-   * order waits for it. Default 10,000 for the function that cancels.
-   */
-  readonly timeoutMs?: number;
-}
 
 /** Of all requests: few are open at a time, and one query reads them. */
 export const massCancelPartition = 'mass-cancel';
@@ -29,7 +18,12 @@ export const massCancelKey = (scope: string) => ({ pk: massCancelPartition, sk: 
 
 /** An item that is no such request throws: it must not count as none. */
 export const massCancelItem = codec<MassCancel>(
-  { id: text('id'), scope: text('sk'), at: whole('at'), placedBefore: whole('placed_before') },
+  {
+    id: ['id', textOf],
+    scope: ['sk', textOf],
+    at: ['at', numberOf],
+    placedBefore: ['placed_before', numberOf],
+  },
   { pk: massCancelPartition },
 );
 
@@ -37,8 +31,9 @@ export const massCancelItem = codec<MassCancel>(
 export function createDynamoMassCancelRequests({
   client,
   tableName: TableName,
+  // The refusal of an order waits for it.
   timeoutMs = 1000,
-}: DynamoMassCancelsOptions): Pick<MassCancelStore, 'request'> {
+}: StoreOptions): Pick<MassCancelStore, 'request'> {
   const limited = withLimit(client, { timeoutMs, attempts: 2, alsoPasses: isConflict });
   return {
     async request(massCancel) {

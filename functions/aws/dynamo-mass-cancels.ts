@@ -4,12 +4,11 @@
  */
 
 import type { MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
-import { withLimit } from './dynamo-client.ts';
+import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, query, remove } from './dynamo-expressions.ts';
 import { isMet, queryAll } from './dynamo-items.ts';
 import {
   createDynamoMassCancelRequests,
-  type DynamoMassCancelsOptions,
   massCancelItem,
   massCancelKey,
   massCancelPartition,
@@ -17,7 +16,7 @@ import {
 import { isConflict } from './dynamo-transaction.ts';
 
 /** @example const store = createDynamoMassCancels({ client, tableName }); await store.open(); */
-export function createDynamoMassCancels(options: DynamoMassCancelsOptions): MassCancelStore {
+export function createDynamoMassCancels(options: StoreOptions): MassCancelStore {
   const { tableName: TableName, timeoutMs = 10_000 } = options;
   const client = withLimit(options.client, { timeoutMs, attempts: 3, alsoPasses: isConflict });
   return {

@@ -8,20 +8,21 @@
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine, KeptOfEntry } from '../../lib/orders/audit-line.ts';
+import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put, query } from './dynamo-expressions.ts';
-import { codec, type Item, isMet, optional, queryPages, text, type Values, whole } from './dynamo-items.ts';
+import {
+  codec,
+  type Item,
+  isMet,
+  numberOf,
+  optional,
+  queryPages,
+  textOf,
+  type Values,
+} from './dynamo-items.ts';
 import { openText, sealText } from './sealed-text.ts';
-
-export interface DynamoOrderAuditOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For what a line says: it names account and order. */
-  readonly sealer: Sealer;
-  /** For one operation with all its attempts, in milliseconds. Default 5000: no client waits. */
-  readonly timeoutMs?: number;
-}
 
 const dayMs = 86_400_000;
 /** A stream numbers changes with up to so many digits. */
@@ -32,8 +33,9 @@ export function createDynamoOrderAudit({
   client,
   tableName: TableName,
   sealer,
+  // No client waits.
   timeoutMs = 5000,
-}: DynamoOrderAuditOptions): OrderAuditStore {
+}: SealedStoreOptions): OrderAuditStore {
   const limited = withLimit(client, { timeoutMs, attempts: 4 });
 
   async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
@@ -61,13 +63,13 @@ const dayOf = (ms: number) => isoOf(ms).slice(0, 10);
 const about = (id: string) => `order audit ${id}`;
 
 const audited = codec<Omit<AuditLine, 'record' | 'kept'>>({
-  id: text('line'),
-  at: whole('at'),
-  sequence: text('sequence'),
-  entry: text('entry'),
-  attempt: text('attempt'),
-  before: optional(text('before')),
-  after: text('after'),
+  id: ['line', textOf],
+  at: ['at', numberOf],
+  sequence: ['sequence', textOf],
+  entry: ['entry', textOf],
+  attempt: ['attempt', textOf],
+  before: ['before', optional(textOf<EntryState>)],
+  after: ['after', textOf],
 });
 
 async function itemOf(line: AuditLine, sealer: Sealer): Promise<Values> {

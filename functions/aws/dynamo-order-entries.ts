@@ -11,7 +11,7 @@ import type { KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { JournalEntry } from '../../lib/orders/journal.ts';
 import { listOf } from '../../lib/orders/memory-journal.ts';
 import { expression, put, tellsItem } from './dynamo-expressions.ts';
-import { codec, type Item, optional, seconds, text, textOf, whole } from './dynamo-items.ts';
+import { codec, type Item, numberOf, optional, seconds, textOf } from './dynamo-items.ts';
 import { openText } from './sealed-text.ts';
 
 export type Put = PutItemInput & { readonly Item: Item };
@@ -76,7 +76,7 @@ export async function toEntry(item: Item, sealer: Sealer, closed?: string): Prom
   return {
     key,
     attempt: textOf(item, 'attempt'),
-    state: textOf(item, 'state') as JournalEntry['state'],
+    state: textOf(item, 'state'),
     record,
     ...keptIn(item),
   };
@@ -84,14 +84,14 @@ export async function toEntry(item: Item, sealer: Sealer, closed?: string): Prom
 
 /** What an entry says besides its state, and besides what is sealed. */
 const kept = codec<KeptOfEntry>({
-  hash: text('hash'),
-  credential: text('credential'),
-  at: whole('at'),
-  sendBy: whole('send_by'),
-  listedAs: optional(text('listed_as')),
+  hash: ['hash', textOf],
+  credential: ['credential', textOf],
+  at: ['at', numberOf],
+  sendBy: ['send_by', numberOf],
+  listedAs: ['listed_as', optional(textOf<NonNullable<KeptOfEntry['listedAs']>>)],
   // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
-  expiresAt: optional(whole('known_until')),
-  exposure: optional(text(exposureAttribute)),
+  expiresAt: ['known_until', optional(numberOf)],
+  exposure: [exposureAttribute, optional(textOf)],
 });
 export const { read: keptIn } = kept;
 

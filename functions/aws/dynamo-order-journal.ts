@@ -9,7 +9,6 @@
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { readCheckpoint } from '../../lib/guard-rails/checkpoints.ts';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
-import type { Sealer } from '../../lib/kernel/sealer.ts';
 import {
   type CountedChanges,
   type CountingJournal,
@@ -23,9 +22,9 @@ import { listOf, replacedBy } from '../../lib/orders/memory-journal.ts';
 import { isUnderWay, reconciliationKey } from '../../lib/orders/reconciliation.ts';
 import { isWatched } from '../../lib/orders/record.ts';
 import { checkpointPartition } from './dynamo-checkpoints.ts';
-import { type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, type SealedStoreOptions, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
-import { expression, oneOf, query, set, tellsItem, update } from './dynamo-expressions.ts';
+import { expression, query, set, tellsItem, update } from './dynamo-expressions.ts';
 import { batchGet, type Item, isUnmet, pagesOf, textOf } from './dynamo-items.ts';
 import {
   aboutEntry,
@@ -40,15 +39,6 @@ import {
 } from './dynamo-order-entries.ts';
 import { conditionFailures, type Failure, isConflict, present, transact } from './dynamo-transaction.ts';
 import { sealText } from './sealed-text.ts';
-
-export interface DynamoOrderJournalOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For what an entry says: it names account and order. */
-  readonly sealer: Sealer;
-  /** For each operation with all its attempts, in milliseconds. Default as long as a request can wait for it. */
-  readonly timeoutMs?: number;
-}
 
 /** Entries that are listed at once: as many as one read takes. */
 const maxKeys = 100;
@@ -77,7 +67,7 @@ const nothing: CountedChanges = { counters: [], exposures: [] };
  * @example
  * const journal = createDynamoOrderJournal({ client: createDynamoClient(), tableName: 'orders', sealer });
  */
-export const createDynamoOrderJournal = (options: DynamoOrderJournalOptions): CountingJournal => {
+export const createDynamoOrderJournal = (options: SealedStoreOptions): CountingJournal => {
   const journal = new DynamoOrderJournal(options);
   return {
     begin: (entries, now) => orUnavailable(journal.begin(entries, now)),
@@ -123,9 +113,9 @@ const exposedListing: Listing = {
 };
 
 class DynamoOrderJournal implements CountingJournal {
-  readonly #options: DynamoOrderJournalOptions;
+  readonly #options: SealedStoreOptions;
 
-  constructor(options: DynamoOrderJournalOptions) {
+  constructor(options: SealedStoreOptions) {
     this.#options = options;
   }
 
@@ -178,7 +168,7 @@ class DynamoOrderJournal implements CountingJournal {
     const isWord = state !== 'unknown' && isWatched(record);
     const change = set({ state, sealed, [unsettledAttribute]: isWord ? 'unseen' : undefined });
     const isListed = isWord || state === 'unknown';
-    const isBefore = expression`#state IN (${oneOf(states)})`;
+    const isBefore = expression`#state IN (${(placeholder) => `${states.map(placeholder)}`})`;
     const request = update(
       this.#options.tableName,
       { pk: key },

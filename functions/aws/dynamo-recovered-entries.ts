@@ -4,11 +4,10 @@
  */
 
 import { JournalUnavailable, type RecoverableJournal } from '../../lib/orders/journal.ts';
-import { withLimit } from './dynamo-client.ts';
+import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put } from './dynamo-expressions.ts';
 import { isMet } from './dynamo-items.ts';
 import { aboutEntry, putOf } from './dynamo-order-entries.ts';
-import type { DynamoOrderJournalOptions } from './dynamo-order-journal.ts';
 import { sealText } from './sealed-text.ts';
 
 /** @example const { recover } = createDynamoRecovery({ client, tableName: 'orders', sealer }); */
@@ -17,7 +16,7 @@ export function createDynamoRecovery({
   tableName,
   sealer,
   timeoutMs = 3000,
-}: DynamoOrderJournalOptions): RecoverableJournal {
+}: SealedStoreOptions): RecoverableJournal {
   const limited = withLimit(client, { timeoutMs, attempts: 3 });
   return {
     async recover(entry, read) {

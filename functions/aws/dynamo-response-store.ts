@@ -13,18 +13,9 @@ import {
   type StoredResponse,
 } from '../../lib/cache/responses/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { type Expression, expression, put, remove, update } from './dynamo-expressions.ts';
 import { isMet, seconds, toItem } from './dynamo-items.ts';
-
-export interface DynamoResponseStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For one operation, in milliseconds. Default 300: a client is waiting. */
-  readonly timeoutMs?: number;
-  /** Names the upstream whose responses are shared. */
-  readonly partition: string;
-}
 
 /** Where all that it keeps lies: apart from snapshots, which are prices to others. A star stands for anything. */
 export const responsePartitions = ['answers#*', 'spent#*'];
@@ -32,7 +23,8 @@ export const responsePartitions = ['answers#*', 'spent#*'];
 const maxUnpackedBytes = 16 * 1024 * 1024;
 
 /** @example const store = createDynamoResponseStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
-export function createDynamoResponseStore(options: DynamoResponseStoreOptions): ResponseStore {
+export function createDynamoResponseStore(options: SharedStoreOptions): ResponseStore {
+  // A client is waiting.
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
   const client = withLimit(options.client, { timeoutMs });
   const keyOf = (key: string, item: 'answer' | 'lease') => ({

@@ -5,14 +5,12 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { SealedLine } from '../../lib/access/sealed-lines.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, query } from './dynamo-expressions.ts';
-import { bytes, codec, firstOf, type Item, isMet, pagesOf, queryAll, text } from './dynamo-items.ts';
+import { bytesOf, codec, type Item, isMet, pagesOf, queryAll, textOf } from './dynamo-items.ts';
 import { isOvertaken, transact } from './dynamo-transaction.ts';
 
-export interface SealedRecordsOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
+interface SealedRecordsOptions extends StoreOptions {
   readonly timeoutMs: number;
   /** The sort key of a record. */
   readonly recordKey: string;
@@ -23,24 +21,26 @@ export interface SealedRecordsOptions {
 export function createSealedRecords(options: SealedRecordsOptions) {
   const { tableName: TableName, timeoutMs, recordKey, linePartition } = options;
   const client = withLimit(options.client, { timeoutMs, attempts: 3 });
-  const line = codec<SealedLine>({ id: text('sk'), sealed: bytes('sealed') }, { pk: linePartition });
+  const line = codec<SealedLine>({ id: ['sk', textOf], sealed: ['sealed', bytesOf] }, { pk: linePartition });
   return {
     client,
     /** @returns false, and nothing is written, when another change came before */
     write: (items: TransactWriteItem[]): Promise<boolean> => isMet(transact(client, items), isOvertaken),
     lineItem: line.write,
-    records: (): Promise<readonly Item[]> =>
-      firstOf(
-        pagesOf((ExclusiveStartKey) =>
-          client.send('Scan', {
-            TableName,
-            ConsistentRead: true,
-            FilterExpression: 'sk = :record',
-            ExpressionAttributeValues: { ':record': { S: recordKey } },
-            ExclusiveStartKey,
-          }),
-        ),
-      ),
+    async records(): Promise<readonly Item[]> {
+      const scan = {
+        TableName,
+        ConsistentRead: true,
+        FilterExpression: 'sk = :record',
+        ExpressionAttributeValues: { ':record': { S: recordKey } },
+      };
+      const found: Item[] = [];
+      for await (const page of pagesOf((ExclusiveStartKey) =>
+        client.send('Scan', { ...scan, ExclusiveStartKey }),
+      ))
+        found.push(...page);
+      return found;
+    },
     /** The newest first. */
     async lines(limit: number): Promise<readonly SealedLine[]> {
       const newest = { ConsistentRead: true, ScanIndexForward: false, Limit: limit };

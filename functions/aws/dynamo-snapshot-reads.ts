@@ -4,19 +4,10 @@
  */
 
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { type Item, readOnce } from './dynamo-items.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
-
-export interface DynamoSnapshotReadsOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** As that of the store: see `storePartition`. */
-  readonly partition: string;
-  /** For one operation, in milliseconds. Default 300: an order waits for it. */
-  readonly timeoutMs?: number;
-}
 
 /** An instance holds 20,000 symbols, of 70 bytes each in a checkpoint: four items. A part that is not there costs no time. */
 const maxParts = 4;
@@ -26,8 +17,9 @@ export function createDynamoSnapshotReads({
   client,
   tableName,
   partition,
+  // An order waits for it.
   timeoutMs = 300,
-}: DynamoSnapshotReadsOptions): SnapshotReads {
+}: SharedStoreOptions): SnapshotReads {
   const sender = withLimit(client, { timeoutMs });
   const log = logKey(partition);
   const checkpoint = shardKey(partition, 'checkpoint', 0);

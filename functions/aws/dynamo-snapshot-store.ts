@@ -18,7 +18,7 @@ import {
   type RefreshRecord,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put, query, set, tellsItem, update } from './dynamo-expressions.ts';
 import { type Item, isUnmet, queryAll, readOnce, seconds, type Values } from './dynamo-items.ts';
 import {
@@ -32,13 +32,7 @@ import {
 } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
 
-export interface DynamoSnapshotStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
-  readonly timeoutMs?: number;
-  /** Names what shares snapshots: an operation of an upstream account, whose subscriptions decide what is in them. */
-  readonly partition: string;
+interface SnapshotStoreOptions extends SharedStoreOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** From 0 to below 1. */
@@ -59,7 +53,7 @@ const maxCheckpointBytes = 380 * 1024;
 const shortMs = 60_000;
 
 /** @example const store = createDynamoSnapshotStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
-export const createDynamoSnapshotStore = (options: DynamoSnapshotStoreOptions): SnapshotStore =>
+export const createDynamoSnapshotStore = (options: SnapshotStoreOptions): SnapshotStore =>
   new DynamoSnapshotStore(options);
 
 class DynamoSnapshotStore implements SnapshotStore {
@@ -69,7 +63,8 @@ class DynamoSnapshotStore implements SnapshotStore {
   readonly #clock: () => number;
   readonly #random: () => number;
 
-  constructor(options: DynamoSnapshotStoreOptions) {
+  constructor(options: SnapshotStoreOptions) {
+    // A client waits for the function meanwhile.
     const { client, timeoutMs = 300, clock = Date.now, random = Math.random } = options;
     this.#client = withLimit(client, { timeoutMs });
     this.#tableName = options.tableName;

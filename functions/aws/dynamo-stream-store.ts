@@ -1,21 +1,12 @@
 /** The store of streams of a deployed function, in the table of snapshots: one item a caller. It needs GetItem and PutItem. */
 
 import type { StreamStore } from '../../lib/live/stream-shares.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { isRevision, put } from './dynamo-expressions.ts';
 import { isMet, seconds, toItem } from './dynamo-items.ts';
 
-export interface DynamoStreamStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** Names the upstream. */
-  readonly partition: string;
-  /** For one operation, in milliseconds. Default 300. */
-  readonly timeoutMs?: number;
-}
-
 /** @example const store = createDynamoStreamStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
-export function createDynamoStreamStore(options: DynamoStreamStoreOptions): StreamStore {
+export function createDynamoStreamStore(options: SharedStoreOptions): StreamStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
   const client = withLimit(options.client, { timeoutMs });
   const keyOf = (caller: string) => ({ pk: `streams#${partition}#${caller}`, sk: 'streams' });

@@ -6,18 +6,12 @@
 
 import { beginMs, type StreamedBatch, type StreamedLog } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put, query } from './dynamo-expressions.ts';
 import { type Item, isMet, queryAll, seconds } from './dynamo-items.ts';
 import { recordKey, shardKey } from './snapshot-keys.ts';
 
-export interface DynamoStreamedLogOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** As that of the snapshots: see `storePartition`. */
-  readonly partition: string;
-  /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
-  readonly timeoutMs?: number;
+interface StreamedLogOptions extends SharedStoreOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -36,9 +30,10 @@ export function createDynamoStreamedLog({
   client,
   tableName,
   partition,
+  // A client waits for the function meanwhile.
   timeoutMs = 300,
   clock = Date.now,
-}: DynamoStreamedLogOptions): StreamedLog {
+}: StreamedLogOptions): StreamedLog {
   const sender = withLimit(client, { timeoutMs });
   const pk = shardKey(partition, 'stream', 0);
 

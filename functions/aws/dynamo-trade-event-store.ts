@@ -9,29 +9,20 @@
 
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type {
-  AcquireCall,
-  Acquired,
   AddCall,
   KnownOrder,
-  LeaseState,
   OrderChange,
   TradeEvent,
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put, query, update } from './dynamo-expressions.ts';
 import { batchGet, type Item, isMet, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
 import { isOvertaken, reasonsOf, transact } from './dynamo-transaction.ts';
 import { openText, sealText } from './sealed-text.ts';
 
-export interface DynamoTradeEventStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For contents: they name accounts. */
-  readonly sealer: Sealer;
-  /** For one operation with all its attempts, in milliseconds. Default 3000: a lease lasts longer. */
-  readonly timeoutMs?: number;
+interface TradeEventStoreOptions extends SealedStoreOptions {
   /** Tells which orders have expired, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -44,39 +35,27 @@ export const workAttribute = 'work';
 const maxUpdates = 10;
 
 /** @example const store = createDynamoTradeEventStore({ client: createDynamoClient(), tableName: 'events', sealer }); */
-export function createDynamoTradeEventStore(options: DynamoTradeEventStoreOptions): TradeEventStore {
+export function createDynamoTradeEventStore(options: TradeEventStoreOptions): TradeEventStore {
+  // A lease lasts longer.
   const { tableName, sealer, timeoutMs = 3000, clock = Date.now } = options;
   const client = withLimit(options.client, { timeoutMs, attempts: 3 });
   return new DynamoTradeEventStore(client, tableName, sealer, clock);
 }
 
-class DynamoTradeEventStore implements TradeEventStore {
+class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
   readonly #client: DynamoSender;
   readonly #tableName: string;
   readonly #sealer: Sealer;
   readonly #clock: () => number;
-  readonly #leases: DynamoLeases;
   /** Orders events of one millisecond. */
   #added = 0;
 
   constructor(client: DynamoSender, tableName: string, sealer: Sealer, clock: () => number) {
+    super(client, tableName);
     this.#client = client;
     this.#tableName = tableName;
     this.#sealer = sealer;
     this.#clock = clock;
-    this.#leases = new DynamoLeases(client, tableName);
-  }
-
-  acquire(call: AcquireCall): Promise<Acquired> {
-    return this.#leases.acquire(call);
-  }
-
-  renew(lease: string, owner: string, state: LeaseState): Promise<boolean> {
-    return this.#leases.renew(lease, owner, state);
-  }
-
-  release(lease: string, owner: string, state: LeaseState): Promise<void> {
-    return this.#leases.release(lease, owner, state);
   }
 
   async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
@@ -183,7 +162,7 @@ class DynamoTradeEventStore implements TradeEventStore {
     const id = textOf(item, 'sk').slice(eventPrefix.length);
     return {
       id,
-      detailType: textOf(item, 'detail_type') as TradeEvent['detailType'],
+      detailType: textOf(item, 'detail_type'),
       detail: await this.#open(item, aboutEvent(lease, id)),
     };
   }

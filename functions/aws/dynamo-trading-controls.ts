@@ -9,19 +9,12 @@ import { type ControlEntry, controlOf } from '../../lib/guard-rails/control-admi
 import { type ControlStore, restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
 import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
 import { checkpointKeys, checkpointsIn } from './dynamo-checkpoints.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { batchGetOf, type Item, type Values } from './dynamo-items.ts';
 
-export interface DynamoControlsOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
+export interface DynamoControlsOptions extends StoreOptions {
   /** The other tables that have checkpoints, whose restore closes orders, too. Default none, and nothing is looked for. */
   readonly others?: TableNames;
-  /**
-   * For one operation with all its attempts, in milliseconds. Default 1000 for the reader: a client waits with its order.
-   * Default 10,000 for operators.
-   */
-  readonly timeoutMs?: number;
 }
 
 /** The sort key of a scope's item. */
@@ -34,6 +27,7 @@ export function createDynamoControls({
   client,
   tableName,
   others,
+  // A client waits with its order.
   timeoutMs = 1000,
 }: DynamoControlsOptions): ControlStore {
   const limited = withLimit(client, { timeoutMs, attempts: 2 });

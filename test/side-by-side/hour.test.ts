@@ -22,8 +22,8 @@ const defects: readonly (Defect & { readonly finding: RegExp; readonly minutes?:
   {
     defect: 'an attribute of an entry has another name',
     file: 'functions/aws/dynamo-order-entries.ts',
-    find: "whole('send_by')",
-    by: "whole('sent_by')",
+    find: "['send_by', numberOf]",
+    by: "['sent_by', numberOf]",
     finding: /^(failed|told wrongly)/,
   },
   {
