@@ -8,7 +8,7 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-export interface Unsigned {
+interface Unsigned {
   readonly region: string;
   readonly credentials: AwsCredentials;
   /** When it is signed, in milliseconds since the epoch: services refuse what is some minutes off. */

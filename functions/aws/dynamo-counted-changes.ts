@@ -55,7 +55,7 @@ export function staleIn(
   };
 }
 
-/** What is no counter throws. */
+/** Throws a TypeError for an item that is no counter. */
 export const { read: toCounter } = codec<StoredCounter>({
   key: ['pk', textOf],
   revision: ['revision', numberOf],

@@ -77,7 +77,7 @@ export const number = (value: number): AttributeValue.NMember => ({ N: String(Ma
 /** @param ms since the epoch; never earlier than that */
 export const seconds = (ms: number): AttributeValue.NMember => number(Math.ceil(ms / 1000));
 
-/** What an attribute has: a text, a whole number, bytes, or a value in DynamoDB's own form. */
+/** An attribute's content: a text, a number that is rounded, bytes, or anything else in DynamoDB's own form. */
 export type Value = string | number | Uint8Array | AttributeValue;
 
 /** By the attributes' names; one that is undefined is left out. */

@@ -19,7 +19,7 @@ import { type DynamoSender, type SealedStoreOptions, withLimit } from './dynamo-
 import { expression, put, query, update } from './dynamo-expressions.ts';
 import { batchGet, type Item, isMet, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
-import { isOvertaken, reasonsOf, transact } from './dynamo-transaction.ts';
+import { conditionFailures, isOvertaken, transact } from './dynamo-transaction.ts';
 import { openText, sealText } from './sealed-text.ts';
 
 interface TradeEventStoreOptions extends SealedStoreOptions {
@@ -66,7 +66,7 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
       await transact(this.#client, [{ Put: event }, { Put: order }]);
       return 'added';
     } catch (error) {
-      if (reasonsOf(error)[0]?.Code === 'ConditionalCheckFailed') return 'known';
+      if (conditionFailures(error)[0]) return 'known';
       // Two listeners write at once: the caller reads again what came of it.
       if (isOvertaken(error)) return 'overtaken';
       throw error;

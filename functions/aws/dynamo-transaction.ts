@@ -62,7 +62,7 @@ export const isCancelledFor = (error: unknown, codes: readonly string[]): boolea
 const hasFailed = ({ Code }: Reason) => Code === 'ConditionalCheckFailed';
 
 /** One for each item of a transaction that DynamoDB cancelled; none of another error. */
-export const reasonsOf = (error: unknown): readonly Reason[] => {
+const reasonsOf = (error: unknown): readonly Reason[] => {
   const { name, CancellationReasons = [] } = (
     error instanceof StoreThrottled ? (error.cause ?? error) : error
   ) as Cancelled;

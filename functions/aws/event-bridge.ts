@@ -5,7 +5,7 @@ import { replySource } from '../../lib/events/names.ts';
 import { type BackOff, backOffMs } from '../../lib/kernel/pauses.ts';
 import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
 
-export interface EventBridgeOptions {
+interface EventBridgeOptions {
   readonly busName: string;
   /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
   readonly endpoint?: string;

@@ -17,7 +17,7 @@ import { type StreamCall, StreamError, type TradeEventTransport } from '../../li
 import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { FrameReader, httpStatusName, resetName, statusName, toFrame } from './grpc-frames.ts';
 
-export interface GrpcTransportOptions {
+interface GrpcTransportOptions {
   /** `https://HOST:PORT`; `http://` on a loopback address only, for a simulator. */
   readonly url: string;
   /** For the connection with its TLS handshake. Default 10,000. */

@@ -11,7 +11,7 @@ import {
 import { marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
 import { maxChannelMessageBytes } from '../../lib/upstream/channel-bound.ts';
 
-export interface MqttTransportOptions {
+interface MqttTransportOptions {
   /** `mqtts://HOST:PORT` or `wss://HOST:PORT/mqtt`; `mqtt://` and `ws://` on a loopback address only, for a simulator. */
   readonly url: string;
   /** For the connection with its handshakes. Default 10,000. */

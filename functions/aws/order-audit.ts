@@ -14,7 +14,7 @@ import type { Item } from './dynamo-items.ts';
 import { aboutEntry, exposedAttribute, exposureAttribute, keptIn } from './dynamo-order-entries.ts';
 import { openText } from './sealed-text.ts';
 
-export type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
+type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 
 /**
  * @param composed undefined where the environment is wrong: each batch fails

@@ -5,7 +5,7 @@ import { onDemand } from '../../lib/kernel/once.ts';
 import type { LookupMessage, LookupQueue, Wait } from '../../lib/lookups/index.ts';
 import { waitAttributes } from '../events/sqs-message.ts';
 
-export interface SqsOptions {
+interface SqsOptions {
   readonly queueUrl: string;
   /** The queue that the bus alone sends to; its messages wait there. Default: there is one queue. */
   readonly busQueueUrl?: string | undefined;
