@@ -4,7 +4,7 @@
  */
 
 import type { QueryInput } from '@aws-sdk/client-dynamodb';
-import { toItem, type Value, type Values } from './dynamo-items.ts';
+import { toAttribute, toItem, type Value, type Values } from './dynamo-items.ts';
 
 /** An expression or a part of one. Its parameter keeps a value for the request, and returns the placeholder. */
 export type Expression = (placeholder: (value: Value) => string) => string;
@@ -23,7 +23,7 @@ export const expression =
     );
 
 /** Nothing stands at the key. */
-export const isAbsent = expression`attribute_not_exists(pk)`;
+export const isAbsent: Expression = () => 'attribute_not_exists(pk)';
 
 /** The item has this revision, or is not there. */
 export const isRevision = (revision: number): Expression =>
@@ -53,31 +53,26 @@ export const remove = (TableName: string, key: Values, condition?: Expression) =
 export const query = (TableName: string, keys: Expression, more: Partial<QueryInput> = {}) =>
   withExpressions({ TableName, ...more }, { KeyConditionExpression: keys });
 
-/** DynamoDB refuses names and values that are empty. */
 function withExpressions<
   Request extends object,
   Expressions extends Readonly<Record<string, Expression | undefined>>,
 >(request: Request, expressions: Expressions) {
   const values: Value[] = [];
   const placeholder = (value: Value) => `:v${values.push(value)}`;
-  const given = Object.entries(expressions).flatMap(([kind, one]) =>
-    one ? [[kind, one(placeholder)] as const] : [],
-  );
-  const names = given.flatMap(([, text]) => text.match(/#\w+/g) ?? []);
+  const texts = Object.entries(expressions).map(([kind, one]) => [kind, one?.(placeholder)] as const);
+  const names = texts.flatMap(([, text]) => text?.match(/#\w+/g) ?? []);
   return {
     ...request,
-    ...(Object.fromEntries(given) as {
+    ...(Object.fromEntries(texts) as {
       readonly [Kind in keyof Expressions]: Expressions[Kind] extends Expression
         ? string
         : string | undefined;
     }),
-    ...(names.length > 0 && {
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [name, name.slice(1)])),
-    }),
-    ...(values.length > 0 && {
-      ExpressionAttributeValues: toItem(
-        Object.fromEntries(values.map((value, index) => [`:v${index + 1}`, value])),
-      ),
-    }),
+    ExpressionAttributeNames: someOf(names.map((name) => [name, name.slice(1)])),
+    ExpressionAttributeValues: someOf(values.map((value, index) => [`:v${index + 1}`, toAttribute(value)])),
   };
 }
+
+/** DynamoDB refuses names or values that are empty. */
+const someOf = <T>(pairs: readonly (readonly [string, T])[]) =>
+  pairs.length > 0 ? Object.fromEntries(pairs) : undefined;

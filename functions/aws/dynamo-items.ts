@@ -83,7 +83,7 @@ export type Value = string | number | Uint8Array | AttributeValue;
 /** By the attributes' names; one that is undefined is left out. */
 export type Values = Readonly<Record<string, Value | undefined>>;
 
-function toAttribute(value: Value): AttributeValue {
+export function toAttribute(value: Value): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return number(value);
   return value instanceof Uint8Array ? { B: value } : value;
