@@ -253,13 +253,14 @@ function withTaken(
     : withRun(limit.log, immediateRun);
   // Before those that have left the window are dropped: an unused permit may be one of them.
   const log = withoutFirst(withRun(withImmediate, reserved), returnableAfter(schedule, limit), returned);
-  // A full log may have put off the next permit until the first one left the window.
-  const latestDue = returned > 0 ? now + priorities.interactive.aheadMs : Number.POSITIVE_INFINITY;
+  const next = timeOf(times, taken - returned);
+  // Later than any queue is long: a full log had put off the next permit until the first one left the window.
+  const due = returned > 0 && next > now + floorAheadMs ? now : next;
   const takenBy = (one: Priority) => counters[priorityCounter(name, one)] ?? 0;
   return {
     ...limit,
     log: dropUpTo(log, now - limit.windowMs),
-    due: Math.max(limit.blockedUntil, Math.min(timeOf(times, taken - returned), latestDue)),
+    due: Math.max(limit.blockedUntil, due),
     lastTakenAt: byPriority((one) => (takenBy(one) > 0 ? countedAt : limit.lastTakenAt[one])),
     floors: byPriority((one) => {
       const saved = floorOf(limit, one, now - startedAt) - takenBy(one);
