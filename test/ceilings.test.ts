@@ -178,7 +178,9 @@ describe('a history', () => {
     commit({ a: 110 }, 'A feature\n\nAllowed: 10 a: a feature');
     assert.deepEqual(beyond(), []);
     commit({ a: 112 }, 'More of it\n\nCeiling: it needs more');
-    assert.deepEqual(beyond(), ['above 111']);
+    assert.deepEqual(beyond(), ['above 110']);
+    commit({ a: 113 }, 'A small feature\n\nAllowed: 1 a: a small feature');
+    assert.deepEqual(beyond(), ['above 110']);
     commit({ a: 90 }, 'Less');
     assert.deepEqual(beyond(), []);
     commit({ a: 91 }, 'Again\n\nCeiling: there was room');

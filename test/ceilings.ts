@@ -151,7 +151,9 @@ export function raisesBeyondAllowance(
       const to = after[what];
       if (to === undefined) continue;
       const allowed = allowance(message, what);
-      if (allowed !== undefined) most = (before[what] ?? 0) + allowed;
+      // Nothing that was beyond an earlier one is allowed by this.
+      if (allowed !== undefined)
+        most = Math.min(before[what] ?? 0, most ?? Number.POSITIVE_INFINITY) + allowed;
       most = to < (before[what] ?? to) ? to : (most ?? to);
       if (to <= most) beyond = undefined;
       else beyond ??= { from: most, commit };
