@@ -30,9 +30,16 @@ function compare(a: Value, b: Value): number {
   const [one, other] = [a, b].map(
     (value) => value?.S ?? (value?.B && Buffer.from(value.B).toString('latin1')),
   );
+  if (a?.M && b?.M) return areEqual(a.M, b.M) ? 0 : Number.NaN;
   if (one === undefined || other === undefined) return Number.NaN;
   return one === other ? 0 : one < other ? -1 : 1;
 }
+
+const areEqual = (a: Item, b: Item): boolean =>
+  Object.keys({ ...a, ...b }).every((name) => compare(a[name], b[name]) === 0);
+
+/** As many operators and functions as DynamoDB takes in one expression. */
+const maxOperators = 300;
 
 class Parser {
   readonly #tokens: readonly string[];
@@ -41,6 +48,8 @@ class Parser {
 
   constructor(text: string, terms: Terms) {
     this.#tokens = text.match(/[#:]?\w+|<=|>=|<>|[^\s\w]/g) ?? [];
+    const operators = this.#tokens.filter((token) => /^([<>=+]|<=|>=|<>|AND|OR|BETWEEN|IN|\()$/i.test(token));
+    if (operators.length > maxOperators) throw new RangeError(`${operators.length} operators`);
     this.#terms = terms;
   }
 
