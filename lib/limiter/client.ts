@@ -111,8 +111,12 @@ export class LimiterClient {
 
   /** Never rejects: a failure of the store is reported. */
   async block(limit: string, until: number): Promise<void> {
-    const { report } = this.#options;
-    this.#blockedUntil.set(limit, Math.max(this.#blockedUntil.get(limit) ?? 0, until));
+    const { report, windows } = this.#options;
+    // As in the store, which may be away: a second limit that is blocked blocks the one around it.
+    const around = windows.get(limit)?.within;
+    const isSecond = [...windows.keys()].some((name) => name !== limit && this.#isBlocked([name]));
+    for (const name of around !== undefined && isSecond ? [limit, around] : [limit])
+      this.#blockedUntil.set(name, Math.max(this.#blockedUntil.get(name) ?? 0, until));
     report({ kind: 'blocked', limit, until });
     try {
       await this.#store.block(limit, until);

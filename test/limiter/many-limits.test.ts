@@ -171,3 +171,27 @@ test('under a narrow limit, too, urgent requests come before those that can wait
   const served = world.served.slice(from).filter(({ priority }) => priority === 'interactive').length;
   assert.ok(served / 150 > 0.8, `${served} of about 150`);
 });
+
+test('while the store is away, two endpoints that the upstream refused pause all', async () => {
+  let now = 1_795_000_000_000;
+  const away = () => Promise.reject(new Error('away'));
+  const limiter = createLimiter({
+    store: { read: away, add: away, replace: away },
+    limits,
+    bucket: 'test',
+    reserve: { instances: 1, part: 0.5 },
+    clock: () => now,
+  });
+  const ask = async (id: string) => {
+    const answer = await limiter.acquire({ appKey: 'k', limits: namesOf(id), waitMs: 0 });
+    return answer.ok && answer.permit.consume();
+  };
+  // The reserve begins when the store has been away for a window.
+  await ask('listStockBars');
+  now += 2 * minute;
+  for (const id of ['listStockBars', 'listStockTicks']) {
+    assert.equal(await ask(id), true);
+    await limiter.block('k', `endpoint.${id}`, 62_000);
+  }
+  assert.equal(await ask('getStockSnapshots'), false);
+});
