@@ -210,18 +210,21 @@ export class StoreClient {
   }
 
   /** Permits that come back within a second are shared out by one renewal: instances would race for each of them. */
-  #renewableAt({ limits }: GrantRequest): number {
+  #renewableAt({ limits, latestDeadline }: GrantRequest): number {
     const { immediateUntil = 0, limits: known = {} } = this.#schedule ?? {};
     const hasReturns = limits.some((name) => (this.#counters[returnedCounter(name)] ?? 0) > 0);
     const isShared = (hasReturns || this.#unused.length > 0) && limits.every((name) => known[name]);
-    return isShared ? immediateUntil + this.#options.random() * renewalSpreadMs : 0;
+    const at = isShared ? immediateUntil + this.#options.random() * renewalSpreadMs : 0;
+    return at > latestDeadline() ? 0 : at;
   }
 
   /** Whether some of the permits that were in the item when it was seen may come back, long before the next one is due. */
   #mayReturn(next: Schedule, request: GrantRequest, now: number): boolean {
-    const isLate = (name: string) => countAfter(next.limits[name]?.log ?? [], this.#seenAt - mayReturnMs) > 0;
     const { notBefore } = whenToAsk(next, request, now, this.#options.windows);
-    return notBefore > now + mayReturnMs && request.limits.some(isLate);
+    if (notBefore <= now + mayReturnMs) return false;
+    // Nothing comes back to a user's share.
+    const usedUp = this.#usedUpOf(next, request, now);
+    return !isShare(usedUp) && countAfter(next.limits[usedUp]?.log ?? [], this.#seenAt - mayReturnMs) > 0;
   }
 
   /** With room in the place of this instance's own unused permits: the write that follows forgets them. */

@@ -426,20 +426,18 @@ describe('one instance’s own trouble', { concurrent: true }, () => {
 describe('when the limit is used up', { concurrent: true }, () => {
   test('what is known is given, and 429 only where nothing is', async (t) => {
     // No permit expires, however busy the machine is.
-    const at = Date.now();
-    const counting = createLimiter({
-      clock: () => at,
-      store: createMemoryLimiterStore(),
-      limits: { 'market-data': { requests: 1, perSeconds: 600 } },
-      bucket: 'test',
-      margins: { clockOffsetMs: 0, networkMs: 0, heldBack: 0 },
-    });
-    const { acquire } = createLimiter({
-      clock: () => at,
-      store: createMemoryLimiterStore(),
-      limits: limiterLimits(),
-      bucket: 'test',
-    });
+    const margins = { clockOffsetMs: 0, networkMs: 0, heldBack: 0, permitLifeMs: 60_000 };
+    let laterMs = 0;
+    const limiterOf = (limits: Parameters<typeof createLimiter>[0]['limits']) =>
+      createLimiter({
+        clock: () => Date.now() + laterMs,
+        store: createMemoryLimiterStore(),
+        limits,
+        bucket: 'test',
+        margins,
+      });
+    const counting = limiterOf({ 'market-data': { requests: 1, perSeconds: 600 } });
+    const { acquire } = limiterOf(limiterLimits());
     const limiter = { ...counting, acquire };
     const { gateway, market, skip } = await sharedFor(t, {}, { limiter });
     for (const target of [topActive, snapshots('AAPL')])
@@ -449,6 +447,8 @@ describe('when the limit is used up', { concurrent: true }, () => {
     assert.ok(last.ok && last.permit.consume());
     const calls = market().length;
     skip(11_000);
+    // Too late for a permit to come back: nothing waits for one.
+    laterMs = 3000;
     const known = await ask(gateway, snapshots('AAPL'));
     assert.equal(known.status, 200);
     assert.ok(Number(known.headers.age) >= 1);

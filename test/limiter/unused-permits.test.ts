@@ -318,6 +318,19 @@ test('while it may come back, instances ask again before the next permit leaves 
   await use(1);
 });
 
+test('who is refused by a limit to which nothing comes back waits for nothing, whatever others are granted', async () => {
+  const { clock, answerOf, use, pass } = instancesOf(2);
+  for (let nth = 0; nth < 19; nth++) await use(0, 'wide', 'narrow');
+  await pass(4000);
+  for (let nth = 0; nth < 10; nth++) {
+    await use(1);
+    const askedAt = clock.now;
+    const answer = await answerOf(0, ['wide', 'narrow'], 2000);
+    assert.ok(!answer.ok && clock.now - askedAt < 100, JSON.stringify(answer));
+    await pass(200);
+  }
+});
+
 test('a few that come back are granted within seconds, although the schedule was renewed while the window was full', async () => {
   const { ask, use, answerOf, renew, pass } = instancesOf(2, {
     limits: { wide: { requests: 20, perSeconds: 60 } },
