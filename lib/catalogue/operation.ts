@@ -67,7 +67,7 @@ export interface Operation {
   readonly answeredBy?: 'journal' | 'trade events';
   /** Present when the answer is a stream of server-sent events: the operation by symbol whose records it tells as they change. */
   readonly follows?: Operation;
-  /** Bytes of a record, generously. Present when the answer has `count` records, or 200, for each of `symbols`. */
+  /** Bytes of a record, generously. Present when the answer has `count` such records, or 200, for each of `symbols`. */
   readonly recordBytes?: number;
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;

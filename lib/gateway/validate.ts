@@ -81,18 +81,19 @@ export const maxRecordsOf = ({ recordBytes = 1 }: Operation, maxBytes: number = 
 /** Why one answer of `maxBytes` has no room for the records that a valid request asks for. */
 export function recordsFault(
   operation: Operation,
-  { symbols, count = 200 }: Readonly<Record<string, unknown>>,
+  { symbols, count }: Readonly<Record<string, unknown>>,
   maxBytes?: number,
 ): Fault | undefined {
   if (!operation.recordBytes) return undefined;
   const names = String(symbols).split(',').length;
+  const each = Number(count ?? 200);
   const max = maxRecordsOf(operation, maxBytes);
-  if (names * Number(count) <= max) return undefined;
+  if (names * each <= max) return undefined;
   return {
     ...(operation.body ? { in: 'body', name: '/count' } : { in: 'query', name: 'count' }),
-    detail: `${names} symbols with ${count} records each are ${names * Number(count)}, and one answer has room for ${max}: send several requests, with fewer symbols or a smaller count`,
+    detail: `${names} symbols with ${each} records each are ${names * each}, and one answer has room for ${max}: send several requests, with fewer symbols or a smaller count`,
     allowed: `at most ${Math.floor(max / names)} for each of ${names} symbols`,
-    received: `${count}`,
+    received: `${each}`,
   };
 }
 

@@ -71,7 +71,7 @@ export const listStockBars = describe({
   }),
   limit: 'market-data',
   freshness: bars,
-  recordBytes: 160,
+  recordBytes: 180,
   example: {
     body: {
       symbols: ['AAPL'],

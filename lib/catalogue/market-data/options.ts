@@ -54,7 +54,7 @@ export const listOptionBars = describe({
   ),
   limit: 'market-data',
   freshness: bars,
-  recordBytes: 160,
+  recordBytes: 180,
   example: {
     query: {
       symbols: 'AAPL270115C00240000',

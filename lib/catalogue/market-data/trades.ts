@@ -171,7 +171,6 @@ export const listStockFootprints = describe({
   ),
   limit: 'market-data',
   freshness: bars,
-  recordBytes: 320,
   example: {
     query: { symbols: 'AAPL', category: 'US_STOCK', timespan: 'M5', count: '1', real_time_required: 'false' },
   },
