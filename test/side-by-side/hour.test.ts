@@ -58,7 +58,7 @@ describe('side by side', orTell(withoutHistory()), () => {
 
   test('no request fails, no limit is exceeded, and no order is told wrongly', async () => {
     const today = await versionOfToday();
-    const { findings, requests, refused, crossed, settled } = await sideBySide({ earlier, today }, 6);
+    const { findings, requests, refused, crossed, settled } = await sideBySide({ earlier, today }, 10);
     assert.deepEqual(findings, []);
     // Without a storm, and orders that are asked for at both, it would show little.
     assert.ok(requests.earlier > 500 && requests.today > 500, JSON.stringify(requests));
