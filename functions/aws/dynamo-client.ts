@@ -124,13 +124,3 @@ export const isThrottling = (error: unknown): boolean =>
 /** What a store's port rejects with: `StoreThrottled` for a throttled request, any other error as it is. */
 export const asStoreError = (error: unknown): unknown =>
   isThrottling(error) && !(error instanceof StoreThrottled) ? new StoreThrottled(error) : error;
-
-/** Rejects with `StoreThrottled` for a throttled request, with any other error as it is. */
-export function withStoreErrors(client: DynamoSender): DynamoSender {
-  return {
-    send: (operation, input, options) =>
-      client.send(operation, input, options).catch((error: unknown) => {
-        throw asStoreError(error);
-      }),
-  };
-}

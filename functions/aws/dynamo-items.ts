@@ -80,7 +80,7 @@ export const seconds = (ms: number): AttributeValue.NMember => number(Math.ceil(
 /** An attribute's content: a text, a number that is rounded, bytes, or anything else in DynamoDB's own form. */
 export type Value = string | number | Uint8Array | AttributeValue;
 
-/** By the attributes' names; one that is undefined is left out. */
+/** Attributes under their names. Those that are undefined are left out. */
 export type Values = Readonly<Record<string, Value | undefined>>;
 
 export function toAttribute(value: Value): AttributeValue {
@@ -191,9 +191,6 @@ export async function queryAll(
   }
   return items.slice(0, limit);
 }
-
-/** The condition of a write of an item that is not there. */
-export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };
 
 /** The condition of a write of one item was not met. The item is there where the request asks for it. */
 export const isUnmet = (error: unknown): error is { readonly Item?: Record<string, AttributeValue> } =>

@@ -6,20 +6,15 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
-import { asStoreError, type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { absent, isUnmet, number, numberOf, seconds, textOf } from './dynamo-items.ts';
-
-export interface DynamoLimiterStoreOptions {
-  readonly client: DynamoSender;
-  readonly tableName: string;
-  /** For one operation. Default 1 second: the limiter itself gives up earlier. */
-  readonly timeoutMs?: number;
-}
+import { type StoreOptions, withLimit } from './dynamo-client.ts';
+import { expression, isAbsent, put, tellsItem } from './dynamo-expressions.ts';
+import { isUnmet, number, numberOf, seconds, textOf } from './dynamo-items.ts';
 
 type Item = Record<string, AttributeValue>;
 
 /** @example const store = createDynamoLimiterStore({ client: createDynamoClient(), tableName: 'limits' }); */
-export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): LimiterStore {
+export function createDynamoLimiterStore(options: StoreOptions): LimiterStore {
+  // The limiter itself gives up earlier.
   const { tableName: TableName, timeoutMs = 1000 } = options;
   // One attempt: a write that was repeated unseen would count twice, and the limiter has pauses of its own.
   const client = withLimit(options.client, { timeoutMs });
@@ -29,7 +24,7 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
     try {
       return { written: true, item: await attempt() };
     } catch (error) {
-      if (!isUnmet(error)) throw asStoreError(error);
+      if (!isUnmet(error)) throw error;
       return { written: false, item: error.Item && toLimiterItem(error.Item) };
     }
   }
@@ -37,7 +32,7 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
   return {
     async read(key) {
       const input = { TableName, Key: { pk: { S: key } }, ConsistentRead: true };
-      const { Item } = await withStoreErrors(client).send('GetItem', input);
+      const { Item } = await client.send('GetItem', input);
       return Item && toLimiterItem(Item);
     },
 
@@ -65,45 +60,36 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
           ExpressionAttributeNames: names,
           ExpressionAttributeValues: values,
           ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          ...tellsItem,
         });
         return toLimiterItem(Attributes);
       }),
 
     replace: (key, expected, next, expiresAt) =>
       write(async () => {
-        await client.send('PutItem', {
-          TableName,
-          Item: toItem(key, next, expiresAt),
-          ...(expected ? sameAs(expected) : absent),
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        });
+        const request = put(TableName, valuesOf(key, next, expiresAt), expected ? isAs(expected) : isAbsent);
+        await client.send('PutItem', { ...request, ...tellsItem });
         return next;
       }),
   };
 }
 
 /** Its counters are compared as one map: DynamoDB takes 300 operators in an expression, and an item may have 220 counters. */
-const sameAs = ({ revision, counters }: LimiterItem) => ({
-  ConditionExpression: '#revision = :revision AND #counters = :counters',
-  ExpressionAttributeNames: { '#revision': 'revision', '#counters': 'counters' },
-  ExpressionAttributeValues: { ':revision': { S: revision }, ':counters': mapOf(counters) },
-});
+const isAs = ({ revision, counters }: LimiterItem) =>
+  expression`#revision = ${revision} AND #counters = ${mapOf(counters)}`;
 
 const mapOf = (counters: LimiterItem['counters']) => ({
   M: Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, number(value)] as const)),
 });
 
-function toItem(key: string, { revision, counters, text, writtenAt }: LimiterItem, expiresAt: number): Item {
-  return {
-    pk: { S: key },
-    revision: { S: revision },
-    counters: mapOf(counters),
-    text: { S: text },
-    written_at: number(writtenAt),
-    expires_at: seconds(expiresAt),
-  };
-}
+const valuesOf = (key: string, { revision, counters, text, writtenAt }: LimiterItem, expiresAt: number) => ({
+  pk: key,
+  revision,
+  counters: mapOf(counters),
+  text,
+  written_at: writtenAt,
+  expires_at: seconds(expiresAt),
+});
 
 /** @throws TypeError when the attributes are not those of a limiter's item */
 function toLimiterItem(item: Item): LimiterItem {

@@ -48,7 +48,7 @@ export function putOf(
   }: { readonly sealed: Uint8Array; readonly now: number; readonly tableName: string },
 ): Put {
   const { attempt, expiresAt, exposure } = entry;
-  // What is counted stays: removed, it would be counted for ever.
+  // An entry that a counter holds stays: if DynamoDB removed it, the counter would hold it for ever.
   const removedAt = exposure === undefined ? expiresAt : undefined;
   const values = {
     ...kept.write(entry),

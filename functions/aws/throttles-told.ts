@@ -43,6 +43,6 @@ interface Input {
   readonly TransactItems?: readonly Readonly<Record<string, Input>>[];
 }
 
-/** Of several tables, the first. */
+/** The request's first table. */
 const tableOf = ({ TableName, RequestItems = {}, TransactItems: [first = {}] = [] }: Input) =>
   TableName ?? Object.keys(RequestItems)[0] ?? Object.values(first)[0]?.TableName;

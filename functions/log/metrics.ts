@@ -5,7 +5,7 @@
 
 import type { Log, LogEntry } from './log.ts';
 
-/** By what a metric is of, its dimension: a function, or what functions share, so that one alarm sees all of them. */
+/** Metrics under their dimension: one function, or a thing that functions share, so that one alarm sees all of them. */
 const table = {
   Function: {
     BudgetLeft: 'Count',

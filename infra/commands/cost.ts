@@ -1,4 +1,4 @@
-/** What reads cost, computed from cost-figures.ts, and from the bounds that the gateway keeps. */
+/** Prices of reads and of a key's worst day, computed from cost-figures.ts and from the bounds that the gateway keeps. */
 
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { limits } from '../../lib/catalogue/index.ts';

@@ -182,7 +182,7 @@ export function upstreamLimitsFault(given: unknown): string | undefined {
 export const limitRequests: Range = [1, 1_000_000];
 export const limitSeconds: Range = [1, 3600];
 
-/** What is wrong with the figures of a limit from outside, in words. */
+/** Names the fault of a limit that an operator gave, in words. */
 export const figuresFault = (figures: Partial<Figures> | null): string | undefined =>
   isIn(limitRequests, figures?.requests) && isIn(limitSeconds, figures?.perSeconds)
     ? undefined

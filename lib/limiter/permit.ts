@@ -98,7 +98,7 @@ export type LimiterReport =
   /** The first answer of the store after a failure. */
   | { readonly kind: 'store_recovered' };
 
-/** A permit ends once: it is consumed, or else nobody can consume it any more, and it may be given back. */
+/** A permit ends once: its holder consumes it, or else it expires, and the instance may give it back. */
 export function createPermit(
   { expiresAt }: Validity,
   now: () => number,

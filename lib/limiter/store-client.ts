@@ -106,7 +106,7 @@ export class StoreClient {
   }
 
   /**
-   * Takes note of permits that nobody can consume any more; one of a reserve is in no item.
+   * Takes note of permits that have expired unused; the item does not count one of a reserve.
    *
    * @returns whether there are any that have not come back yet
    */
@@ -324,7 +324,7 @@ export class StoreClient {
     const limit = schedule?.limits[outer];
     if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
     const taken = this.#counters[takenCounter(outer)] ?? 0;
-    // A reserved permit counts at its very time; one for now not before the schedule, whatever this instance's clock says.
+    // The log has a reserved permit at its very time, and one for now not before the schedule, although this instance's clock may differ.
     const isReserved = mode === 'reserved' && narrower.length === 0;
     const countedFrom = isReserved ? Number.POSITIVE_INFINITY : schedule.startedAt;
     const granted = Array.from({ length: count }, (_, index): Validity => {

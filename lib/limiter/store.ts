@@ -35,8 +35,7 @@ export type WriteAnswer =
  * Port: the store that instances share. Each write is atomic, and a read sees every write that was answered
  * before the read began. Each method rejects with `StoreThrottled` when the store receives too many requests,
  * and then has written nothing; and with any other error when it cannot be reached or holds something that is no item. A
- * method may take
- * its time: the limiter has a timeout of its own. It must not repeat a write by itself, because a write that
+ * method may take its time: the limiter has a timeout of its own. It must not repeat a write by itself, because a write that
  * succeeded unseen would count twice.
  *
  * @example

@@ -6,7 +6,7 @@ import { maxAccountAnswerBytes, maxAnswerBytes } from '../../lib/upstream/channe
 /** Lambda's own limit, in bytes of JSON. */
 const limit = 6_291_556;
 
-test('Lambda carries the largest answers, whatever of them it has to escape', () => {
+test('Lambda carries the largest answers, however much of them it has to escape', () => {
   const size = Math.max(maxAnswerBytes, maxAccountAnswerBytes);
   for (const text of ['"', '\\', '\n', 'é', 'x']) {
     const body = Buffer.from(text.repeat(size / Buffer.byteLength(text)));
