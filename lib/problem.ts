@@ -291,13 +291,13 @@ export interface Refusal extends Caused {
   readonly errors?: readonly Fault[];
   /** Of an order that guard rails hold back, for the log: each check and whose it is, such as `max_order_quantity of account`. */
   readonly blockedBy?: readonly string[];
-  readonly upstream?: UpstreamRefusal;
+  readonly upstream?: UpstreamRefusal | undefined;
   /** How to find out the outcome of a request for which it is unknown. */
   readonly findOut?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: readonly string[];
   /** Which of the upstream's limits has no permit, for the gateway itself. */
-  readonly usedUp?: string;
+  readonly usedUp?: string | undefined;
   /** Of a limit that all share, this user's own part is used up: others have room. For the gateway itself. */
   readonly isOwnShare?: true;
   /** The part of a request for snapshots that the cache can serve although the whole is refused. */

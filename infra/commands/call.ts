@@ -67,7 +67,7 @@ async function connectionTo({
 }: Pick<Called, 'gateway' | 'upstream' | 'credentials'>) {
   if (gateway !== undefined) {
     const { API_KEY: apiKey, TOKEN: token } = await secrets(credentials, ['API_KEY']);
-    return viaGateway({ baseUrl: gateway, apiKey, ...(token !== undefined && { token }) });
+    return viaGateway({ baseUrl: gateway, apiKey, token });
   }
   const {
     APP_KEY: appKey,
@@ -75,7 +75,7 @@ async function connectionTo({
     ACCESS_TOKEN: accessToken,
   } = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
   const signer = createSigner({ appKey, appSecret });
-  return direct({ baseUrl: upstream ?? '', signer, ...(accessToken !== undefined && { accessToken }) });
+  return direct({ baseUrl: upstream ?? '', signer, accessToken });
 }
 
 function jsonIn(text: string): unknown {

@@ -24,7 +24,7 @@ interface Takes<T> {
   /** @throws UsageError that begins with a verb: `must be …`, `takes …` */
   readonly read: (text: string) => unknown;
   /** What is read where the option is absent; shown in the help. */
-  readonly otherwise?: string;
+  readonly otherwise?: string | undefined;
   /** The type of what the command is given. */
   readonly type?: T;
 }
@@ -49,7 +49,7 @@ export function value(
   read: Read<unknown> = asItIs,
   otherwise?: string,
 ): Takes<unknown> {
-  return { kind: 'value', shape, says, read, ...(otherwise !== undefined && { otherwise }) };
+  return { kind: 'value', shape, says, read, otherwise };
 }
 
 type Taking<T> = readonly [shape: string, says: string, read: Read<T>];

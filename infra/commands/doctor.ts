@@ -138,7 +138,7 @@ async function refusalOf(baseUrl: string, { signer }: Credential): Promise<Refus
     if (!response) {
       const { cause } = error as { readonly cause?: { readonly cause?: { readonly code?: unknown } } };
       const found = causeOfConnection(cause?.cause?.code);
-      return { code: 'upstream_unreachable', ...(found && { cause: found }) };
+      return { code: 'upstream_unreachable', cause: found };
     }
     const { status, headers } = response;
     if (status === 429) return { code: 'upstream_rate_limited' };

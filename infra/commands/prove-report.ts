@@ -28,15 +28,15 @@ export interface Compared {
 
 export interface ProofReport {
   readonly stack: string;
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly region: string;
   readonly began: string;
   readonly minutes: number;
   readonly steps: readonly Step[];
   readonly groups: readonly GroupCalls[];
-  readonly limit?: LimitTrial;
-  readonly order?: OrderTrial;
-  readonly stream?: StreamTrial;
+  readonly limit?: LimitTrial | undefined;
+  readonly order?: OrderTrial | undefined;
+  readonly stream?: StreamTrial | undefined;
   readonly startUp: readonly StartUp[];
   /** Of CloudWatch, since the deployment. */
   readonly sums: Sums;

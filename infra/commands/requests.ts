@@ -87,7 +87,7 @@ export async function verifyRequest({
     throw new StartError('--request must be JSON like {"url": "…", "headers": {"x-app-key": "…"}}.');
   const verification = await createVerifier({
     secretOf: (appKey) => (appKey === APP_KEY ? APP_SECRET : undefined),
-    ...(tolerance !== undefined && { toleranceSeconds: tolerance }),
+    toleranceSeconds: tolerance,
   }).verify(received);
   if (json) print(JSON.stringify(verification));
   else if (verification.ok) print('The signature is that of this request, app key and secret.');

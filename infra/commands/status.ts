@@ -83,18 +83,18 @@ const asked = {
 
 export interface StatusReport {
   readonly stack: string;
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly alarms?: readonly Pick<AlarmState, 'name' | 'state' | 'since'>[];
-  readonly limits?: string;
+  readonly limits?: string | undefined;
   /** Of the last five minutes, the token's of its last check; one without figures is absent. */
   readonly figures?: Readonly<Partial<Record<keyof typeof asked, number>>>;
   /** Orders whose outcome is unknown; absent where orders are closed. */
-  readonly unknownOrders?: number;
+  readonly unknownOrders?: number | undefined;
   /** Requests to cancel what is open that are not finished. */
-  readonly massCancels?: number;
-  readonly disabledSchedules?: readonly string[];
+  readonly massCancels?: number | undefined;
+  readonly disabledSchedules?: readonly string[] | undefined;
   /** Of trading, whose and why. */
-  readonly stops?: readonly string[];
+  readonly stops?: readonly string[] | undefined;
   /** What could not be read, and why. */
   readonly unread: readonly string[];
 }
@@ -127,14 +127,14 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
   const version = outputs.get(versionOutput);
   return {
     stack: ports.target.stackName,
-    ...(version !== undefined && { version }),
+    version,
     ...(alarms && { alarms: alarms.map(({ name, state, since }) => ({ name, state, since })) }),
-    ...(limits !== undefined && { limits }),
+    limits,
     ...(figures && { figures: Object.fromEntries(figures) }),
-    ...(unknownOrders !== undefined && { unknownOrders }),
-    ...(massCancels !== undefined && { massCancels }),
-    ...(disabledSchedules && { disabledSchedules }),
-    ...(stops && { stops }),
+    unknownOrders,
+    massCancels,
+    disabledSchedules,
+    stops,
     unread,
   };
 }

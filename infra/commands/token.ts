@@ -64,7 +64,7 @@ export interface Renewal {
   readonly changed: boolean;
   readonly status?: TokenState['status'];
   /** Unix time in milliseconds. */
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
 }
 
 /** @throws StartError in one line when there is no token in the end; the secret is then as it was */

@@ -105,7 +105,7 @@ function changeOf(
   if (verb === 'stop')
     return { action: verb, subject, reason: reason ?? '', ...(cancelOpen && { cancelOpen }) };
   if (verb === 'resume') return { action: verb, subject, reason: reason ?? '' };
-  return changes && { action: 'limits', subject, changes, ...(reason !== undefined && { reason }) };
+  return changes && { action: 'limits', subject, changes, reason };
 }
 
 async function show({ scope, json }: TradingArguments, subject: ControlSubject, ports: TradingPorts) {

@@ -31,7 +31,7 @@ interface Watched {
 /** Until it is interrupted. @throws StartError for a refusal that another connection would meet again */
 export async function watchQuotes({ symbols, gateway, category, credentials, json }: Watched): Promise<void> {
   const { API_KEY: apiKey, TOKEN: token } = await secrets(credentials, ['API_KEY']);
-  const connection = viaGateway({ baseUrl: gateway, apiKey, ...(token !== undefined && { token }) });
+  const connection = viaGateway({ baseUrl: gateway, apiKey, token });
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   const query = { symbols, category } as Parameters<typeof follow<typeof streamStockSnapshots>>[2];

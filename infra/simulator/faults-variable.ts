@@ -23,7 +23,7 @@ export function readUpstreamFaults(env: Environment): Pick<SimulatorOptions, 'fa
   const late = items.get('late');
   return {
     fault: (request) => first(request) ?? byChance(request),
-    ...(late !== undefined && { showAfterMs: late }),
+    showAfterMs: late,
   };
 }
 

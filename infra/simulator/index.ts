@@ -78,7 +78,7 @@ export interface SimulatorOptions extends Credentials {
   /** Asked for every request that arrives; what it returns goes wrong. */
   readonly fault?: ChooseFault;
   /** For how many milliseconds no read shows an order that was placed; 0 when absent. See `Exchange.showAfter`. */
-  readonly showAfterMs?: number;
+  readonly showAfterMs?: number | undefined;
   /** The event stream: its port, pings and connection limit. */
   readonly events?: EventOptions;
   /** The market-data stream: its port, certificate, limits and intervals. Absent: there is none, and no session either. */

@@ -18,7 +18,7 @@ export interface TokenState {
   readonly token: string;
   readonly status: TokenStatus;
   /** Unix time in milliseconds; absent where the upstream names none. */
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
 }
 
 export interface TokenCalls {
@@ -152,7 +152,7 @@ function stateIn(operation: string, answer: unknown, asked?: string): TokenState
   if (typeof token !== 'string' || !/^[!-~]+$/.test(token) || !known)
     throw new TokenCallError(`${operation} names no token or no status that is known`, false);
   const expiresAt = momentOf(expires_at) ?? momentOf(expires);
-  return { token, status: known, ...(expiresAt !== undefined && { expiresAt }) };
+  return { token, status: known, expiresAt };
 }
 
 function momentOf(value: unknown): number | undefined {

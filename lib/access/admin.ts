@@ -44,7 +44,7 @@ export interface Listed {
   /** As in logs. */
   readonly name: string;
   readonly record: AccessRecord;
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
 }
 
 export interface Listing {
@@ -96,7 +96,7 @@ export function createAccessAdmin({
   const listed = ({ key, expiresAt }: AccessEntry, record: AccessRecord): Listed => ({
     name: nameIn(key),
     record,
-    ...(expiresAt !== undefined && { expiresAt }),
+    expiresAt,
   });
 
   return {

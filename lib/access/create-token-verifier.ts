@@ -55,8 +55,8 @@ export function createTokenVerifier({
     readText,
     clock: steadyClock(clock),
     readAhead,
-    ...(jwksUri !== undefined && { jwksUri }),
-    ...(onFailure && { onFailure }),
+    jwksUri,
+    onFailure,
   });
   return {
     async verify(token) {

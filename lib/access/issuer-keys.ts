@@ -20,11 +20,11 @@ export type FoundKeys =
 
 export interface IssuerKeysOptions {
   readonly issuer: string;
-  readonly jwksUri?: string;
+  readonly jwksUri?: string | undefined;
   readonly readText: ReadText;
   readonly clock: () => number;
   /** Told why a reading failed. */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Reads the keys at once, so that the first token need not wait for them. */
   readonly readAhead?: boolean;
   readonly after?: After;

@@ -5,7 +5,7 @@ import type { TokenFault } from './verifier.ts';
 
 export interface ReadToken {
   readonly algorithm: SignatureAlgorithm;
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** Of the header, in lower case and without `application/`. */
   readonly type?: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export function readToken(
   return {
     algorithm,
     payload,
-    ...(kid !== undefined && { keyId: kid }),
+    keyId: kid,
     ...(typ !== undefined && { type: typ.toLowerCase().replace(/^application\//, '') }),
   };
 }

@@ -3,9 +3,9 @@
 /** The directives of a request that have an effect here; RFC 9111 allows a cache to ignore the others. */
 export interface CacheDirectives {
   /** The client wants nothing older, in milliseconds; 0 for `no-cache`. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** The client accepts a response that is stale by so much, in milliseconds. */
-  readonly maxStaleMs?: number;
+  readonly maxStaleMs?: number | undefined;
   /** The client wants a cached response, or none. */
   readonly onlyIfCached?: true;
 }
@@ -30,8 +30,8 @@ export function readCacheDirectives(header: string | undefined): CacheDirectives
     else if (name === 'only-if-cached') onlyIfCached = true;
   }
   return {
-    ...(maxAgeMs !== undefined && { maxAgeMs }),
-    ...(maxStaleMs !== undefined && { maxStaleMs }),
+    maxAgeMs,
+    maxStaleMs,
     ...(onlyIfCached && { onlyIfCached: true as const }),
   };
 }

@@ -135,9 +135,9 @@ export const limitsText = (choice: UpstreamLimits): string =>
 /** What decides by which counter an operation is counted. */
 interface Counted {
   readonly id: string;
-  readonly legacyOf?: string;
-  readonly limit?: LimitName;
-  readonly endpointKind?: EndpointKind;
+  readonly legacyOf?: string | undefined;
+  readonly limit?: LimitName | undefined;
+  readonly endpointKind?: EndpointKind | undefined;
 }
 
 export interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> {

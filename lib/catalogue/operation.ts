@@ -31,15 +31,15 @@ export interface Operation {
   /** Where accounts stand in requests and answers; absent where none does. */
   readonly accounts?: AccountPlaces;
   /** The upstream limit that a request counts against. */
-  readonly limit?: LimitName;
+  readonly limit?: LimitName | undefined;
   /** Which of the vendor's figures is its own, where `limit` does not say it. */
-  readonly endpointKind?: Exclude<EndpointKind, LimitName>;
+  readonly endpointKind?: Exclude<EndpointKind, LimitName> | undefined;
   /**
    * Present when an answer may serve equal requests, so that it can be cached: for how long, or `by-symbol` when it
    * is a list of one record for each requested symbol: these are cached one by one. Answers of closed groups are
    * cached apart, see `isAccountData`.
    */
-  readonly freshness?: Freshness | 'by-symbol';
+  readonly freshness?: Freshness | 'by-symbol' | undefined;
   /**
    * True for one by-symbol operation: its snapshots are stored under the account's name alone. Others add their id.
    * Stored formats outlive a deployment, so it stays with the first such operation.
@@ -70,7 +70,7 @@ export interface Operation {
   /** Bytes of a record, generously. Present when the answer has `count` such records, or 200, for each of `symbols`. */
   readonly recordBytes?: number;
   /** Present when the answer is one page of several. */
-  readonly paging?: Paging;
+  readonly paging?: Paging | undefined;
   /**
    * Present where a 200 can say that the request failed: its answer is a bare `false`, or has `false` in this member.
    * The answer passes as it is; the typed client makes an error of it.
@@ -85,7 +85,7 @@ export interface Operation {
     readonly response: readonly Source[];
   };
   /** Facts for callers that types and limits do not express. */
-  readonly notes?: readonly Note[];
+  readonly notes?: readonly Note[] | undefined;
   /** What was decided where sources conflict or are silent. */
   readonly decisions?: readonly string[];
   /** Present when a source calls the operation retired or superseded: what to use instead. */

@@ -122,7 +122,7 @@ function factsOf({ status, headers }: Received, body: unknown): RefusalFacts {
     ...(requestId && { requestId }),
     ...(/^\d{1,9}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
     ...(Array.isArray(errors) && { faults: errors.filter(isFault) }),
-    ...(upstream && { upstream }),
+    upstream,
   };
 }
 

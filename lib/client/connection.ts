@@ -8,7 +8,7 @@ export interface PreparedRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 export interface Connection {
@@ -25,7 +25,7 @@ export interface Connection {
    */
   readonly again?: (sent: PreparedRequest, answer: Received) => Promise<PreparedRequest | undefined>;
   /** Default: the runtime's own, read at each call. */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
 /** A text, or a function that is called before each request. */

@@ -13,7 +13,7 @@ export interface DirectConnectionOptions {
   /** Of `createSigner`. A parameter, not an import, so that a client behind a gateway bundles no signer. */
   readonly signer: Signer;
   /** Sent as `x-access-token` where two-factor checking is on; token operations and `getConfig` go without. */
-  readonly accessToken?: TextSource;
+  readonly accessToken?: TextSource | undefined;
   /** Default: the runtime's own. */
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -31,7 +31,7 @@ export function direct({ signer, accessToken, fetch, ...options }: DirectConnect
   const baseUrl = checkBaseUrl(options.baseUrl);
   return {
     baseUrl,
-    ...(fetch && { fetch }),
+    fetch,
     async prepare({ operation, path, query, body, headers }) {
       if ('idempotency-key' in headers) {
         const fault = { in: 'header', name: 'idempotency-key', detail: 'is known to gateways only' } as const;
@@ -45,7 +45,7 @@ export function direct({ signer, accessToken, fetch, ...options }: DirectConnect
         method: operation.method,
         url: `${baseUrl}${path}`,
         query,
-        ...(body !== undefined && { body }),
+        body,
       });
       return {
         ...signed,

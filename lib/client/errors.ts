@@ -78,7 +78,7 @@ export interface RefusalFacts {
   /** Of a gateway: each wrong parameter or place in the body. */
   readonly faults?: readonly Fault[];
   /** Of a gateway: the upstream's own refusal. */
-  readonly upstream?: UpstreamRefusal;
+  readonly upstream?: UpstreamRefusal | undefined;
 }
 
 /**

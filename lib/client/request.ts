@@ -18,7 +18,7 @@ export interface ClientRequest {
   /** In the order given, not encoded. */
   readonly query: readonly (readonly [name: string, value: string])[];
   /** Serialised once; absent where the operation takes no body. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** Those of the caller that the entry names, and `idempotency-key` of a change, which only a gateway knows. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -48,7 +48,7 @@ export function toRequest(
     else if (typeof key === 'string' && keyForm.test(key)) headers[keyHeader] = key;
     else faults.push({ in: 'header', name: keyHeader, ...plainText(255), received: shown(key) });
   if (faults.length > 0) throw new InvalidRequestError(operation.id, faults);
-  return { operation, path, query, headers, ...(body !== undefined && { body }) };
+  return { operation, path, query, headers, body };
 }
 
 function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {

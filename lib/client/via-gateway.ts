@@ -14,7 +14,7 @@ export interface GatewayConnectionOptions {
    * request. When the gateway refuses the token with 401, the function is asked for a new one, and the request is sent
    * once more: that 401 says that the first had no effect.
    */
-  readonly token?: TokenSource;
+  readonly token?: TokenSource | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the runtime's own. */
@@ -48,7 +48,7 @@ export function viaGateway(options: GatewayConnectionOptions): Connection {
   const tokens = token === undefined ? undefined : createTokens(token);
   return {
     baseUrl,
-    ...(options.fetch && { fetch: options.fetch }),
+    fetch: options.fetch,
     async prepare({ operation: { method }, path, query, body, headers }) {
       const search = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
       return {
@@ -60,7 +60,7 @@ export function viaGateway(options: GatewayConnectionOptions): Connection {
           ...bearer(await tokens?.current()),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
-        ...(body !== undefined && { body }),
+        body,
       };
     },
     async again(sent, answer) {

@@ -41,7 +41,7 @@ export interface Read extends Common {
   readonly kind: 'read';
   readonly operation: Operation;
   /** JSON text; absent where the operation takes none. */
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 export type Lookup = QuoteLookup | Read;
@@ -58,7 +58,7 @@ export type ParsedRequest =
       readonly kind: LookupKind;
       /** Where it is valid, so that a reply can reach the requester. */
       readonly requestId?: string;
-      readonly source?: string;
+      readonly source?: string | undefined;
     };
 
 /**
@@ -173,7 +173,7 @@ function parseRead(detail: unknown, operations: readonly Operation[], envelope: 
       kind: 'read',
       operation,
       query: checked.pairs,
-      ...(text !== undefined && { body: text }),
+      body: text,
       content,
       ...commonOf(rest),
       ...envelope,
@@ -222,7 +222,7 @@ function refused(
     faults: shownFaults,
     reason: shownFaults.map(({ name, detail: what }) => `${name}: ${what}`).join('; '),
     ...(id.success && { requestId: id.output }),
-    ...(source !== undefined && { source }),
+    source,
   };
 }
 

@@ -7,7 +7,7 @@ export interface RequestContext {
   readonly deadline: number;
   /** An attempt leaves the gateway by then or not at all, by the gateway's clock. Default the deadline. */
   readonly leaveBy?: number;
-  readonly priority?: Priority;
+  readonly priority?: Priority | undefined;
   /** Network of the sender, for whom no user is known. Absent for the gateway's own requests. */
   readonly caller?: string | undefined;
   readonly usage: UpstreamUsage;
@@ -41,5 +41,5 @@ export const createContext = (
   caller,
   usage: { attempts: 0 },
   parties: {},
-  ...(priority && { priority }),
+  priority,
 });

@@ -71,9 +71,9 @@ export function createCore(options: CoreOptions): Gateway {
   const credentials = createCredentials({
     source: options.secrets,
     clock,
-    ...(options.nonce && { nonce: options.nonce }),
-    ...(options.digests && { digests: options.digests }),
-    ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
+    nonce: options.nonce,
+    digests: options.digests,
+    timeToLiveMs: options.secretTimeToLiveMs,
   });
   const shared = {
     credentials,

@@ -12,7 +12,7 @@ export interface Credential {
   readonly appKey: string;
   readonly signer: Signer;
   /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
-  readonly accessToken?: string;
+  readonly accessToken?: string | undefined;
   /** For account data that other instances may have. */
   readonly sealer: Sealer;
   /** Replaces what is secret in a text of the upstream, in every form that the redactor knows. */
@@ -30,8 +30,8 @@ export type CredentialResult =
 export interface SigningPorts {
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
-  readonly nonce?: () => string;
-  readonly digests?: Digests;
+  readonly nonce?: (() => string) | undefined;
+  readonly digests?: Digests | undefined;
 }
 
 /** A malformed secret is named by its code alone: its text never reaches an error. */
@@ -59,7 +59,7 @@ export function toCredential(
     return { ok: false, code: 'secret_invalid' };
   let signer: Signer;
   try {
-    signer = createSigner({ appKey, appSecret, clock, ...(nonce && { nonce }), ...(digests && { digests }) });
+    signer = createSigner({ appKey, appSecret, clock, nonce, digests });
   } catch (error) {
     if (error instanceof SignError) return { ok: false, code: 'secret_invalid' };
     throw error;
@@ -71,7 +71,7 @@ export function toCredential(
     credential: {
       appKey,
       signer,
-      ...(token !== undefined && { accessToken: token }),
+      accessToken: token,
       sealer: createSealer(() =>
         sealingKey({ secret: appSecret, salt: appKey, info: 'countersign: account data at rest' }),
       ),

@@ -44,7 +44,7 @@ export interface Credentials {
 export interface CredentialsOptions extends SigningPorts {
   readonly source: SecretSource;
   /** How long a secret is used without asking again. Default 5 minutes. */
-  readonly timeToLiveMs?: number;
+  readonly timeToLiveMs?: number | undefined;
   /** Default 10 seconds; also the pause after a failed read while an older secret is still cached. */
   readonly renewalPauseMs?: number;
 }

@@ -60,8 +60,8 @@ export function createGatewayLastPrices(
   const reads = createOwnReads(operation, options);
   return createSharedLastPrices({
     clock,
-    ...(after && { after }),
-    ...(reportFailure && { reportFailure }),
+    after,
+    reportFailure,
     upstreamRead: upstreamReadOf(reads, source),
     ...(snapshots && {
       store: async (symbol, since) => {

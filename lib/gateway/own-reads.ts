@@ -73,8 +73,8 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
   const credentials = createCredentials({
     source: options.secrets,
     clock,
-    ...(options.nonce && { nonce: options.nonce }),
-    ...(options.digests && { digests: options.digests }),
+    nonce: options.nonce,
+    digests: options.digests,
   });
 
   /** Of one choice of limits, as the gateway that goes over to tighter ones makes them. */
@@ -92,7 +92,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
       upstreamLimits: choice.upstreamLimits ?? 'interface',
       afterRateLimit: choice.afterRateLimit,
       breaker: choice.breaker ?? createCircuitBreaker({ clock, random }),
-      ...(choice.limiter && { limiter: choice.limiter }),
+      limiter: choice.limiter,
     });
     async function ask([query, endBy, user]: Parameters<OwnReads['read']>): Promise<OwnAnswer> {
       const current = await credentials.forRead();

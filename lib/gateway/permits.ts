@@ -130,7 +130,7 @@ export function limiterRefusal(
     code: 'budget_used_up',
     detail: `${details[reason]}; nothing is wrong with this key.${hadNoEffect}`,
     retryAfterSeconds: retryAfterMs / 1000,
-    ...(usedUp !== undefined && { usedUp }),
+    usedUp,
     ...(reason === 'share_exhausted' && { isOwnShare: true as const }),
     ...(reason === 'blocked' && { cause: 'limit_tighter' as const }),
   };

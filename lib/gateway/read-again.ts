@@ -97,7 +97,7 @@ export function refusedByBreaker({
     wasNotSent: true,
     refusal: {
       code,
-      ...(cause && { cause }),
+      cause,
       detail: `The upstream has failed several times in a row, so that the gateway sends it no reads for a moment. ${notSent}`,
       retryAfterSeconds: retryAfterMs / 1000,
     },

@@ -21,7 +21,7 @@ export type SendResult =
       readonly body: Bytes;
     }
   /** No connection was made: certainly nothing was sent. */
-  | { readonly kind: 'unreachable'; readonly cause?: Cause }
+  | { readonly kind: 'unreachable'; readonly cause?: Cause | undefined }
   /** `letGo` refused: certainly nothing was sent. */
   | { readonly kind: 'not_sent' }
   /**
@@ -43,7 +43,7 @@ export interface SendLimits {
    */
   readonly freshConnection?: boolean;
   /** When present, the request leaves only when it calls `leave`. */
-  readonly letGo?: LetGo;
+  readonly letGo?: LetGo | undefined;
 }
 
 /**
@@ -97,7 +97,7 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
 export function unreachable(error: unknown): SendResult {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   const cause = causeOfConnection(code);
-  return { kind: 'unreachable', ...(cause && { cause }) };
+  return { kind: 'unreachable', cause };
 }
 
 /** In an object, because an async function would await the response itself. */

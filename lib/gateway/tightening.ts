@@ -29,8 +29,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
   create: (options: CoreOptions) => Answering<Response, Outcome, Request>,
 ): Answering<Response, Outcome, Request> {
   const { clock, random } = options;
-  const breaker =
-    options.breaker ?? createCircuitBreaker({ ...(clock && { clock }), ...(random && { random }) });
+  const breaker = options.breaker ?? createCircuitBreaker({ clock, random });
   const choices = choicesOf(options);
   const limiters = new Map<number, Limiter | undefined>([[0, options.limiter]]);
   const limiterAt = (steps: number) => {

@@ -109,7 +109,7 @@ function unknownOutcome(
 ): UpstreamOutcome {
   return {
     kind: 'refused',
-    refusal: { code: 'outcome_unknown', findOut, ...(detail && { detail }), ...(upstream && { upstream }) },
+    refusal: { code: 'outcome_unknown', findOut, ...(detail && { detail }), upstream },
   };
 }
 
@@ -159,7 +159,7 @@ const placedBefore =
 function toRefusal(sent: Sent, reader: Reader): Refusal {
   switch (sent.kind) {
     case 'unreachable':
-      return { code: 'upstream_unreachable', ...(sent.cause && { cause: sent.cause }) };
+      return { code: 'upstream_unreachable', cause: sent.cause };
     case 'timeout':
       return { code: 'upstream_timeout' };
     case 'dropped':

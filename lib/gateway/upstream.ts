@@ -32,7 +32,7 @@ export interface UpstreamOptions extends LimitRules {
   readonly paths: UpstreamPaths;
   readonly credentials: Credentials;
   readonly send: Send;
-  readonly limiter?: Limiter;
+  readonly limiter?: Limiter | undefined;
   readonly clock: () => number;
   /** For one attempt. */
   readonly timeoutMs: number;
@@ -226,7 +226,7 @@ class SignedUpstream implements Upstream {
         timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, timeoutMs, this.#timeLeft(call)),
         maxBytes: maxBytes ?? (isAccountData(operation.group) ? maxAccountAnswerBytes : maxAnswerBytes),
         ...(freshConnection && { freshConnection }),
-        ...(letGo && { letGo }),
+        letGo,
       },
     );
   }

@@ -21,7 +21,7 @@ export type ControlChange =
       readonly subject: ControlSubject;
       /** Null takes a limit away; of the gateway's scope also the one that was deployed. */
       readonly changes: LimitChanges;
-      readonly reason?: string;
+      readonly reason?: string | undefined;
     }
   | {
       readonly action: 'stop';

@@ -17,9 +17,9 @@ export interface SharedLastPricesOptions {
   /** See `createAges`. */
   readonly monotonic?: () => number;
   /** Default the platform's timer. */
-  readonly after?: After;
+  readonly after?: After | undefined;
   /** Called when a price could not be read. An error that it throws is ignored. */
-  readonly reportFailure?: (failure: LastPriceFailure) => void;
+  readonly reportFailure?: ((failure: LastPriceFailure) => void) | undefined;
 }
 
 /**

@@ -14,7 +14,7 @@ export interface Caller {
   /** Absent where the address is unknown. */
   readonly member?: string;
   /** All units of an IPv6 /48, which one client may have whole. Absent where the unit is as wide. */
-  readonly site?: string;
+  readonly site?: string | undefined;
 }
 
 /** Bits of an address that name the network. With 0 the key alone is the unit. */
@@ -69,7 +69,7 @@ async function namesOf({ key, address }: Client, prefix: NetworkPrefix): Promise
     callerName('member', key, textOf(bytes)),
     isNarrow ? callerName('site', key, textOf(masked(bytes, siteBits))) : undefined,
   ]);
-  return { unit, member, ...(site !== undefined && { site }) };
+  return { unit, member, site };
 }
 
 /** 128 bits of the SHA-256 of the texts, as base64url. */

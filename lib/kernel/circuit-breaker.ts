@@ -9,9 +9,9 @@ import { type BackOff, backOffMs } from './pauses.ts';
 
 export interface CircuitBreakerOptions {
   /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
   /** From 0 to below 1. Default `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** So many failures in a row open it. Default 5: two reads with all their attempts, hardly ever chance. */
   readonly failures?: number;
   /** How long it stays open; longer after each probe that fails. Default 2 s to 15 s, of which half is random. */

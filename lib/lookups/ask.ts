@@ -132,8 +132,8 @@ class BatchRun implements LookupResults {
       query,
       until,
       requester,
-      ...(body !== undefined && { body }),
-      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+      body,
+      maxAgeSeconds,
     });
     const result: LookupResult =
       answer.kind === 'failed'
@@ -154,7 +154,7 @@ class BatchRun implements LookupResults {
       query: [['symbols', symbols.join(',')] as const, ...query],
       until: Math.max(...symbols.map(latestOf)),
       requester,
-      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+      maxAgeSeconds,
     });
     if (answer.kind === 'answered') this.#settle(group, symbols, answer);
     else if (isRejection(answer.failure)) await this.#bisect(callFor(call, symbols), answer.failure);

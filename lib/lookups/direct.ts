@@ -19,7 +19,7 @@ export interface DirectReply {
   /** JSON. */
   readonly detail: string;
   /** Present when the lookup failed. */
-  readonly failure?: Failure;
+  readonly failure?: Failure | undefined;
 }
 
 export interface DirectOptions {
@@ -42,7 +42,7 @@ export function createDirectLookup(options: DirectOptions) {
     const done = ({ detailType, details: [detail = '{}'] }: StoredReply, failure?: Failure): DirectReply => {
       metrics.settled(failure ? 'failed' : 'answered', clock() - started);
       metrics.done();
-      return { detailType, detail, ...(failure && { failure }) };
+      return { detailType, detail, failure };
     };
     const parsed = ownedRequest(event, operations, { otherwise: requesters.function, isDirect: true });
     // Its caller has the failure as an error, and Lambda writes each error to the log.

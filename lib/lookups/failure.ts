@@ -10,7 +10,7 @@ export interface Failure {
   readonly detail: string;
   /** Before that another request is of no use. */
   readonly retryAfterMs?: number;
-  readonly errors?: readonly object[];
+  readonly errors?: readonly object[] | undefined;
   readonly upstream?: object;
 }
 
@@ -22,7 +22,7 @@ export function failureOf(refusal: Refusal): Failure {
     retryable: (status === 429 || status >= 500) && code !== 'upstream_answer_too_large',
     detail,
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
-    ...(errors && { errors }),
+    errors,
     ...(upstream && { upstream: onTheWire(upstream) }),
   };
 }

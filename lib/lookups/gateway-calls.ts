@@ -25,11 +25,11 @@ export interface GatewayCallsOptions {
 export interface GatewayCall {
   readonly operation: Operation;
   readonly query: readonly (readonly [string, string])[];
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** When the last requester stops waiting. */
   readonly until: number;
   readonly requester: string;
-  readonly maxAgeSeconds?: number;
+  readonly maxAgeSeconds?: number | undefined;
 }
 
 export type CallResult = Answered | Failed;
@@ -47,7 +47,7 @@ export interface Answered extends Times {
 export interface Failed extends Times {
   readonly kind: 'failed';
   readonly failure: Failure;
-  readonly partial?: PartialResult;
+  readonly partial?: PartialResult | undefined;
 }
 
 type Callers = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
@@ -97,7 +97,7 @@ export class GatewayCalls {
     const failure = failureOf(outcome.refusal);
     this.#noteFailure(call, failure, outcome.refusal);
     const { partial } = outcome.refusal;
-    return { kind: 'failed', failure, ...(partial && { partial }), ...times };
+    return { kind: 'failed', failure, partial, ...times };
   }
 
   #requestOf({ operation, query, body, until, requester, maxAgeSeconds }: GatewayCall): GatewayRequest {

@@ -19,7 +19,7 @@ export interface SignInput {
   readonly url: string | URL;
   readonly query?: Query;
   /** Text is sent verbatim; anything else is serialised once, compactly. `''` is no body. */
-  readonly body?: string | object | null;
+  readonly body?: string | object | null | undefined;
 }
 
 export interface PlainRequest {

@@ -20,9 +20,9 @@ export interface SignerOptions {
   /** Now, in milliseconds since the epoch. Default: the system's clock. */
   readonly clock?: () => number;
   /** A text that no earlier call returned. Default: 128 random bits; replace it in tests only. */
-  readonly nonce?: () => string;
+  readonly nonce?: (() => string) | undefined;
   /** Default: WebCrypto's. Node's own are several times faster, because Node hands each call of WebCrypto to a thread. */
-  readonly digests?: Digests;
+  readonly digests?: Digests | undefined;
 }
 
 /**

@@ -40,9 +40,9 @@ export type Cause = (typeof causes)[number];
 
 /** What is known of a cause. */
 export interface Caused {
-  readonly cause?: Cause;
+  readonly cause?: Cause | undefined;
   /** With `wrong_clock`: by how much the gateway's clock is ahead of the upstream's; below zero when it is behind. */
-  readonly clockOffsetSeconds?: number;
+  readonly clockOffsetSeconds?: number | undefined;
 }
 
 /** An answer of the upstream's that is no success. */
@@ -93,8 +93,7 @@ export function causeOf(answer: RefusedAnswer): Caused {
   // One code for many causes, of which the clock is the one that shows.
   const isVague = stem === 'UNAUTHORIZED' || (stem === '' && (status === 401 || status === 403));
   const isOff = clockOffsetSeconds !== undefined && Math.abs(clockOffsetSeconds) > maxOffsetSeconds;
-  if (named === 'wrong_clock' || (isVague && isOff))
-    return { cause: 'wrong_clock', ...(clockOffsetSeconds !== undefined && { clockOffsetSeconds }) };
+  if (named === 'wrong_clock' || (isVague && isOff)) return { cause: 'wrong_clock', clockOffsetSeconds };
   if (named) return { cause: named };
   if (stem === 'INVALID_TOKEN') return { cause: sentToken ? 'token_refused' : 'token_missing' };
   return stem === 'UNAUTHORIZED' ? { cause: 'key_refused' } : {};

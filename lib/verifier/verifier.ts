@@ -20,7 +20,7 @@ export interface VerifierOptions {
   /** The app secret of a key, or undefined for an unknown key. */
   readonly secretOf: (appKey: string) => string | undefined | Promise<string | undefined>;
   /** How far x-timestamp may be from the clock, either way. Default 300; the interface text names none. */
-  readonly toleranceSeconds?: number;
+  readonly toleranceSeconds?: number | undefined;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** Default: in memory, for one process. */

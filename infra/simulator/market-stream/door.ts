@@ -25,7 +25,7 @@ export interface Way {
 export interface DoorOptions {
   readonly port: number;
   /** In PEM. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   readonly onWay: (way: Way) => void;
 }
 

@@ -46,7 +46,7 @@ export async function startMarketStream(
   const pushes = new MarketPushes(upstream, clock, options);
   const door = await openDoor({
     port: options.port ?? 0,
-    ...(options.tls && { tls: options.tls }),
+    tls: options.tls,
     onWay: (way) => pushes.admit(way),
   });
   return {

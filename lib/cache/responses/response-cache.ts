@@ -67,8 +67,8 @@ export interface ResponseCall {
   readonly fetch: (isOverQuota: boolean) => Promise<FetchedResponse>;
   /** How long that takes at most, in milliseconds. */
   readonly fetchMs: number;
-  readonly maxAgeMs?: number;
-  readonly maxStaleMs?: number;
+  readonly maxAgeMs?: number | undefined;
+  readonly maxStaleMs?: number | undefined;
   readonly onlyIfCached?: true;
   /** When the client stops waiting, by the clock. */
   readonly deadline?: number;

@@ -14,9 +14,9 @@ export interface SnapshotCall {
   /** `events` when no client waits for the answer: clients come first. Default interactive. */
   readonly priority?: 'interactive' | 'events';
   /** The client wants nothing older, in milliseconds; 0 for `no-cache`. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** The client accepts entries this much older than the soft bound without a try for newer ones, in milliseconds. */
-  readonly maxStaleMs?: number;
+  readonly maxStaleMs?: number | undefined;
   /** The client takes what is cached, and waits for nothing. */
   readonly onlyIfCached?: true;
   /** When the client stops waiting, by the clock. */

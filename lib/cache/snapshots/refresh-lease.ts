@@ -36,7 +36,7 @@ export const flightOf = (
   view,
   fingerprints: symbols.map(fingerprintOf),
   ...(kind === 'probe' && caller !== undefined && { caller }),
-  ...(isUnlistedProbe && { isUnlistedProbe }),
+  isUnlistedProbe,
 });
 
 export class RefreshLeases {

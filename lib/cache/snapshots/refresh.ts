@@ -152,7 +152,7 @@ export class Refresher {
       symbols: plan.symbols,
       outcome,
       ...(plan.sibling && plan.sibling.length > 0 && { sibling: plan.sibling }),
-      ...(plan.caller !== undefined && { caller: plan.caller }),
+      caller: plan.caller,
       ...(priority !== 'interactive' && { priority }),
       ...(plan.isUnlistedProbe && { isUnlistedProbe: true }),
       ...(this.#memory.statusOf(plan.view).namesUnknown && { namesUnknown: true }),

@@ -43,7 +43,7 @@ export interface Flight {
   /** Of a probe: the caller whose quota it counts against. */
   readonly caller?: string;
   /** Of a probe: it asks for a symbol that the directory does not list. */
-  readonly isUnlistedProbe?: true;
+  readonly isUnlistedProbe?: true | undefined;
 }
 
 export const noControl: Control = {
@@ -93,7 +93,7 @@ export interface RefreshRecord {
   /** How often clients requested a symbol of the writer since it last flushed the count. */
   readonly demand: readonly (readonly [view: string, symbol: string, times: number])[];
   /** Whose request caused the refresh. */
-  readonly caller?: string;
+  readonly caller?: string | undefined;
   /** Of its permit; absent when interactive. */
   readonly priority?: Exclude<Priority, 'interactive'>;
   /** The writer has seen that the upstream's error messages name the unknown symbol. */

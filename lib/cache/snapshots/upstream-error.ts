@@ -7,8 +7,8 @@ export interface UpstreamError {
   readonly message?: string;
   /** What the error means to the gateway that recorded it, and why it came; opaque here. */
   readonly code?: string;
-  readonly cause?: string;
-  readonly clockOffsetSeconds?: number;
+  readonly cause?: string | undefined;
+  readonly clockOffsetSeconds?: number | undefined;
   /** Of a refusal that says nothing of whether a symbol exists: how long it stands. */
   readonly forMs?: number;
 }
