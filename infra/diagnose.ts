@@ -3,7 +3,7 @@
 import type { Cause, Caused, RefusalCode } from '../lib/gateway/index.ts';
 
 /** What is known of a refusal. */
-export interface RefusalFacts extends Caused {
+export interface DiagnosedFacts extends Caused {
   readonly code?: string | undefined;
   /** The product of market data that is not subscribed to. */
   readonly product?: string | undefined;
@@ -26,7 +26,7 @@ export interface Diagnosis {
  * @example diagnose({ code: 'upstream_auth_failed', cause: 'wrong_clock', clockOffsetSeconds: -600 })?.sentence
  * // 'The gateway’s clock is 600 s behind the upstream’s, …'
  */
-export function diagnose(facts: RefusalFacts): Diagnosis | undefined {
+export function diagnose(facts: DiagnosedFacts): Diagnosis | undefined {
   const { code, cause, everywhere } = facts;
   // A caller may be answered by a newer gateway, which has more causes.
   if (cause && Object.hasOwn(byCause, cause)) return byCause[cause](facts);
@@ -45,7 +45,7 @@ const checkHost =
 const says = (sentence: string, remedy: string): Diagnosis => ({ sentence, remedy });
 const always = (sentence: string, remedy: string) => () => says(sentence, remedy);
 
-const byCause: Readonly<Record<Cause, (facts: RefusalFacts) => Diagnosis>> = {
+const byCause: Readonly<Record<Cause, (facts: DiagnosedFacts) => Diagnosis>> = {
   wrong_clock: ({ clockOffsetSeconds: offset }) =>
     says(
       `The gateway’s clock is ${offset === undefined ? 'too far from' : `${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'}`} the upstream’s, which refuses what is signed at another time.`,
@@ -143,7 +143,7 @@ const unknownPath = says(
   `Call another operation: if its path is unknown too, it is the key. Otherwise: ${otherPath.charAt(0).toLowerCase()}${otherPath.slice(1)}`,
 );
 
-const notSubscribed = ({ product }: RefusalFacts) =>
+const notSubscribed = ({ product }: DiagnosedFacts) =>
   says(
     `The user of the app key has no subscription for ${product ? `the market data ${product}` : 'this market data'}; everything up to there works.`,
     'Subscribe to it at the broker, for use by the interface, or do not ask for it.',

@@ -8,9 +8,9 @@ import { editsBetween, nearestName } from './nearest-name.ts';
 /** Wrong configuration, or a machine that cannot run this: a line for each mistake, for a person; no stack. */
 export class StartError extends Error {}
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
-export function readPort(env: Environment, name: string, otherwise: number): number {
+export function readPort(env: Variables, name: string, otherwise: number): number {
   const text = env[name];
   if (!text) return otherwise;
   const port = Number(text);
@@ -27,7 +27,7 @@ export function choiceIn<const C extends string>(name: string, text: string, cho
 }
 
 /** The port of the simulator's market-data stream; undefined where it is turned off. */
-export function readMarketStreamPort(env: Environment): number | undefined {
+export function readMarketStreamPort(env: Variables): number | undefined {
   const { MARKET_STREAM: choice } = env;
   const isOff = choice ? choiceIn('MARKET_STREAM', choice, ['on', 'off']) === 'off' : false;
   const port = readPort(env, 'MARKET_STREAM_PORT', 8790);
@@ -35,7 +35,7 @@ export function readMarketStreamPort(env: Environment): number | undefined {
 }
 
 /** What the upstream allows: a preset's name, or JSON with figures by kind of endpoint. */
-export function readUpstreamLimits(env: Environment): UpstreamLimits | undefined {
+export function readUpstreamLimits(env: Variables): UpstreamLimits | undefined {
   const text = env.UPSTREAM_LIMITS;
   if (!text) return undefined;
   let given: unknown = text;
@@ -83,7 +83,7 @@ const lacksWords = (one: string, other: string) =>
  *
  * @param read what the program reads of an environment
  */
-export function misspeltNames(env: Environment, read: (env: Environment) => unknown): readonly string[] {
+export function misspeltNames(env: Variables, read: (env: Variables) => unknown): readonly string[] {
   const known = namesRead(read);
   const unset = known.filter((name) => !env[name]);
   return Object.keys(env).flatMap((name) => {
@@ -99,7 +99,7 @@ export function misspeltNames(env: Environment, read: (env: Environment) => unkn
 }
 
 /** All names that are read of an environment, which is empty. */
-function namesRead(read: (env: Environment) => unknown): readonly string[] {
+function namesRead(read: (env: Variables) => unknown): readonly string[] {
   const names = new Set<string>();
   const recorder: ProxyHandler<Record<string, string | undefined>> = {
     get(_, name) {
@@ -117,7 +117,7 @@ export interface AppCredentials {
 }
 
 /** Both or neither. */
-export function readAppCredentials(env: Environment): AppCredentials | undefined {
+export function readAppCredentials(env: Variables): AppCredentials | undefined {
   const { APP_KEY: appKey, APP_SECRET: appSecret } = env;
   if (appKey && appSecret) {
     // Sent as a header: another would start well and then refuse every call.

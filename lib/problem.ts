@@ -3,7 +3,7 @@
 import { shorten } from './catalogue/faults.ts';
 import { type Caused, causedBy, productIn } from './upstream/cause.ts';
 
-interface Kind {
+interface RefusalKind {
   readonly status: number;
   /** The member `error_code`, for clients of the interface that switch on it. */
   readonly errorCode: string;
@@ -239,7 +239,7 @@ export const refusalKinds = {
     errorCode: 'GATEWAY_TIMEOUT',
     detail: 'The upstream gave no answer in time.',
   },
-} as const satisfies Record<string, Kind>;
+} as const satisfies Record<string, RefusalKind>;
 
 export type RefusalCode = keyof typeof refusalKinds;
 
@@ -357,7 +357,7 @@ export interface Problem extends Caused {
 }
 
 export function problemOf({ code, errors, upstream, findOut, ...own }: Refusal): Problem {
-  const kind: Kind = refusalKinds[code];
+  const kind: RefusalKind = refusalKinds[code];
   const detail = own.detail ?? kind.detail;
   // A client that switches on the upstream's code must not conclude that its own credentials are wrong, or that
   // it can send an order again.

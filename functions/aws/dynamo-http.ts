@@ -62,7 +62,7 @@ export class DynamoError extends Error {
   /** Of a transaction, one for each of its items. */
   readonly CancellationReasons?: Sdk.CancellationReason[];
 
-  constructor(status: number, { __type: type, message, Message, Item, CancellationReasons }: Refusal) {
+  constructor(status: number, { __type: type, message, Message, Item, CancellationReasons }: DynamoRefusal) {
     super(message ?? Message ?? '');
     this.name = type?.slice(type.indexOf('#') + 1) || 'UnknownError';
     this.$fault = status < 500 ? 'client' : 'server';
@@ -72,7 +72,7 @@ export class DynamoError extends Error {
   }
 }
 
-interface Refusal extends Pick<DynamoError, 'Item' | 'CancellationReasons'> {
+interface DynamoRefusal extends Pick<DynamoError, 'Item' | 'CancellationReasons'> {
   readonly __type?: string;
   readonly message?: string;
   readonly Message?: string;
@@ -148,7 +148,7 @@ function environmentRegion(): string {
   return process.env.AWS_REGION;
 }
 
-interface Answer {
+interface DynamoAnswer {
   readonly status: number;
   /** By the service's clock, in milliseconds since the epoch; NaN where it does not say. */
   readonly date: number;
@@ -162,7 +162,7 @@ async function exchange(
   { url, headers, body }: { readonly url: URL; readonly headers: object; readonly body: string },
   signal: AbortSignal | undefined,
   dated: (date: number) => void,
-): Promise<Answer> {
+): Promise<DynamoAnswer> {
   signal?.throwIfAborted();
   let abort = () => {};
   try {
@@ -193,7 +193,7 @@ async function exchange(
 }
 
 /** @throws Error for what did not arrive as it was sent; without the parser's own words, which repeat a part of it */
-function contentOf({ body, crc }: Answer): object {
+function contentOf({ body, crc }: DynamoAnswer): object {
   // Node has it from 20.15 on, and Lambda has a later one.
   if (crc !== undefined && zlib.crc32 && zlib.crc32(body) !== Number(crc))
     throw new Error('DynamoDB’s answer did not arrive as it was sent');

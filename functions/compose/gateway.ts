@@ -83,11 +83,11 @@ export function composeGateway(
   );
 }
 
-type CacheParts = Pick<FunctionSettings, 'cache' | 'upstreamBaseUrl'>;
+type CachePartSettings = Pick<FunctionSettings, 'cache' | 'upstreamBaseUrl'>;
 
 /** Whole answers, which all functions on the same table share. */
 export function composeResponses(
-  { cache, upstreamBaseUrl }: CacheParts,
+  { cache, upstreamBaseUrl }: CachePartSettings,
   ports: GatewayPorts,
 ): CacheStep | undefined {
   if (!cache) return undefined;
@@ -98,7 +98,7 @@ export function composeResponses(
 /** Besides them, quotes by symbol. */
 export function composeQuotes(
   listing: SymbolListing,
-  { cache, upstreamBaseUrl }: CacheParts,
+  { cache, upstreamBaseUrl }: CachePartSettings,
   ports: QuotePorts,
 ): CacheStep | undefined {
   if (!cache) return undefined;

@@ -1,7 +1,7 @@
 /** What API Gateway has found out of a request's sender: the API key, the AWS identity, and the authorizer's claims. */
 
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type Evidence, principalArn, type TokenClaims } from '../../lib/access/evidence.ts';
+import { principalArn, type SenderEvidence, type TokenClaims } from '../../lib/access/evidence.ts';
 
 type EventContext = APIGatewayProxyEvent['requestContext'];
 
@@ -13,9 +13,9 @@ export interface SenderContext {
 }
 
 /** API Gateway names a key only of a method that wants one, and an AWS identity only of one that wants a signature. */
-export function evidenceIn({ identity, authorizer }: SenderContext): Evidence | undefined {
+export function evidenceIn({ identity, authorizer }: SenderContext): SenderEvidence | undefined {
   const claims = claimsIn(authorizer?.claims);
-  const evidence: Evidence = {
+  const evidence: SenderEvidence = {
     ...(identity?.apiKeyId && { apiKeyId: identity.apiKeyId }),
     ...(identity?.userArn && { iamArn: principalArn(identity.userArn) }),
     ...(claims && { claims }),

@@ -18,9 +18,9 @@ export type ProxyEvent = Pick<
   | 'multiValueQueryStringParameters'
   | 'body'
   | 'isBase64Encoded'
-> & { readonly requestContext: RequestContext };
+> & { readonly requestContext: ProxyContext };
 
-type RequestContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & SenderContext;
+type ProxyContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & SenderContext;
 
 /** @param prefix the part of an address that names the client's network */
 export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix): Promise<GatewayRequest> {
@@ -44,7 +44,7 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
  * can change.
  */
 async function callerIn(
-  { identity }: RequestContext,
+  { identity }: ProxyContext,
   prefix: NetworkPrefix | undefined,
 ): Promise<Pick<GatewayRequest, 'caller'>> {
   const key = identity?.apiKeyId || principalArn(identity?.userArn ?? '');

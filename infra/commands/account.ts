@@ -30,7 +30,7 @@ export interface DeployedResources {
 }
 
 /** A figure that could not be read is absent; `unknown` has the reason. */
-export interface Account {
+export interface AwsAccount {
   readonly region: string;
   readonly lambda?: Concurrency | undefined;
   /** API Gateway's bucket for all APIs together. */
@@ -54,7 +54,7 @@ const client = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requ
  * @param certificateArn of the stage's domain; of another Region it is not asked for
  * @throws StartError without credentials or Region, and when AWS does not accept the credentials
  */
-export async function readAccount(stackName: string, certificateArn?: string): Promise<Account> {
+export async function readAccount(stackName: string, certificateArn?: string): Promise<AwsAccount> {
   const unknown: string[] = [];
   const read = async <T>(what: string, action: string, ask: () => Promise<T>): Promise<T | undefined> => {
     try {

@@ -32,7 +32,7 @@ interface Called {
   readonly json: boolean;
 }
 
-type Method = { answer(input: unknown, options: object): Promise<Answer<unknown>> };
+type ClientMethod = { answer(input: unknown, options: object): Promise<Answer<unknown>> };
 
 /** @throws StartError for a refusal, and where it is not known what became of the request */
 export async function callOperation({
@@ -44,8 +44,10 @@ export async function callOperation({
   ...given
 }: Called): Promise<void> {
   const connection = await connectionTo(given);
-  const client = createClient({ [operation.id]: operation }, connection) as Readonly<Record<string, Method>>;
-  const method = client[operation.id] as Method;
+  const client = createClient({ [operation.id]: operation }, connection) as Readonly<
+    Record<string, ClientMethod>
+  >;
+  const method = client[operation.id] as ClientMethod;
   const options = idempotencyKey === undefined ? {} : { idempotencyKey };
   try {
     const answer = operation.body

@@ -66,18 +66,21 @@ export const stormInstances = ({ phones, withinSeconds }: Load): number =>
   Math.ceil((phones * readMs.start) / (1000 * withinSeconds));
 
 /** How many phones something carries: steadily, and all at once from cold. */
-export interface Carried {
+export interface PhonesCarried {
   readonly steady: number;
   readonly storm: number;
 }
 
-type Times = Pick<Load, 'everySeconds' | 'withinSeconds'>;
+type LoadTimes = Pick<Load, 'everySeconds' | 'withinSeconds'>;
 
 /**
  * @param instances that the function may have
  * @example carriedByInstances(10, { everySeconds: 5, withinSeconds: 5 })  // { steady: 500, storm: 125 }
  */
-export function carriedByInstances(instances: number, { everySeconds, withinSeconds }: Times): Carried {
+export function carriedByInstances(
+  instances: number,
+  { everySeconds, withinSeconds }: LoadTimes,
+): PhonesCarried {
   const perSecond = Math.min(
     (instances * 1000) / readMs.warm,
     instances * platform.requestsPerInstanceSecond,
@@ -95,8 +98,8 @@ export function carriedByInstances(instances: number, { everySeconds, withinSeco
  */
 export const carriedByBucket = (
   { ratePerSecond, burst }: UsagePlan,
-  { everySeconds, withinSeconds }: Times,
-): Carried => ({
+  { everySeconds, withinSeconds }: LoadTimes,
+): PhonesCarried => ({
   steady: Math.floor(ratePerSecond * everySeconds),
   storm: Math.floor(burst + ratePerSecond * withinSeconds),
 });

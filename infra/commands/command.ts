@@ -29,30 +29,30 @@ interface Takes<T> {
   readonly type?: T;
 }
 
-type Options = Readonly<Record<string, Takes<unknown>>>;
+type CommandOptions = Readonly<Record<string, Takes<unknown>>>;
 
-export type Given<O extends Options> = {
+export type GivenOptions<O extends CommandOptions> = {
   readonly [K in keyof O]: O[K] extends Takes<infer T> ? T : never;
 };
 
-type Read<T> = (text: string) => T;
+type ReadOption<T> = (text: string) => T;
 const asItIs = (text: string) => text;
 
 export const flag = (says: string): Takes<boolean> => ({ kind: 'flag', shape: '', says, read: asItIs });
 
 export function value(shape: string, says: string): Takes<string | undefined>;
-export function value<T>(shape: string, says: string, read: Read<T>): Takes<T | undefined>;
-export function value<T>(shape: string, says: string, read: Read<T>, otherwise: string): Takes<T>;
+export function value<T>(shape: string, says: string, read: ReadOption<T>): Takes<T | undefined>;
+export function value<T>(shape: string, says: string, read: ReadOption<T>, otherwise: string): Takes<T>;
 export function value(
   shape: string,
   says: string,
-  read: Read<unknown> = asItIs,
+  read: ReadOption<unknown> = asItIs,
   otherwise?: string,
 ): Takes<unknown> {
   return { kind: 'value', shape, says, read, otherwise };
 }
 
-type Taking<T> = readonly [shape: string, says: string, read: Read<T>];
+type Taking<T> = readonly [shape: string, says: string, read: ReadOption<T>];
 const takes = (kind: Takes<never>['kind'], [shape, says, read]: Taking<unknown>) => ({
   kind,
   shape,
@@ -65,7 +65,7 @@ export const values = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('va
 export const operand = <T>(...given: Taking<T>): Takes<T> => takes('operand', given);
 export const operands = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('operands', given);
 
-interface Definition<O extends Options, A> {
+interface Definition<O extends CommandOptions, A> {
   readonly options: O;
   /** What follows the name, or a whole line; the usual one first. */
   readonly examples: readonly string[];
@@ -76,41 +76,43 @@ interface Definition<O extends Options, A> {
    *
    * @throws UsageError
    */
-  readonly check?: (given: Given<O>) => A | Promise<A>;
+  readonly check?: (given: GivenOptions<O>) => A | Promise<A>;
   /** @returns the exit code; absent: 0 */
   readonly run: (given: A) => Promise<number> | Promise<void>;
 }
 
 /** A command whose options' types are known to its own `run` alone. */
 export interface AnyCommand {
-  readonly options: Options;
+  readonly options: CommandOptions;
   readonly examples: readonly string[];
   readonly more?: string;
   check(given: Readonly<Record<string, unknown>>): unknown;
   run(given: unknown): Promise<unknown>;
 }
 
-export function command<const O extends Options, A = Given<O>>(definition: Definition<O, A>): AnyCommand {
-  const { check = (given: Given<O>) => given as A, run } = definition;
+export function command<const O extends CommandOptions, A = GivenOptions<O>>(
+  definition: Definition<O, A>,
+): AnyCommand {
+  const { check = (given: GivenOptions<O>) => given as A, run } = definition;
   return {
     ...definition,
-    check: (given) => check(given as Given<O>),
+    check: (given) => check(given as GivenOptions<O>),
     run: (given) => run(given as A),
   };
 }
 
 /** Commands under one name, each with what it does in a phrase. */
-export type Group = Readonly<Record<string, readonly [says: string, command: AnyCommand]>>;
+export type CommandGroup = Readonly<Record<string, readonly [says: string, command: AnyCommand]>>;
 
 /**
  * What a command does, in a phrase, and what loads it when it runs: the clients of AWS alone take as long as a second.
  */
-export interface Entry {
+export interface CommandEntry {
   readonly says: string;
-  readonly load: () => Promise<AnyCommand | Group>;
+  readonly load: () => Promise<AnyCommand | CommandGroup>;
 }
 
-export type Table = Readonly<Record<string, Entry>>;
+export type Table = Readonly<Record<string, CommandEntry>>;
 
 export type Parsed =
   | { readonly name: string; readonly given: unknown; readonly run: () => Promise<unknown> }
@@ -119,7 +121,7 @@ export type Parsed =
 
 export const program = 'countersign';
 
-export const isGroup = (one: AnyCommand | Group): one is Group => typeof one.run !== 'function';
+export const isGroup = (one: AnyCommand | CommandGroup): one is CommandGroup => typeof one.run !== 'function';
 
 /**
  * @returns what is to run, or to be said; nothing has been done yet
@@ -185,7 +187,7 @@ function deepest(one: Command, [name, ...rest]: readonly string[]): Command {
   return found ? deepest(found, rest) : one;
 }
 
-function groupOf(path: string, group: Group, found: (parsed: Parsed) => void): Command {
+function groupOf(path: string, group: CommandGroup, found: (parsed: Parsed) => void): Command {
   const top = commanderOf(path);
   for (const [name, [says, one]] of Object.entries(group))
     top.addCommand(commandOf(`${path} ${name}`, one, found).description(says));
@@ -221,7 +223,7 @@ export const exampleLine = (path: string, example: string): string =>
 
 const optionName = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-function givenOf(options: Options, made: Command): Readonly<Record<string, unknown>> {
+function givenOf(options: CommandOptions, made: Command): Readonly<Record<string, unknown>> {
   const typed: Readonly<Record<string, unknown>> = made.opts();
   const words: readonly unknown[] = made.processedArgs;
   let next = 0;
@@ -238,7 +240,7 @@ function givenOf(options: Options, made: Command): Readonly<Record<string, unkno
   );
 }
 
-function readAs(label: string, read: Read<unknown>, text: string): unknown {
+function readAs(label: string, read: ReadOption<unknown>, text: string): unknown {
   try {
     return read(text);
   } catch (error) {

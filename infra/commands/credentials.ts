@@ -10,8 +10,8 @@ import { value } from './command.ts';
 
 const names = ['APP_KEY', 'APP_SECRET', 'ACCESS_TOKEN', 'API_KEY', 'TOKEN'] as const;
 
-type Name = (typeof names)[number];
-type Secrets = Readonly<Partial<Record<Name, string>>>;
+type CredentialName = (typeof names)[number];
+type Secrets = Readonly<Partial<Record<CredentialName, string>>>;
 
 export const credentials = value(
   '<file>',
@@ -31,7 +31,7 @@ export async function readText(file: string): Promise<string> {
  * @param file in place of the environment
  * @throws StartError that names what is missing or cannot be used, and repeats nothing
  */
-export async function secrets<const N extends Name>(
+export async function secrets<const N extends CredentialName>(
   file: string | undefined,
   needed: readonly N[],
 ): Promise<Secrets & Readonly<Record<N, string>>> {

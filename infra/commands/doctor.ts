@@ -8,15 +8,15 @@ import { baseUrlFault } from '../../lib/gateway/index.ts';
 import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { causeOf, causeOfConnection } from '../../lib/upstream/cause.ts';
 import { stemOf } from '../../lib/upstream/upstream-code.ts';
-import { diagnose, type RefusalFacts } from '../diagnose.ts';
-import { type Environment, StartError } from '../environment.ts';
+import { type DiagnosedFacts, diagnose } from '../diagnose.ts';
+import { StartError, type Variables } from '../environment.ts';
 import { marketStreamOutput } from '../stack/outputs.ts';
 import type { examineStream } from './doctor-stream.ts';
 import { type Finding, fault, unknown, well } from './finding.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 
 /** What an examination looks at. */
-interface Patient {
+interface Examined {
   readonly findings: readonly Finding[];
   readonly baseUrl?: string;
   /** Of the market stream, where it is opened. */
@@ -31,8 +31,8 @@ interface Patient {
  * @returns what was found, in order; nothing of a key, a token or an account is in it
  */
 export async function examine(
-  target: Target | undefined,
-  env: Environment = process.env,
+  target: StackTarget | undefined,
+  env: Variables = process.env,
 ): Promise<readonly Finding[]> {
   const { findings, baseUrl, streamUrl, secret } = target
     ? await deployedPatient(target)
@@ -57,7 +57,7 @@ async function streamFinding(...given: Parameters<typeof examineStream>): Promis
   return examineStream(...given);
 }
 
-async function deployedPatient({ stackName }: Target): Promise<Patient> {
+async function deployedPatient({ stackName }: StackTarget): Promise<Examined> {
   const { awsAccess } = await import('./aws.ts');
   const { outputOf, outputsOf, secretOutput, stackSecret } = await import('./stack-secret.ts');
   const findings: Finding[] = [];
@@ -81,7 +81,7 @@ function environmentPatient({
   ACCESS_TOKEN,
   UPSTREAM_BASE_URL: baseUrl,
   MARKET_STREAM_URL: streamUrl,
-}: Environment): Patient {
+}: Variables): Examined {
   if (!baseUrl)
     return {
       findings: [
@@ -120,7 +120,7 @@ async function examineUpstream(baseUrl: string, credential: Credential): Promise
 }
 
 /** @returns undefined when the upstream accepts a signed request */
-async function refusalOf(baseUrl: string, { signer }: Credential): Promise<RefusalFacts | undefined> {
+async function refusalOf(baseUrl: string, { signer }: Credential): Promise<DiagnosedFacts | undefined> {
   let response: Response | undefined;
   const seen: typeof fetch = async (...given) => {
     response = await fetch(...given);
@@ -160,7 +160,7 @@ async function refusalOf(baseUrl: string, { signer }: Credential): Promise<Refus
   }
 }
 
-function inWords(facts: RefusalFacts): string {
+function inWords(facts: DiagnosedFacts): string {
   if (facts.code === 'upstream_rate_limited')
     return 'The upstream limits requests at present (429). Wait a minute, find out what else uses the app key, and run the command again.';
   const found = diagnose(facts);

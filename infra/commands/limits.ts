@@ -7,14 +7,14 @@ import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/clie
 import { limitsText, tighterLimits, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
 import { StartError } from '../environment.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf } from './stack-secret.ts';
 
 /** The stack's output that names the item. */
 export const limitsOutput = 'LimitsKey';
 
 export interface LimitsArguments {
-  readonly target: Target;
+  readonly target: StackTarget;
   readonly reset: boolean;
   readonly json: boolean;
 }

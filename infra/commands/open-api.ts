@@ -31,10 +31,10 @@ export function openApiText({ stage, server, ...form }: TextOptions): string {
 
 const offered = [...operations, ...liveOperations];
 
-type Target = Pick<DocumentOptions, 'operations' | 'servers' | 'access'>;
+type DocumentTarget = Pick<DocumentOptions, 'operations' | 'servers' | 'access'>;
 
 /** Without a stage all that a gateway can offer, and what a deployment asks of callers; closed groups must be opened first. */
-function targetOf(stage: string | undefined): Target {
+function targetOf(stage: string | undefined): DocumentTarget {
   if (stage === undefined)
     return { operations: exposedOperations(offered, openable), servers: anyDeployment };
   if (stage === 'local')

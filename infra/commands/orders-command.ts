@@ -1,7 +1,7 @@
 /** `countersign orders` as an operator types it: checked before AWS is asked anything. */
 
 import { defined } from '../defined.ts';
-import { command, flag, type Group, refuse, value, values } from './command.ts';
+import { type CommandGroup, command, flag, refuse, value, values } from './command.ts';
 import type { OrdersArguments } from './orders.ts';
 import type { DecideArguments } from './orders-decide.ts';
 import type { RestoredArguments } from './orders-restored.ts';
@@ -44,7 +44,7 @@ async function showRestored(given: RestoredArguments): Promise<void> {
   await showRestored(given, await deployedRestored(given));
 }
 
-export const orders: Group = {
+export const orders: CommandGroup = {
   audit: [
     'prints who ordered what, oldest first: a line of JSON for each request that placed, changed or cancelled an order',
     command({

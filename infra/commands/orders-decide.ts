@@ -16,13 +16,13 @@ import {
 import { StartError } from '../environment.ts';
 import { orderJournalTableOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { asStartError, sealedStack } from './sealed-stack.ts';
 import { secretOutput, stackSecret } from './stack-secret.ts';
 import { upstreamOutput } from './token.ts';
 
 export interface DecideArguments extends DecidedOrder {
-  readonly target: Target;
+  readonly target: StackTarget;
 }
 
 export interface DecidePorts extends DecisionParts {

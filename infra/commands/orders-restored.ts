@@ -16,11 +16,11 @@ import {
 import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { accessTableOutput, asStartError, sealedStack } from './sealed-stack.ts';
 
 export interface RestoredArguments {
-  readonly target: Target;
+  readonly target: StackTarget;
   /** Absent where the command only looks. */
   readonly confirms?: { readonly tables: readonly CheckpointTable[]; readonly reason: string };
 }
@@ -85,7 +85,7 @@ export async function showRestored(
   }
 }
 
-const adviceOn = (table: CheckpointTable, { options }: Target): string => {
+const adviceOn = (table: CheckpointTable, { options }: StackTarget): string => {
   if (table === 'journal')
     return 'The settlement reads the audit and what is open, and opens it in about a quarter of an hour; its log event orders_closed says what it waits for.';
   const command = table === 'controls' ? 'countersign trading' : 'countersign users';

@@ -10,12 +10,12 @@ import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { defined } from '../defined.ts';
 import { printError } from './print.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { isCalled, subjectWords } from './users-words.ts';
 
 export interface OrdersArguments {
-  readonly target: Target;
+  readonly target: StackTarget;
   readonly account?: string;
   readonly clientOrderId?: string;
   /** A user's subject, a key's id, a role's ARN, a source, or the name in a log line. */

@@ -7,13 +7,13 @@ import { takesKey } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
 import { marketDataUsePage } from '../stack/market-data-use.ts';
 import { massCancelConcurrency } from '../stack/resolve-functions.ts';
-import type { Account, Concurrency } from './account.ts';
+import type { AwsAccount, Concurrency } from './account.ts';
 import {
   bucketFor,
-  type Carried,
   carriedByBucket,
   carriedByInstances,
   type Load,
+  type PhonesCarried,
   platform,
   readMs,
   secondsToSpread,
@@ -23,7 +23,7 @@ import {
 import { dearestOf } from './cost.ts';
 import { dollars } from './cost-tables.ts';
 
-export interface Bound extends Carried {
+export interface Bound extends PhonesCarried {
   /** Completes "bound by". */
   readonly name: string;
   /** What it is made of. */
@@ -32,7 +32,7 @@ export interface Bound extends Carried {
   readonly raise: (load: Load) => readonly string[];
 }
 
-type Times = Pick<Load, 'everySeconds' | 'withinSeconds'>;
+type BoundTimes = Pick<Load, 'everySeconds' | 'withinSeconds'>;
 
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
 
@@ -83,7 +83,7 @@ const groupsOf = (config: ResolvedConfig) =>
  *
  * @example boundsOf(config, account, { everySeconds: 5, withinSeconds: 5 }).map(({ name, steady }) => [name, steady])
  */
-export function boundsOf(config: ResolvedConfig, account: Account, times: Times): readonly Bound[] {
+export function boundsOf(config: ResolvedConfig, account: AwsAccount, times: BoundTimes): readonly Bound[] {
   const { lambda, apiGateway } = account;
   const plan = largestPlan(config);
   return [
@@ -94,7 +94,7 @@ export function boundsOf(config: ResolvedConfig, account: Account, times: Times)
   ];
 }
 
-const planBound = (plan: ResolvedPlan, times: Times): Bound => ({
+const planBound = (plan: ResolvedPlan, times: BoundTimes): Bound => ({
   name: `the usage plan ${plan.name} (${bucketInWords(plan)} for each key)`,
   facts: `The largest usage plan, ${plan.name}, gives each key ${bucketInWords(plan)}${plan.ratePerSecond < appPlan.ratePerSecond ? '; an app takes one of the tier app' : ''}.`,
   ...carriedByBucket(plan, times),
@@ -110,7 +110,7 @@ function planFor(load: Load): string {
   return `ratePerSecond: ${ratePerSecond}, burst: ${burst}`;
 }
 
-const accountBound = (bucket: UsagePlan, times: Times): Bound => ({
+const accountBound = (bucket: UsagePlan, times: BoundTimes): Bound => ({
   name: `API Gateway’s rate for the account (${bucketInWords(bucket)})`,
   facts: `API Gateway gives all APIs of the account in this Region ${bucketInWords(bucket)}.`,
   ...carriedByBucket(bucket, times),
@@ -122,7 +122,12 @@ const accountBound = (bucket: UsagePlan, times: Times): Bound => ({
 const bucketInWords = ({ ratePerSecond, burst }: UsagePlan) =>
   `${number(ratePerSecond)} requests a second and ${number(burst)} at once`;
 
-function instancesBound(config: ResolvedConfig, account: Account, lambda: Concurrency, times: Times): Bound {
+function instancesBound(
+  config: ResolvedConfig,
+  account: AwsAccount,
+  lambda: Concurrency,
+  times: BoundTimes,
+): Bound {
   const own = config.functions.reservedConcurrency['market-data'];
   const isReserved = own !== undefined && !reservationFault(config, lambda.all);
   const { count, facts } = isReserved
@@ -145,7 +150,7 @@ function instancesBound(config: ResolvedConfig, account: Account, lambda: Concur
 }
 
 /** What the function of market data may have, where nothing is reserved for it. */
-function sharedInstances(config: ResolvedConfig, { deployed }: Account, { all, unreserved }: Concurrency) {
+function sharedInstances(config: ResolvedConfig, { deployed }: AwsAccount, { all, unreserved }: Concurrency) {
   const reservedElsewhere = all - unreserved - (deployed?.reserved ?? 0);
   // The report tells the operator of such a stage to do without its reservations.
   const reserved = reservationFault(config, all) ? 0 : reservedBy(config);
@@ -199,7 +204,7 @@ export function keysInWords({ access, plans, cache }: ResolvedConfig): readonly 
   });
 }
 
-function upstreamBound({ limiter }: ResolvedConfig, times: Times): Bound {
+function upstreamBound({ limiter }: ResolvedConfig, times: BoundTimes): Bound {
   const { requests, perSeconds } = limits['market-data'];
   const burst = Math.floor(requests * (limiter.share ?? 1));
   return {

@@ -8,7 +8,7 @@ import type { ResolvedConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
 import { configOf, stackNameOf } from '../stack/stages.ts';
-import { type Account, readAccount } from './account.ts';
+import { type AwsAccount, readAccount } from './account.ts';
 import { type Load, phonesOf, platform, readMs } from './capacity.ts';
 import { isFor } from './certificate.ts';
 import {
@@ -24,20 +24,20 @@ import {
 /** Without `phones`, those that the stage's largest plan is made for. */
 export type Wish = Omit<Load, 'phones'> & { readonly phones?: number };
 
-export interface Verdict {
+export interface Preflight {
   /** Undefined when a figure is missing that decides it. */
   readonly carries: boolean | undefined;
   /** Some lines for the operator. */
   readonly words: string;
 }
 
-interface Fault {
+interface Obstacle {
   readonly words: string;
   readonly remedies: readonly string[];
 }
 
 /** @throws StartError when AWS cannot be asked at all */
-export async function preflight(stage: string, wish: Wish): Promise<Verdict> {
+export async function preflight(stage: string, wish: Wish): Promise<Preflight> {
   const config = resolveConfig(configOf(stage));
   const account = await readAccount(stackNameOf(stage), config.domain?.certificateArn);
   return verdictOf(stage, config, account, wish);
@@ -50,7 +50,7 @@ export async function preflight(stage: string, wish: Wish): Promise<Verdict> {
  * @returns a verdict on `wish.phones`, or else on what the largest plan is made for
  * @example verdictOf('dev', resolveConfig(configOf('dev')), await readAccount('Countersign-dev'), wish).carries
  */
-export function verdictOf(stage: string, config: ResolvedConfig, account: Account, wish: Wish): Verdict {
+export function verdictOf(stage: string, config: ResolvedConfig, account: AwsAccount, wish: Wish): Preflight {
   const reads = config.access['market-data'] !== undefined;
   const bounds = reads ? boundsOf(config, account, wish) : [];
   const load = reads ? loadOf(config, wish) : undefined;
@@ -127,7 +127,7 @@ function wishInWords(
   return `${asked}: it ${carries ? 'carries' : 'does not carry'} them.`;
 }
 
-function loadFaults(bounds: readonly Bound[], load: Load): readonly Fault[] {
+function loadFaults(bounds: readonly Bound[], load: Load): readonly Obstacle[] {
   const short = bounds.filter(({ steady, storm }) => Math.min(steady, storm) < load.phones);
   return short.map(({ name, steady, raise }) => ({
     words:
@@ -139,7 +139,7 @@ function loadFaults(bounds: readonly Bound[], load: Load): readonly Fault[] {
 }
 
 /** What CloudFormation would fail with. */
-function deploymentFaults(config: ResolvedConfig, account: Account): readonly Fault[] {
+function deploymentFaults(config: ResolvedConfig, account: AwsAccount): readonly Obstacle[] {
   const keys = config.plans.reduce((sum, plan) => sum + plan.keys.length, 0);
   return [
     ...certificateFaults(config, account),
@@ -156,7 +156,10 @@ function deploymentFaults(config: ResolvedConfig, account: Account): readonly Fa
 }
 
 /** One at most: the first is the first to be seen to. */
-function certificateFaults({ domain }: ResolvedConfig, { region, certificate }: Account): readonly Fault[] {
+function certificateFaults(
+  { domain }: ResolvedConfig,
+  { region, certificate }: AwsAccount,
+): readonly Obstacle[] {
   if (!domain) return [];
   const fault = (words: string, remedy: string) => [{ words, remedies: [remedy] }];
   const request = `Request a certificate for ${domain.name} in AWS Certificate Manager in ${region}, or give domain.hostedZone alone, so that one is made.`;
@@ -179,7 +182,7 @@ function certificateFaults({ domain }: ResolvedConfig, { region, certificate }: 
       );
 }
 
-function reservationFaults(config: ResolvedConfig, { lambda, deployed }: Account): readonly Fault[] {
+function reservationFaults(config: ResolvedConfig, { lambda, deployed }: AwsAccount): readonly Obstacle[] {
   const wanted = reservedBy(config);
   if (!lambda || wanted === 0) return [];
   const never = reservationFault(config, lambda.all);
@@ -199,7 +202,7 @@ function reservationFaults(config: ResolvedConfig, { lambda, deployed }: Account
 }
 
 /** Whether the reservations fit depends on what the stage has already, and that is unknown. */
-const reservationOpen = (config: ResolvedConfig, { deployed }: Account) =>
+const reservationOpen = (config: ResolvedConfig, { deployed }: AwsAccount) =>
   deployed === undefined && reservedBy(config) > 0;
 
 function tooMany(
@@ -208,7 +211,7 @@ function tooMany(
   used: number | undefined,
   deployed = 0,
   max: number,
-): readonly Fault[] {
+): readonly Obstacle[] {
   if (used === undefined || used - deployed + wanted <= max) return [];
   return [
     {
@@ -222,7 +225,7 @@ const boundInWords = ({ facts, steady, storm }: Bound, { everySeconds, withinSec
   `${facts} ${rounded(steady)} phones every ${everySeconds} s; ${rounded(storm)} from cold within ${withinSeconds} s.`;
 
 /** Facts that are not counted in phones. */
-function others(config: ResolvedConfig, { apiGateway, keys, usagePlans }: Account): readonly string[] {
+function others(config: ResolvedConfig, { apiGateway, keys, usagePlans }: AwsAccount): readonly string[] {
   const plan = largestPlan(config);
   const { partitionKey, newTable } = platform;
   return [

@@ -69,13 +69,13 @@ export interface GroupCalls {
   readonly period: readonly [from: number, to: number];
 }
 
-type Ask = (query: object, options?: object) => Promise<Answer<unknown>>;
+type AskOperation = (query: object, options?: object) => Promise<Answer<unknown>>;
 
-export function askOf(operation: Operation, connection: Connection): Ask {
+export function askOf(operation: Operation, connection: Connection): AskOperation {
   const client = createClient({ [operation.id]: operation }, connection) as Readonly<
-    Record<string, { readonly answer: Ask }>
+    Record<string, { readonly answer: AskOperation }>
   >;
-  return (client[operation.id] as { readonly answer: Ask }).answer;
+  return (client[operation.id] as { readonly answer: AskOperation }).answer;
 }
 
 /** A code that the gateway documents, or what kind of failure it was. */

@@ -8,14 +8,14 @@ import type { CountersignConfig, ResolvedConfig } from '../stack/config.ts';
 import { versionOutput } from '../stack/outputs.ts';
 import { awsAccess, signingFetch } from './aws.ts';
 import { askOf, callGroup, callsOfEach, type Pace, probes, tryLimit, tryStream } from './prove-calls.ts';
-import { hasLogged, type Run, runsOf, type Sums, sumsOf } from './prove-measure.ts';
+import { hasLogged, type MeasuredRun, runsOf, type Sums, sumsOf } from './prove-measure.ts';
 import { tryOrder } from './prove-order.ts';
 import { type OrderStream, openOrderStream } from './prove-order-stream.ts';
 import type { ProofReport } from './prove-report.ts';
 import type { Steps } from './prove-steps.ts';
 import { grantAll } from './prove-users.ts';
 import { limitInWords, orderInWords } from './prove-words.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { setSecret } from './secret-set.ts';
 import { smoke } from './smoke.ts';
 import { deployedOf } from './stack-resources.ts';
@@ -49,13 +49,13 @@ export interface ProvePorts extends Pace {
   readonly interrupted?: AbortSignal;
 }
 
-type Found = { -readonly [K in 'limit' | 'order' | 'stream' | 'version']?: ProofReport[K] | undefined };
+type FoundOfDay = { -readonly [K in 'limit' | 'order' | 'stream' | 'version']?: ProofReport[K] | undefined };
 
 /** What the steps share. */
-export interface Day extends Found {
+export interface Day extends FoundOfDay {
   readonly options: ProveOptions;
   readonly config: ResolvedConfig;
-  readonly target: Target;
+  readonly target: StackTarget;
   readonly ports: ProvePorts;
   readonly steps: Steps;
   readonly began: number;
@@ -65,7 +65,7 @@ export interface Day extends Found {
   outputs: ReadonlyMap<string, string>;
   apiKey: string;
   account?: string | undefined;
-  runs: readonly Run[];
+  runs: readonly MeasuredRun[];
   sums: Sums;
   /** Sent to the API. */
   requests: number;

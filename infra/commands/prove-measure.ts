@@ -25,7 +25,7 @@ export async function stackStatus(StackName: string): Promise<string | undefined
 }
 
 /** One run of a function, as Lambda reports it. */
-export interface Run {
+export interface MeasuredRun {
   readonly function: string;
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
@@ -41,7 +41,7 @@ const report =
   /^REPORT RequestId: \S+\s+Duration: ([\d.]+) ms\s+Billed Duration: ([\d.]+) ms\s+Memory Size: (\d+) MB\s+Max Memory Used: (\d+) MB(?:\s+Init Duration: ([\d.]+) ms)?/;
 
 /** @returns undefined for any other line */
-export function runIn(line: string, name: string, at: number): Run | undefined {
+export function runIn(line: string, name: string, at: number): MeasuredRun | undefined {
   const found = report.exec(line);
   if (!found) return undefined;
   const [ms = 0, billedMs = 0, memoryMiB = 0, usedMiB = 0] = found.slice(1, 5).map(Number);
@@ -57,9 +57,12 @@ export function runIn(line: string, name: string, at: number): Run | undefined {
   };
 }
 
-export async function runsOf(deployed: readonly Deployed[], startTime: number): Promise<readonly Run[]> {
+export async function runsOf(
+  deployed: readonly Deployed[],
+  startTime: number,
+): Promise<readonly MeasuredRun[]> {
   const client = new CloudWatchLogsClient();
-  const runs: Run[] = [];
+  const runs: MeasuredRun[] = [];
   for (const { id, type, physicalId: logGroupName } of deployed)
     if (type === 'AWS::Logs::LogGroup')
       for await (const { events = [] } of paginateFilterLogEvents(
@@ -98,7 +101,7 @@ export interface StartUp {
 }
 
 /** Of functions that started while they were watched. */
-export function startUpOf(runs: readonly Run[]): readonly StartUp[] {
+export function startUpOf(runs: readonly MeasuredRun[]): readonly StartUp[] {
   const names = [...new Set(runs.flatMap((run) => (run.initMs === undefined ? [] : [run.function])))];
   return names.sort().map((name) => {
     const own = runs.filter((run) => run.function === name);

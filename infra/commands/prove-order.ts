@@ -42,7 +42,7 @@ const betweenLooksMs = 5000;
 
 const clientOf = (connection: Connection) =>
   createClient({ placeOrder, replaceOrder, cancelOrder, getOrder, getOrderOutcome }, connection);
-type Client = ReturnType<typeof clientOf>;
+type OrderClient = ReturnType<typeof clientOf>;
 
 /**
  * @param quotes a connection that reads market data
@@ -95,13 +95,13 @@ interface Order {
   readonly client_order_id: string;
 }
 
-type Sent = Pick<OrderTrial, 'placed' | 'code'>;
+type PlacedTrial = Pick<OrderTrial, 'placed' | 'code'>;
 
 async function place(
-  client: Client,
+  client: OrderClient,
   { account_id, client_order_id }: Order,
   limit_price: string,
-): Promise<Sent> {
+): Promise<PlacedTrial> {
   try {
     await client.placeOrder({
       account_id,
@@ -132,7 +132,7 @@ async function place(
 }
 
 /** What the gateway's journal has learnt meanwhile. `not_recorded` decides nothing: the request may still be under way. */
-async function outcomeOf(client: Client, order: Order, { pause }: Pace): Promise<Sent> {
+async function outcomeOf(client: OrderClient, order: Order, { pause }: Pace): Promise<PlacedTrial> {
   for (let look = 0; look < looks; look++) {
     await pause(betweenLooksMs);
     const state = await client.getOrderOutcome(order).then(
@@ -146,7 +146,7 @@ async function outcomeOf(client: Client, order: Order, { pause }: Pace): Promise
 }
 
 /** @returns the code of what was no success */
-const replace = (client: Client, { account_id, client_order_id }: Order, limit_price: string) =>
+const replace = (client: OrderClient, { account_id, client_order_id }: Order, limit_price: string) =>
   client
     .replaceOrder(
       { account_id, modify_orders: [{ client_order_id, limit_price, quantity: '1' }] },
@@ -155,7 +155,7 @@ const replace = (client: Client, { account_id, client_order_id }: Order, limit_p
     .then(() => undefined, codeOf);
 
 /** @returns the code of what was no success */
-const cancel = (client: Client, order: Order, attempt = 0): Promise<string | undefined> =>
+const cancel = (client: OrderClient, order: Order, attempt = 0): Promise<string | undefined> =>
   client
     .cancelOrder(order, { idempotencyKey: `${order.client_order_id}-cancel-${attempt}` })
     .then(() => undefined, codeOf);
@@ -170,7 +170,7 @@ const ends: Readonly<Record<string, OrderTrial['ended']>> = {
 const looksEach = 3;
 
 /** As the upstream shows the order itself: an accepted cancel is not yet a cancelled order. */
-async function endOf(client: Client, order: Order, { pause }: Pace): Promise<OrderTrial['ended']> {
+async function endOf(client: OrderClient, order: Order, { pause }: Pace): Promise<OrderTrial['ended']> {
   for (let look = 1; look <= looks; look++) {
     const status = await client.getOrder(order).then(
       ({ orders }) => orders[0]?.status,

@@ -5,7 +5,7 @@ import { costOf, lambdaTime, totalOf, unitsCost } from './cost.ts';
 import { logBytesPerRequest, prices, type Situation, situations } from './cost-figures.ts';
 import { readRows } from './cost-tables.ts';
 import { type GroupCalls, type LimitTrial, median, type StreamTrial } from './prove-calls.ts';
-import type { Run, StartUp, Sums } from './prove-measure.ts';
+import type { MeasuredRun, StartUp, Sums } from './prove-measure.ts';
 import type { OrderTrial } from './prove-order.ts';
 import type { Step } from './prove-steps.ts';
 
@@ -17,7 +17,7 @@ export interface Price {
   readonly missing: readonly string[];
 }
 
-export interface Compared {
+export interface ComparedFigure {
   readonly what: string;
   /** The page and its chapter. */
   readonly page: string;
@@ -41,7 +41,7 @@ export interface ProofReport {
   /** Of CloudWatch, since the deployment. */
   readonly sums: Sums;
   readonly price?: Price;
-  readonly compared: readonly Compared[];
+  readonly compared: readonly ComparedFigure[];
   /** What the account still has of the stage. */
   readonly left: readonly string[];
 }
@@ -56,11 +56,11 @@ export const oldestOfFew = 2.48;
 
 /** Beside what the pages say. A stage that shares nothing has no ages. */
 export function compare(
-  runs: readonly Run[],
+  runs: readonly MeasuredRun[],
   startUp: readonly StartUp[],
   groups: readonly GroupCalls[],
   { throttles, readThrottles, writeThrottles }: Sums,
-): readonly Compared[] {
+): readonly ComparedFigure[] {
   const first = startUp.flatMap((one) => Array.from({ length: one.starts }, () => one.firstMs));
   const reads = groups.find(({ group }) => group === 'market-data');
   const [from = 0, to = 0] = reads?.period ?? [];
@@ -123,7 +123,7 @@ export function priceOf({
   restMonth,
 }: {
   readonly requests: number;
-  readonly runs: readonly Run[];
+  readonly runs: readonly MeasuredRun[];
   readonly sums: Sums;
   readonly hours: number;
   readonly restMonth: number;
@@ -157,7 +157,7 @@ const hoursOfMonth = 730;
 /** A fifth is what a machine varies by. */
 const slack = 1.2;
 
-export function verdictOf({ figure, measured }: Compared): string {
+export function verdictOf({ figure, measured }: ComparedFigure): string {
   if (measured === undefined) return 'open';
   if (measured <= figure * slack) return 'holds';
   return figure === 0 ? 'does not hold' : `${(measured / figure).toFixed(1)} times as much`;

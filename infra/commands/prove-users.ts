@@ -7,13 +7,13 @@ import { StartError } from '../environment.ts';
 import type { ResolvedConfig } from '../stack/config.ts';
 import { keyOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { outputOf } from './stack-secret.ts';
-import { deployedUsers, manageUsers, type UsersArguments, type Who } from './users.ts';
+import { type CommandSubject, deployedUsers, manageUsers, type UsersArguments } from './users.ts';
 
-export interface Granting {
+export interface GrantingParts {
   readonly config: Pick<ResolvedConfig, 'access'>;
-  readonly target: Target;
+  readonly target: StackTarget;
   readonly outputs: ReadonlyMap<string, string>;
   readonly options: { readonly token: string | undefined };
   /** Takes who it is. */
@@ -21,7 +21,7 @@ export interface Granting {
 }
 
 /** @returns those who were granted the right to read and trade, in words; none where no group asks who calls */
-export async function grantAll(day: Granting): Promise<readonly string[]> {
+export async function grantAll(day: GrantingParts): Promise<readonly string[]> {
   const { access } = day.config;
   const modes = new Set(
     Object.entries(access).flatMap(([group, mode]) => (isAccountData(group as Group) ? [mode] : [])),
@@ -51,7 +51,7 @@ export async function grantAll(day: Granting): Promise<readonly string[]> {
   return granted;
 }
 
-async function grant({ target }: Granting, who: Who): Promise<void> {
+async function grant({ target }: GrantingParts, who: CommandSubject): Promise<void> {
   const given: UsersArguments = {
     target,
     verb: 'grant',

@@ -3,7 +3,7 @@
 import { dollars } from './cost-tables.ts';
 import type { LimitTrial, Outcomes } from './prove-calls.ts';
 import type { OrderTrial } from './prove-order.ts';
-import { type Compared, isProven, type Price, type ProofReport, verdictOf } from './prove-report.ts';
+import { type ComparedFigure, isProven, type Price, type ProofReport, verdictOf } from './prove-report.ts';
 
 export function proofInWords(report: ProofReport): string {
   const { stack, version, region, began, minutes, limit, order, left } = report;
@@ -58,7 +58,7 @@ const comparedLines = ({ compared }: ProofReport) =>
     ]),
   );
 
-const written = (value: number | undefined, unit: Compared['unit']) =>
+const written = (value: number | undefined, unit: ComparedFigure['unit']) =>
   value === undefined
     ? 'not measured'
     : unit === '$'

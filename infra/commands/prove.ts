@@ -16,7 +16,7 @@ import { type Day, goUp, measure, type ProveOptions, type ProvePorts } from './p
 import { stackStatus, startUpOf } from './prove-measure.ts';
 import { compare, type ProofReport, priceOf } from './prove-report.ts';
 import { createSteps, type Steps } from './prove-steps.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { type Deployed, deployedOf } from './stack-resources.ts';
 import { checkUpstream } from './stage.ts';
 
@@ -66,7 +66,11 @@ export async function prove(options: ProveOptions, ports: ProvePorts): Promise<P
  *
  * @returns the Region
  */
-async function lookBefore({ stage, config, ...keys }: ProveOptions, { stackName }: Target, steps: Steps) {
+async function lookBefore(
+  { stage, config, ...keys }: ProveOptions,
+  { stackName }: StackTarget,
+  steps: Steps,
+) {
   const { region } = await awsAccess();
   checkUpstream(stage);
   const status = await stackStatus(stackName);
@@ -97,7 +101,7 @@ async function lookBefore({ stage, config, ...keys }: ProveOptions, { stackName 
 
 function questionOf(
   { config, isSandbox, keep }: ProveOptions,
-  { stackName }: Target,
+  { stackName }: StackTarget,
   region: string,
   resources: number,
 ): string {

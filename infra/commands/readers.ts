@@ -64,7 +64,7 @@ export const deployed = {
 } as const;
 
 /** The stack that a command is about. */
-export interface Target {
+export interface StackTarget {
   readonly stackName: string;
   /** As options, for a line that an operator may paste. */
   readonly options: string;
@@ -77,7 +77,7 @@ export function targetOf({
 }: {
   readonly stage: string | undefined;
   readonly stack: string | undefined;
-}): Target {
+}): StackTarget {
   if (stage !== undefined && stack !== undefined) return refuse('--stage or --stack: each names a stack.');
   return stack === undefined
     ? { stackName: stackNameOf(stage ?? 'dev'), options: `--stage ${stage ?? 'dev'}` }

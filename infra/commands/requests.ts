@@ -68,7 +68,7 @@ export async function explainRequest({ nonce, timestamp, compare, ...given }: Ex
   print(given.json ? JSON.stringify(steps) : words());
 }
 
-interface Verified {
+interface VerifyOptions {
   readonly tolerance: number | undefined;
   readonly credentials: string | undefined;
   readonly json: boolean;
@@ -80,7 +80,7 @@ export async function verifyRequest({
   tolerance,
   credentials,
   json,
-}: Verified & { readonly request: string }) {
+}: VerifyOptions & { readonly request: string }) {
   const { APP_KEY, APP_SECRET } = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
   const received = await readJson<ReceivedRequest>(request, '{"url": "…", "headers": {"x-app-key": "…"}}');
   if (typeof received.url !== 'string' || typeof received.headers !== 'object' || received.headers === null)
@@ -115,7 +115,7 @@ interface Vector {
 export async function verifyVectors({
   vectors,
   json,
-}: Verified & { readonly vectors: string }): Promise<number> {
+}: VerifyOptions & { readonly vectors: string }): Promise<number> {
   const form = '[{"request": {"appKey": "…", …}, "signature": "…"}]';
   const all = await readJson<readonly Vector[]>(vectors, form);
   const results: { name: string; ok: boolean }[] = [];

@@ -9,7 +9,7 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { ControlChangeError } from '../../lib/guard-rails/control-changes.ts';
 import { StartError } from '../environment.ts';
 import { print } from './print.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
 
 /** The stack's outputs that name the table of users, the key's secret and the issuer of tokens. */
@@ -22,7 +22,7 @@ export const issuerOutput = 'AuthIssuer';
  * @param lacks what a stack without it lacks, and what opens it
  * @throws StartError when the stack or its identity key cannot be read
  */
-export async function sealedStack({ stackName }: Target, table: string, lacks: string) {
+export async function sealedStack({ stackName }: StackTarget, table: string, lacks: string) {
   const outputs = await outputsOf(stackName);
   if (!outputs.has(table))
     throw new StartError(

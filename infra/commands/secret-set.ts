@@ -8,8 +8,8 @@ import { StartError } from '../environment.ts';
 import {
   outputOf,
   outputsOf,
-  type SecretVersion,
   type StackSecret,
+  type StoredSecret,
   secretOutput,
   stackSecret,
 } from './stack-secret.ts';
@@ -64,7 +64,7 @@ export const changesTooOften = (stackName: string) =>
   `The secret of ${stackName} was changed by others ${maxTries} times meanwhile; nothing was written. Run the command again.`;
 
 /** Without the right to read, a token would be lost without a word. */
-async function readToKeep(secret: StackSecret): Promise<SecretVersion | undefined> {
+async function readToKeep(secret: StackSecret): Promise<StoredSecret | undefined> {
   try {
     return await secret.read();
   } catch (error) {

@@ -6,7 +6,6 @@
  */
 
 import {
-  type Environment,
   inventAppCredentials,
   listening,
   misspeltNames,
@@ -17,13 +16,14 @@ import {
   runUntilInterrupted,
   StartError,
   samePortFault,
+  type Variables,
 } from '../environment.ts';
 import { Mistakes } from '../mistakes.ts';
 import { readUpstreamFaults } from '../simulator/faults-variable.ts';
 import { startSimulator } from '../simulator/index.ts';
 import { print } from './print.ts';
 
-function readSettings(env: Environment) {
+function readSettings(env: Variables) {
   const mistakes = new Mistakes(StartError);
   const settings = {
     port: mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0),

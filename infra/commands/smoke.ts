@@ -72,16 +72,19 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
 }
 
 /** Without a token that is how a group with `jwt` answers. */
-const wantsToken = (response: Asked) =>
+const wantsToken = (response: SmokeAnswer) =>
   typeof response !== 'string' &&
   response.status === 401 &&
   membersOf(response.body).code === 'missing_token';
 
-const isPathUnknown = (response: Asked) =>
+const isPathUnknown = (response: SmokeAnswer) =>
   typeof response !== 'string' && membersOf(response.body).code === 'upstream_path_unknown';
 
 /** @param askAnother another operation, which tells one path that is unknown from all of them */
-async function refusalWords(response: SmokeResponse, askAnother: () => Promise<Asked>): Promise<string> {
+async function refusalWords(
+  response: SmokeResponse,
+  askAnother: () => Promise<SmokeAnswer>,
+): Promise<string> {
   const { code, cause, detail } = membersOf(response.body);
   if (code === 'no_fresh_answer' && cause === undefined)
     return withReference(`${detail ?? 'No fresh answer.'} ${await causeWords(askAnother)}`, response);
@@ -91,7 +94,7 @@ async function refusalWords(response: SmokeResponse, askAnother: () => Promise<A
 }
 
 /** Snapshots that nothing refreshes hide why: another operation is refused for the same cause. */
-async function causeWords(askAnother: () => Promise<Asked>): Promise<string> {
+async function causeWords(askAnother: () => Promise<SmokeAnswer>): Promise<string> {
   const response = await askAnother();
   const words = typeof response === 'string' || response.status === 200 ? undefined : diagnosisOf(response);
   return words ?? 'The functions’ log says why, as turn_failed.';
@@ -123,13 +126,13 @@ interface SmokeResponse {
   readonly age: number;
 }
 
-type Asked = SmokeResponse | 'timeout' | 'closed';
+type SmokeAnswer = SmokeResponse | 'timeout' | 'closed';
 
 async function ask(
   url: string,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
-): Promise<Asked> {
+): Promise<SmokeAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal });

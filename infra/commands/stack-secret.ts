@@ -17,21 +17,21 @@ import { accessFault } from './aws.ts';
 /** The stack's output that names its secret. */
 export const secretOutput = 'SecretArn';
 
-export interface SecretVersion {
+export interface StoredSecret {
   readonly text: string;
   readonly id: string;
 }
 
 export interface StackSecret {
   /** The current version; undefined while the secret was never set. */
-  read(): Promise<SecretVersion | undefined>;
+  read(): Promise<StoredSecret | undefined>;
   /** Makes the text the current version, in place of any other. */
   put(text: string): Promise<void>;
   /**
    * Makes the text current if `expected` still is; false when another version became current meanwhile, which then
    * stays. In both ways of writing, what was current becomes the previous version.
    */
-  replace(expected: SecretVersion, text: string): Promise<boolean>;
+  replace(expected: StoredSecret, text: string): Promise<boolean>;
 }
 
 /** @throws StartError when the stack cannot be read */

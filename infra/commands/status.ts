@@ -21,7 +21,7 @@ import { StartError } from '../environment.ts';
 import { type AlarmName, alarmRows, alarmTable, causesOf } from '../stack/alarm-table.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
 import { limitsCommand } from './limits.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { deployedOf } from './stack-resources.ts';
 import { outputsOf } from './stack-secret.ts';
 import { deployedTrading } from './trading.ts';
@@ -43,7 +43,7 @@ export interface AlarmState {
 
 /** What a status is read from. */
 export interface StatusPorts {
-  readonly target: Target;
+  readonly target: StackTarget;
   outputs(): Promise<ReadonlyMap<string, string>>;
   /** Those whose names begin with the deployment's. */
   alarms(): Promise<readonly AlarmState[]>;
@@ -271,7 +271,7 @@ export const namesIn =
   };
 
 /** Endpoint, Region and credentials come from the environment, as for every AWS command. */
-export function deployedStatus(target: Target): StatusPorts {
+export function deployedStatus(target: StackTarget): StatusPorts {
   const { stackName } = target;
   const cloudWatch = new CloudWatchClient();
   const dynamo = new DynamoDBClient();

@@ -1,6 +1,6 @@
 /** Every command of `countersign`, a line each. Arguments, help and docs/command.md come from here. */
 
-import type { AnyCommand, Entry, Group, Table } from './command.ts';
+import type { AnyCommand, CommandEntry, CommandGroup, Table } from './command.ts';
 
 const local = () => import('./local-commands.ts');
 const requests = () => import('./request-commands.ts');
@@ -10,9 +10,9 @@ const stages = () => import('./stage-commands.ts');
 /** @param load the module that has the command under this name */
 function entry<const N extends string>(
   says: string,
-  load: () => Promise<Readonly<Record<N, AnyCommand | Group>>>,
+  load: () => Promise<Readonly<Record<N, AnyCommand | CommandGroup>>>,
   name: N,
-): Entry {
+): CommandEntry {
   return { says, load: async () => (await load())[name] };
 }
 

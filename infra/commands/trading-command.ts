@@ -2,7 +2,7 @@
 
 import type { LimitChanges } from '../../lib/guard-rails/limits.ts';
 import { defined } from '../defined.ts';
-import { command, flag, type Given, type Group, refuse, value, values } from './command.ts';
+import { type CommandGroup, command, flag, type GivenOptions, refuse, value, values } from './command.ts';
 import { accountIn, deployed, json, targetOf, whole } from './readers.ts';
 import type { TradingArguments, TradingVerb } from './trading.ts';
 import { limitChanges } from './trading-values.ts';
@@ -29,7 +29,7 @@ const set = values('<name=value>', 'a limit, as often as needed', (text): readon
 });
 const unset = values('<name>', 'takes a limit away', (text): readonly [string, null] => [text, null]);
 
-type AnyGiven = Given<typeof whose & typeof target> & {
+type TradingOptions = GivenOptions<typeof whose & typeof target> & {
   readonly reason?: string | undefined;
   readonly set?: readonly (readonly [string, string])[];
   readonly unset?: readonly (readonly [string, null])[];
@@ -37,7 +37,7 @@ type AnyGiven = Given<typeof whose & typeof target> & {
   readonly limit?: number;
 };
 
-function check(verb: TradingVerb, given: AnyGiven): TradingArguments {
+function check(verb: TradingVerb, given: TradingOptions): TradingArguments {
   const { account, user, reason, set = [], unset = [], limit = 50, json } = given;
   const changes = changesIn([...set, ...unset]);
   if (reason === undefined && (verb === 'stop' || verb === 'resume'))
@@ -102,7 +102,7 @@ const verbs = {
   Record<TradingVerb, readonly [string, Parameters<typeof command>[0]['options'], string, string?]>
 >;
 
-export const trading: Group = Object.fromEntries(
+export const trading: CommandGroup = Object.fromEntries(
   Object.entries(verbs).map(([verb, [says, also, example, more]]) => [
     verb,
     [

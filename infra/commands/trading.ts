@@ -20,7 +20,7 @@ import {
 import { StartError } from '../environment.ts';
 import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { controlWords, deployedWords, historyWords, listWords, scopeWords } from './trading-words.ts';
 import { isCalled } from './users-words.ts';
@@ -35,7 +35,7 @@ export type TradingScope =
   | { readonly kind: 'user'; readonly text: string };
 
 export interface TradingArguments {
-  readonly target: Target;
+  readonly target: StackTarget;
   readonly verb: TradingVerb;
   readonly scope: TradingScope;
   /** Absent where limits are only shown. */

@@ -4,9 +4,9 @@ import { principalArn } from '../../lib/access/evidence.ts';
 import { isNameText } from '../../lib/access/token-claims.ts';
 import { type Scope, scopes } from '../../lib/catalogue/scopes.ts';
 import { defined } from '../defined.ts';
-import { command, flag, type Given, type Group, refuse, value, values } from './command.ts';
+import { type CommandGroup, command, flag, type GivenOptions, refuse, value, values } from './command.ts';
 import { accountIn, deployed, json, targetOf, whole, wholeIn } from './readers.ts';
-import type { UsersArguments, Verb, Who } from './users.ts';
+import type { CommandSubject, UsersArguments, Verb } from './users.ts';
 
 /** As in tokens. What shows nothing or turns the text would make two people look like one. */
 const visible = (text: string): string =>
@@ -31,7 +31,7 @@ function callersArn(text: string): string {
 }
 
 /** Ids of API Gateway have 10 characters; values have 20 and more, and are secret. */
-function keyIn(text: string): Who {
+function keyIn(text: string): CommandSubject {
   const [plan = '', key, ...rest] = text.split('/');
   if (key !== undefined && rest.length === 0) return { kind: 'key', plan: visible(plan), key: visible(key) };
   return /^[A-Za-z0-9]{1,19}$/.test(text)
@@ -45,8 +45,8 @@ function scopesIn(text: string): readonly Scope[] {
   return given.every(isScope) ? given : refuse(`must be of ${scopes.join(', ')}, with commas between.`);
 }
 
-const who = <T extends Who>(shape: string, says: string, read: (text: string) => T) =>
-  value<Who>(shape, says, read);
+const who = <T extends CommandSubject>(shape: string, says: string, read: (text: string) => T) =>
+  value<CommandSubject>(shape, says, read);
 const bindable = {
   key: who('<id>', 'an API key: its id, or the names plan/key', keyIn),
   iam: who('<arn>', 'a role or a user of AWS', (text) => ({ kind: 'iam', arn: callersArn(text) })),
@@ -74,18 +74,18 @@ const rights = {
   scopes: value('<list>', 'read looks, trade places and changes orders, write changes watchlists', scopesIn),
 };
 const target = { ...deployed, json };
-const isWho = (given: unknown): given is Who =>
+const isWho = (given: unknown): given is CommandSubject =>
   typeof given === 'object' && given !== null && 'kind' in given;
 
 /** What any of the verbs may have been given. */
-type AnyGiven = Partial<Omit<Given<typeof rights & typeof target>, 'user'>> &
-  Readonly<Partial<Record<keyof typeof subjects | 'name', Who | string | undefined>>> & {
+type UserOptions = Partial<Omit<GivenOptions<typeof rights & typeof target>, 'user'>> &
+  Readonly<Partial<Record<keyof typeof subjects | 'name', CommandSubject | string | undefined>>> & {
     readonly days?: number | undefined;
     readonly limit?: number;
   };
 
 /** @param kinds exactly one of these options says whom the verb is about; none for a verb that is about all */
-function check(verb: Verb, kinds: readonly string[], given: AnyGiven): UsersArguments {
+function check(verb: Verb, kinds: readonly string[], given: UserOptions): UsersArguments {
   const found = Object.values(given).filter(isWho);
   if (kinds.length > 0 && found.length !== 1)
     return refuse(`${verb} takes one of ${kinds.map((one) => `--${one}`).join(', ')}.`);
@@ -114,7 +114,7 @@ const run = async (given: UsersArguments) => {
   await manageUsers(given, await deployedUsers(given));
 };
 
-type Options = Parameters<typeof command>[0]['options'];
+type VerbOptions = Parameters<typeof command>[0]['options'];
 
 /** Whom each verb is about, what it takes besides, and an example of it. */
 const verbs = {
@@ -166,17 +166,17 @@ const verbs = {
     { limit: whole('so many changes at most', 10_000, '50') },
     '--stage prod --limit 20',
   ],
-} as const satisfies Readonly<Record<Verb, readonly [string, Options, Options, string]>>;
+} as const satisfies Readonly<Record<Verb, readonly [string, VerbOptions, VerbOptions, string]>>;
 
-export const users: Group = Object.fromEntries(
+export const users: CommandGroup = Object.fromEntries(
   Object.entries(verbs).map(([verb, [says, kinds, also, example]]) => [
     verb,
     [
       says,
-      command<Options, UsersArguments>({
+      command<VerbOptions, UsersArguments>({
         options: { ...kinds, ...also, ...target },
         examples: [example],
-        check: (given) => check(verb as Verb, Object.keys(kinds), given as AnyGiven),
+        check: (given) => check(verb as Verb, Object.keys(kinds), given as UserOptions),
         run,
       }),
     ],

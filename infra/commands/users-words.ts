@@ -1,11 +1,11 @@
 /** Records and lines of the audit in words, for an operator. */
 
-import type { AuditLine, Listed } from '../../lib/access/admin.ts';
-import type { Change } from '../../lib/access/change.ts';
-import { isPrincipal, type Subject, subjectOf } from '../../lib/access/records.ts';
+import type { AccessAuditLine, Listed } from '../../lib/access/admin.ts';
+import type { GrantChange } from '../../lib/access/change.ts';
+import { type AccessSubject, isPrincipal, subjectOf } from '../../lib/access/records.ts';
 
 /** @param issuer the stage's: a user of another one is named with it; absent: no issuer is named */
-export function subjectWords(subject: Subject, issuer?: string): string {
+export function subjectWords(subject: AccessSubject, issuer?: string): string {
   if (!isPrincipal(subject)) return `${subject.kind} ${subject.id}`;
   switch (subject.kind) {
     case 'user':
@@ -49,7 +49,7 @@ export function recordWords({ name, record, expiresAt }: Listed, issuer: string)
 }
 
 /** What a change does, without whom it is about. */
-function changeWords(change: Change, issuer: string): string {
+function changeWords(change: GrantChange, issuer: string): string {
   switch (change.action) {
     case 'grant':
     case 'revoke': {
@@ -69,7 +69,7 @@ function changeWords(change: Change, issuer: string): string {
   }
 }
 
-export function auditWords(line: AuditLine, issuer: string): string {
+export function auditWords(line: AccessAuditLine, issuer: string): string {
   if (!('change' in line)) return `${line.at}  (sealed with another identity key)`;
   const { at, by, change } = line;
   const action = change.action === 'revoke-all' ? 'revoke' : change.action;

@@ -4,19 +4,19 @@
  */
 
 import type { AccessAdmin, Listed } from '../../lib/access/admin.ts';
-import type { Change } from '../../lib/access/change.ts';
-import { isPrincipal, type Subject, subjectOf, type User } from '../../lib/access/records.ts';
+import type { GrantChange } from '../../lib/access/change.ts';
+import { type AccessSubject, isPrincipal, subjectOf, type User } from '../../lib/access/records.ts';
 import { skewSeconds } from '../../lib/access/token-claims.ts';
 import type { Scope } from '../../lib/catalogue/scopes.ts';
 import { StartError } from '../environment.ts';
 import { keyOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
-import type { Target } from './readers.ts';
+import type { StackTarget } from './readers.ts';
 import { accessTableOutput, asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { auditWords, recordWords, subjectWords } from './users-words.ts';
 
 /** Whom or what a command is about. */
-export type Who =
+export type CommandSubject =
   | { readonly kind: 'user'; readonly subject: string }
   /** An API key: its id, or the names of its plan and key. */
   | { readonly kind: 'key'; readonly id: string }
@@ -40,10 +40,10 @@ export type Verb =
   | 'audit';
 
 export interface UsersArguments {
-  readonly target: Target;
+  readonly target: StackTarget;
   readonly verb: Verb;
   /** Absent for `list` and `audit`. */
-  readonly who?: Who;
+  readonly who?: CommandSubject;
   /** The subject that a key, a role or a source is bound to. */
   readonly user?: string;
   /** `*` for all. */
@@ -152,7 +152,7 @@ async function show({ who, json }: UsersArguments, ports: UsersPorts): Promise<v
   }
 }
 
-async function lookedUp(subject: Subject, records: readonly Listed[], { admin }: UsersPorts) {
+async function lookedUp(subject: AccessSubject, records: readonly Listed[], { admin }: UsersPorts) {
   const name = await admin.nameOf(subject);
   const bound = records.filter(({ record }) => {
     const user = 'principal' in record ? record.standsFor : undefined;
@@ -165,7 +165,7 @@ async function lookedUp(subject: Subject, records: readonly Listed[], { admin }:
 
 /** A change that was made, and what is recorded of its subject since. */
 interface Made {
-  readonly wanted: Change;
+  readonly wanted: GrantChange;
   readonly isChanged: boolean;
   readonly name: string;
   readonly found: Listed | undefined;
@@ -200,13 +200,13 @@ const issuerOf = ({ wanted: { subject } }: Pick<Made, 'wanted'>) =>
   subject.kind === 'user' ? subject.issuer : '';
 
 /** What takes away is about the user of every issuer, what gives about that of the stage's. */
-async function changesFor(given: UsersArguments, ports: UsersPorts): Promise<readonly Change[]> {
+async function changesFor(given: UsersArguments, ports: UsersPorts): Promise<readonly GrantChange[]> {
   const isOfAll = given.who?.kind === 'user' && takesAway.has(given.verb);
   const records = isOfAll ? (await ports.admin.list()).records : [];
   return subjectsFor(given.who, records, ports).map((one) => changeFor(given, one, ports));
 }
 
-async function makeAll(changes: readonly Change[], stackName: string, admin: AccessAdmin) {
+async function makeAll(changes: readonly GrantChange[], stackName: string, admin: AccessAdmin) {
   const made: Made[] = [];
   for (const wanted of changes)
     try {
@@ -252,7 +252,7 @@ function hintsFor({ wanted, found }: Made, issuer: string): readonly string[] {
 
 const dayMs = 86_400_000;
 
-function changeFor(given: UsersArguments, subject: Subject, ports: UsersPorts): Change {
+function changeFor(given: UsersArguments, subject: AccessSubject, ports: UsersPorts): GrantChange {
   const { verb, accounts, userData, scopes } = given;
   if (!isPrincipal(subject)) {
     // Whole seconds, as DynamoDB keeps them.
@@ -301,10 +301,10 @@ function userFor(subject: string, ports: UsersPorts): User {
 
 /** With the users of issuers that the stage had before: a key that was bound then still acts for such a user. */
 function subjectsFor(
-  who: Who | undefined,
+  who: CommandSubject | undefined,
   records: readonly Listed[],
   ports: UsersPorts,
-): readonly Subject[] {
+): readonly AccessSubject[] {
   if (who?.kind !== 'user') return [subjectFor(who, ports)];
   const issuers = new Set(issuerIn(ports) ? [issuerIn(ports)] : []);
   for (const { record } of records) {
@@ -315,7 +315,7 @@ function subjectsFor(
   return [...issuers].map((issuer) => ({ kind: 'user', issuer, subject: who.subject }));
 }
 
-function subjectFor(who: Who | undefined, ports: UsersPorts): Subject {
+function subjectFor(who: CommandSubject | undefined, ports: UsersPorts): AccessSubject {
   if (!who || who.kind === 'name') throw new TypeError('a command without a subject');
   if (who.kind === 'user') return userFor(who.subject, ports);
   if (who.kind === 'key' && 'plan' in who) {

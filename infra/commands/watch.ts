@@ -12,15 +12,15 @@ import { StartError } from '../environment.ts';
 import { secrets } from './credentials.ts';
 import { inLine, print } from './print.ts';
 
-interface Snapshot {
+interface Quote {
   readonly price?: string | null | undefined;
   readonly bid?: string | null | undefined;
   readonly ask?: string | null | undefined;
   readonly volume?: string | null | undefined;
 }
-type Update = Pick<FollowUpdate<Snapshot>, 'quotes' | 'changed' | 'isConnected' | 'ageMs' | 'cause'>;
+type Update = Pick<FollowUpdate<Quote>, 'quotes' | 'changed' | 'isConnected' | 'ageMs' | 'cause'>;
 
-interface Watched {
+interface Watch {
   readonly symbols: readonly string[];
   readonly gateway: string;
   readonly category: string;
@@ -29,7 +29,7 @@ interface Watched {
 }
 
 /** Until it is interrupted. @throws StartError for a refusal that another connection would meet again */
-export async function watchQuotes({ symbols, gateway, category, credentials, json }: Watched): Promise<void> {
+export async function watchQuotes({ symbols, gateway, category, credentials, json }: Watch): Promise<void> {
   const { API_KEY: apiKey, TOKEN: token } = await secrets(credentials, ['API_KEY']);
   const connection = viaGateway({ baseUrl: gateway, apiKey, token });
   const interrupted = new AbortController();
@@ -54,8 +54,8 @@ export async function watchQuotes({ symbols, gateway, category, credentials, jso
 
 const columns = ['symbol', 'price', 'bid', 'ask', 'volume', 'state', 'age'] as const;
 
-const cellsOf = (quote: FollowedQuote<Snapshot> | undefined, ageMs: number | undefined, symbol: string) => {
-  const { price, bid, ask, volume }: Snapshot = quote?.record ?? {};
+const cellsOf = (quote: FollowedQuote<Quote> | undefined, ageMs: number | undefined, symbol: string) => {
+  const { price, bid, ask, volume }: Quote = quote?.record ?? {};
   const age = ageMs === undefined ? undefined : `${(ageMs / 1000).toFixed(1)} s`;
   return [symbol, price, bid, ask, volume, quote?.state ?? 'waiting', age].map((cell) =>
     inLine(String(cell ?? '-')),

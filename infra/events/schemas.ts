@@ -17,7 +17,7 @@ import { tradeEventSchemas } from '../../lib/trade-events/schemas.ts';
 import type { JsonObject } from '../json.ts';
 import { parameterSchema } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
-import { createSchemas, type Schemas, type Use } from '../open-api/schemas.ts';
+import { createSchemas, type Schemas, type SchemaUse } from '../open-api/schemas.ts';
 
 const descriptions: Readonly<Record<string, string>> = {
   [eventNames.quotes.requested]: 'Asks for quotes. To a bus, a queue, or the function itself.',
@@ -76,7 +76,7 @@ function schemaOf(name: string, make: (schemas: Schemas) => JsonObject): Record<
   return { [name]: JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/')) as JsonObject };
 }
 
-const whole = (schemas: Schemas, schema: GenericSchema, use: Use) => schemas.of(schema, use);
+const whole = (schemas: Schemas, schema: GenericSchema, use: SchemaUse) => schemas.of(schema, use);
 
 /** Each operation takes its own parameters. */
 function readRequested(schemas: Schemas, reads: readonly Operation[]): JsonObject {

@@ -10,7 +10,7 @@ import { listenOn, loopback } from '../listen.ts';
 import { compressed } from './compression.ts';
 import type { AccessLogEntry, ApiGatewayOptions } from './options.ts';
 import type { HttpResponse } from './proxy-result.ts';
-import { type Call, createRestApi } from './rest-api.ts';
+import { type ApiRequest, createRestApi } from './rest-api.ts';
 
 export type { ProxyHandler } from './invocation.ts';
 export type {
@@ -39,7 +39,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
   // Node's own five seconds end a kept connection just when a client on a busy machine uses it again.
   const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const { method = '', url = '' } = request;
-    const call: Call = { requestId: randomUUID(), method, ...targetOf(url), receivedAt: clock() };
+    const call: ApiRequest = { requestId: randomUUID(), method, ...targetOf(url), receivedAt: clock() };
     const answered = await respond(request, call);
     // API Gateway never sees a request that the client did not finish: nothing to send, nothing to log.
     if (!answered) return;

@@ -6,7 +6,7 @@ import { faultWords } from '../../lib/catalogue/validation.ts';
 import { reservedSources } from '../../lib/events/names.ts';
 import { jsonFault } from '../../lib/kernel/json-fault.ts';
 import { type Fault, faultsInWords } from '../../lib/problem.ts';
-import type { BusEntry } from './bus.ts';
+import type { LocalBusEntry } from './bus.ts';
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
@@ -26,8 +26,8 @@ const entrySchema = v.object({
 const entriesSchema = v.pipe(v.array(entrySchema), v.minLength(1), v.maxLength(10));
 
 /** Or why there are none. */
-export type Entries =
-  | { readonly entries: readonly BusEntry[] }
+export type ReadEntries =
+  | { readonly entries: readonly LocalBusEntry[] }
   | {
       readonly code: 'invalid_body' | 'payload_too_large';
       readonly detail: string;
@@ -40,7 +40,7 @@ const maxBytes = 256 * 1024;
 const form = 'Send {"source":"…","detail-type":"…","detail":{…}}, or a list of such entries.';
 
 /** @param text JSON: an entry, or a list of them; each as an event is, or as PutEvents takes it */
-export function entriesOf(text: string): Entries {
+export function entriesOf(text: string): ReadEntries {
   const json = parseJson(text);
   if (json === undefined)
     return { code: 'invalid_body', detail: `The body is not valid JSON: ${jsonFault(text)}. ${form}` };
@@ -70,7 +70,7 @@ export function entriesOf(text: string): Entries {
 }
 
 /** As EventBridge counts: texts in UTF-8, and 14 bytes for a time. */
-function sizeOf({ source, detailType, detail, resources = [], time }: BusEntry): number {
+function sizeOf({ source, detailType, detail, resources = [], time }: LocalBusEntry): number {
   const texts = [source, detailType, detail, ...resources];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), time === undefined ? 0 : 14);
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** An entry as a sender puts it on the bus. */
-export interface BusEntry {
+export interface LocalBusEntry {
   /** Who says it. */
   readonly source: string;
   readonly detailType: string;
@@ -16,7 +16,7 @@ export interface BusEntry {
 }
 
 /** An entry that is on the bus. */
-export interface BusEvent extends Required<BusEntry> {
+export interface BusEvent extends Required<LocalBusEntry> {
   readonly id: string;
 }
 
@@ -27,7 +27,7 @@ export interface LocalBus {
    *
    * @returns the events that became of the entries
    */
-  publish(...entries: readonly BusEntry[]): readonly BusEvent[];
+  publish(...entries: readonly LocalBusEntry[]): readonly BusEvent[];
   /**
    * Gives the listener what is published from now on; it may be in the middle of what others publish.
    *

@@ -10,11 +10,11 @@ import { toGatewayRequest, toProxyResult } from '../../functions/events/rest-pro
 import { defaultDeadlineSeconds, eventNames, replySource } from '../../lib/events/names.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { didYouMean } from '../nearest-name.ts';
-import { type BusEntry, type BusEvent, envelopeOf, type LocalBus } from './bus.ts';
+import { type BusEvent, envelopeOf, type LocalBus, type LocalBusEntry } from './bus.ts';
 import { entriesOf } from './bus-entries.ts';
 import type { LocalLookups } from './functions.ts';
 import type { ProxyHandler } from './invocation.ts';
-import type { Settled } from './queue.ts';
+import type { SettledMessage } from './queue.ts';
 
 export interface EventsEndpointOptions {
   readonly bus: LocalBus;
@@ -35,7 +35,7 @@ export function createEventsEndpoint({
   corsOrigins = [],
   waitMs = 25_000,
 }: EventsEndpointOptions): ProxyHandler {
-  async function answerTo(entries: readonly BusEntry[]): Promise<string> {
+  async function answerTo(entries: readonly LocalBusEntry[]): Promise<string> {
     const replies: BusEvent[] = [];
     const unsubscribe = bus.subscribe((event) => {
       if (event.source === replySource) replies.push(event);
@@ -75,10 +75,14 @@ interface Detail {
   readonly requester?: unknown;
 }
 
-type End = Settled | 'no rule' | 'over';
+type RequestEnd = SettledMessage | 'no rule' | 'over';
 
 /** JSON in which each reply is as a rule would hand it on; `unanswered` names the entries without one. */
-function textOf(events: readonly BusEvent[], ends: readonly End[], published: readonly BusEvent[]): string {
+function textOf(
+  events: readonly BusEvent[],
+  ends: readonly RequestEnd[],
+  published: readonly BusEvent[],
+): string {
   const answersOf = (event: BusEvent) => {
     const { request_id } = JSON.parse(event.detail) as Detail;
     return published.filter(({ detail }) => {
@@ -96,7 +100,7 @@ function textOf(events: readonly BusEvent[], ends: readonly End[], published: re
 
 const requestTypes = Object.values(eventNames).map(({ requested }) => requested);
 
-function whyUnanswered({ detailType }: BusEvent, end: End): string {
+function whyUnanswered({ detailType }: BusEvent, end: RequestEnd): string {
   if (end === 'no rule')
     return `No rule takes its detail-type; requests are ${requestTypes.join(' and ')}.${didYouMean(detailType, requestTypes)}`;
   if (end === 'over')

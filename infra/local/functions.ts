@@ -26,7 +26,7 @@ import { type BusEvent, envelopeOf, type LocalBus } from './bus.ts';
 import { names } from './environment.ts';
 import type { MemoryPlatform, MemoryPorts } from './memory-ports.ts';
 import type { LocalRoute } from './options.ts';
-import { createLocalQueue, type Settled } from './queue.ts';
+import { createLocalQueue, type SettledMessage } from './queue.ts';
 
 export interface FunctionParts {
   readonly platform: MemoryPlatform;
@@ -74,7 +74,7 @@ export function groupRoutes(
 
 export interface LocalLookups {
   /** What becomes of a request. @returns undefined for an event that was not on the bus now, or is no request */
-  settled(eventId: string): Promise<Settled> | undefined;
+  settled(eventId: string): Promise<SettledMessage> | undefined;
   close(): void;
 }
 
@@ -112,10 +112,10 @@ export function startLookups(
 
 function followed(
   bus: LocalBus,
-  send: (event: BusEvent) => Promise<Settled>,
+  send: (event: BusEvent) => Promise<SettledMessage>,
   closed: () => void,
 ): LocalLookups {
-  const pending = new Map<string, Promise<Settled>>();
+  const pending = new Map<string, Promise<SettledMessage>>();
   const unsubscribe = bus.subscribe((event) => {
     const { id, detailType } = event;
     if (!requests.includes(detailType)) return;

@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { scopes } from '../../lib/catalogue/scopes.ts';
-import type { FormPage, Page } from './page-answer.ts';
+import type { FormPage, LocalPage } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 export interface IssuerOptions {
@@ -19,7 +19,7 @@ export interface IssuerOptions {
 
 export interface Issuer {
   /** By their paths below the issuer's own. */
-  readonly pages: ReadonlyMap<string, Page>;
+  readonly pages: ReadonlyMap<string, LocalPage>;
   readonly forms: ReadonlyMap<string, FormPage>;
 }
 
@@ -68,7 +68,7 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
   }
 
   return {
-    pages: new Map<string, Page>([
+    pages: new Map<string, LocalPage>([
       ['/.well-known/openid-configuration', () => answer(200, configurationOf(issuer()))],
       ['/jwks.json', () => answer(200, { keys: [jwk] })],
       ['/authorize', ({ query }) => authorize(query, users, codes)],
@@ -87,14 +87,14 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
   };
 }
 
-interface Grant {
+interface TokenGrant {
   readonly user: string;
   readonly scope: string;
   readonly clientId: string;
   readonly lifetime: number;
 }
 
-interface Code extends Grant {
+interface Code extends TokenGrant {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly until: number;
@@ -111,7 +111,7 @@ function createCodes(clock: () => number) {
       issued.set(id, { ...code, until: clock() + codeLifetimeMs });
       return id;
     },
-    take(fields: URLSearchParams): Grant | OAuthError {
+    take(fields: URLSearchParams): TokenGrant | OAuthError {
       const id = fields.get('code') ?? '';
       const code = issued.get(id);
       issued.delete(id);
@@ -207,7 +207,7 @@ interface OAuthError {
 }
 
 /** RFC 6749, 4.3.2; `expires_in` is this issuer's own, for a look at what an expired token is answered with. */
-function readTokenRequest(fields: URLSearchParams, users: readonly string[]): Grant | OAuthError {
+function readTokenRequest(fields: URLSearchParams, users: readonly string[]): TokenGrant | OAuthError {
   const refused = (error: OAuthError['error'], error_description: string): OAuthError => ({
     error,
     error_description,

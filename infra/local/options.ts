@@ -4,7 +4,7 @@ import type { CorsOrigins } from '../../functions/events/cors.ts';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import type { ProxyHandler } from './invocation.ts';
-import type { FormPage, Page } from './page-answer.ts';
+import type { FormPage, LocalPage } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 import type { ApiKey } from './usage-plan.ts';
 
@@ -46,7 +46,7 @@ export interface ApiGatewayOptions {
   readonly routes: readonly LocalRoute[];
   readonly streams?: readonly LocalStream[];
   /** Answered to GET without a key, by path. */
-  readonly pages?: ReadonlyMap<string, Page>;
+  readonly pages?: ReadonlyMap<string, LocalPage>;
   /** Answered to POST without a key, by path. */
   readonly forms?: ReadonlyMap<string, FormPage>;
   /** The first one is the operator's. */
@@ -76,7 +76,7 @@ export interface ApiGatewayOptions {
 }
 
 /** What API Gateway itself refuses. The texts come from outside: this server has none of its own. */
-export type RefusalCode =
+export type ApiRefusalCode =
   | 'forbidden'
   | 'missing_api_key'
   | 'unknown_api_key'
@@ -101,6 +101,6 @@ export interface RefusalDetail {
 
 /** Makes the response; `allow` and `retry-after` are added to it where it does not set them. */
 export type Refuse = (
-  code: RefusalCode,
+  code: ApiRefusalCode,
   detail: RefusalDetail,
 ) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string };

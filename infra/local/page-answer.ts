@@ -10,7 +10,7 @@ export interface PageRequest {
 }
 
 /** Made when it is asked for. @returns undefined where there is nothing for this request */
-export type Page = (request: PageRequest) => HttpResponse | undefined | Promise<HttpResponse>;
+export type LocalPage = (request: PageRequest) => HttpResponse | undefined | Promise<HttpResponse>;
 
 /** Answers a form that was sent. @param accept the header, as it is */
 export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;

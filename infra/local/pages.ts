@@ -10,7 +10,7 @@ import { onDemand, untilResolved } from '../../lib/kernel/once.ts';
 import { type Fault, faultsInWords } from '../../lib/problem.ts';
 import { askedOfDocument, type DocumentForm, documentForm } from '../open-api/document-form.ts';
 import { localDocument, localPolicy, type PageFiles, pageFiles } from '../page-bundle.ts';
-import { type Page, type PageRequest, page } from './page-answer.ts';
+import { type LocalPage, type PageRequest, page } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 import { referencePages } from './reference.ts';
 
@@ -26,7 +26,7 @@ export interface PagesOptions {
 /** The same for every run of this process. */
 const files = untilResolved(pageFiles);
 
-export function createPages({ document, reference, open }: PagesOptions): ReadonlyMap<string, Page> {
+export function createPages({ document, reference, open }: PagesOptions): ReadonlyMap<string, LocalPage> {
   const made = new Map<string, string>();
   const openApiText = (form: DocumentForm) => {
     const name = JSON.stringify(form);
@@ -39,7 +39,7 @@ export function createPages({ document, reference, open }: PagesOptions): Readon
     const all = await files();
     return page(extname(name), name === 'index.html' ? localDocument(all) : all[name], localPolicy);
   };
-  return new Map<string, Page>([
+  return new Map<string, LocalPage>([
     ['/', ({ accept }) => (accept?.includes('text/html') ? ofPage('index.html') : undefined)],
     ['/page.js', () => ofPage('page.js')],
     ['/page.css', () => ofPage('page.css')],
@@ -72,7 +72,7 @@ function openApi({ query, accept, requestId }: PageRequest, textOf: (form: Docum
 }
 
 /** Those of the given operations that need no function: API Gateway's integration type `mock`. */
-export function constantPages(operations: readonly Operation[]): ReadonlyMap<string, Page> {
+export function constantPages(operations: readonly Operation[]): ReadonlyMap<string, LocalPage> {
   return new Map(
     operations.flatMap(({ path, aliases, gatewayAnswer }) =>
       gatewayAnswer

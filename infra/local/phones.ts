@@ -10,10 +10,10 @@ import type { ProxyHandler } from './invocation.ts';
 import { proxyEvent } from './proxy-event.ts';
 import type { LocalSettings } from './settings.ts';
 
-export type Way = 'gateway' | 'straight';
+export type PhoneWay = 'gateway' | 'straight';
 
 export interface PhonesAsked {
-  readonly way: Way;
+  readonly way: PhoneWay;
   readonly phones: number;
   readonly seconds: number;
 }
@@ -47,13 +47,13 @@ const everyMs = 5000;
 const symbolsOfPhone = 20;
 const symbolsOfAll = 200;
 
-interface Told {
+interface PhoneAnswer {
   readonly status: number;
   readonly age: number;
   readonly code?: string;
 }
 
-type Ask = (phone: number, symbols: string) => Promise<Told>;
+type AskQuotes = (phone: number, symbols: string) => Promise<PhoneAnswer>;
 
 /** @example await runPhones({ way: 'gateway', phones: 1000, seconds: 10 }, { simulator, settings, handler, onAsked }); */
 export async function runPhones(asked: PhonesAsked, options: PhonesOptions): Promise<PhonesReport> {
@@ -95,7 +95,7 @@ export async function runPhones(asked: PhonesAsked, options: PhonesOptions): Pro
   }
 }
 
-function codesOf(all: readonly Told[]): Readonly<Record<string, number>> {
+function codesOf(all: readonly PhoneAnswer[]): Readonly<Record<string, number>> {
   const codes: Record<string, number> = {};
   for (const { status, code = String(status) } of all)
     if (status !== 200) codes[code] = (codes[code] ?? 0) + 1;
@@ -130,7 +130,7 @@ const startTwin = ({ credentials, marketDataLimit, upstreamLimits }: PhonesOptio
     ...(upstreamLimits && { upstreamLimits }),
   });
 
-function straightTo({ url }: Simulator, { credentials }: PhonesOptions['settings']): Ask {
+function straightTo({ url }: Simulator, { credentials }: PhonesOptions['settings']): AskQuotes {
   const signer = createSigner(credentials);
   return async (_, symbols) => {
     const signed = await signer.sign({ url: url + path, query: { symbols, category } });
@@ -145,7 +145,7 @@ function straightTo({ url }: Simulator, { credentials }: PhonesOptions['settings
 }
 
 /** Each from an address of its own, and past the plan of the run's key: an app has a plan for its phones. */
-function throughFunction(handler: ProxyHandler): Ask {
+function throughFunction(handler: ProxyHandler): AskQuotes {
   return async (phone, symbols) => {
     const result = await handler(
       proxyEvent({

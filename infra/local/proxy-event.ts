@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
 /** One request, as it came off the wire, and what API Gateway knows about it. */
-export interface ReceivedRequest {
+export interface WireRequest {
   readonly method: string;
   /** The path as it was sent, without the stage. */
   readonly path: string;
@@ -26,7 +26,7 @@ export interface ReceivedRequest {
   readonly receivedAt: number;
 }
 
-export function proxyEvent(request: ReceivedRequest): APIGatewayProxyEvent {
+export function proxyEvent(request: WireRequest): APIGatewayProxyEvent {
   const headers = grouped(pairsOf(request.rawHeaders));
   const query = request.query ? grouped(decodedQuery(request.query)) : undefined;
   return {
@@ -44,7 +44,7 @@ export function proxyEvent(request: ReceivedRequest): APIGatewayProxyEvent {
   };
 }
 
-function requestContext(request: ReceivedRequest): APIGatewayProxyEvent['requestContext'] {
+function requestContext(request: WireRequest): APIGatewayProxyEvent['requestContext'] {
   return {
     accountId: '000000000000',
     apiId: 'local',
@@ -80,13 +80,13 @@ function requestContext(request: ReceivedRequest): APIGatewayProxyEvent['request
   };
 }
 
-type Pair = readonly [name: string, value: string];
+type NameAndValue = readonly [name: string, value: string];
 
 /**
  * The values of each name, in the order sent. A Map, from which `Object.fromEntries` makes own properties:
  * assigning to an object would lose a parameter that is called `__proto__`.
  */
-function grouped(pairs: Iterable<Pair>): ReadonlyMap<string, string[]> {
+function grouped(pairs: Iterable<NameAndValue>): ReadonlyMap<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of pairs) {
     const earlier = values.get(name);
@@ -105,11 +105,11 @@ function lastOfEach(values: ReadonlyMap<string, readonly string[]>): Record<stri
  * API Gateway gives decoded parameters: percent-decoded once as UTF-8, `+` a space, a malformed escape left
  * as it is. That is the form decoding of URLSearchParams, which swallows one leading `?`, hence the one added.
  */
-function decodedQuery(query: string): Iterable<Pair> {
+function decodedQuery(query: string): Iterable<NameAndValue> {
   return new URLSearchParams(`?${query}`);
 }
 
-function pairsOf(rawHeaders: readonly string[]): readonly Pair[] {
+function pairsOf(rawHeaders: readonly string[]): readonly NameAndValue[] {
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
   );

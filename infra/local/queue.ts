@@ -7,7 +7,7 @@ import { type After, afterTimeout } from '../../lib/limiter/index.ts';
 import type { LookupMessage, LookupQueue } from '../../lib/lookups/index.ts';
 
 /** What became of a message, when neither it nor a copy of it is in the queue any more. */
-export type Settled = { readonly kind: 'done' } | { readonly kind: 'dead'; readonly reason?: string };
+export type SettledMessage = { readonly kind: 'done' } | { readonly kind: 'dead'; readonly reason?: string };
 
 export interface LocalQueueOptions {
   /** The function, which Lambda would call with a batch. */
@@ -22,19 +22,19 @@ export interface LocalQueueOptions {
 }
 
 export interface LocalQueue {
-  send(body: string): Promise<Settled>;
+  send(body: string): Promise<SettledMessage>;
   /** What the function puts back, and gives up. */
   readonly port: LookupQueue;
   /** Nothing is delivered any more. */
   close(): void;
 }
 
-interface Message {
+interface QueueMessage {
   readonly id: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, number>>;
   readonly sentAt: number;
-  readonly settle: (settled: Settled) => void;
+  readonly settle: (settled: SettledMessage) => void;
   receives: number;
   /** A copy of it is in the queue. */
   isReplaced: boolean;
@@ -61,8 +61,8 @@ class Deliveries implements LocalQueue {
   readonly #invoke: LocalQueueOptions['invoke'];
   readonly #clock: () => number;
   readonly #after: After;
-  readonly #visible: Message[] = [];
-  readonly #inFlight = new Map<string, Message>();
+  readonly #visible: QueueMessage[] = [];
+  readonly #inFlight = new Map<string, QueueMessage>();
   /** Each ends one. */
   readonly #alarms = new Set<() => void>();
   #running = 0;
@@ -85,7 +85,7 @@ class Deliveries implements LocalQueue {
     this.#after = after;
   }
 
-  send(body: string): Promise<Settled> {
+  send(body: string): Promise<SettledMessage> {
     return new Promise((settle) => this.#put({ body, attributes: {}, sentAt: this.#clock(), settle }));
   }
 
@@ -95,7 +95,7 @@ class Deliveries implements LocalQueue {
     this.#alarms.clear();
   }
 
-  #put(message: Omit<Message, 'id' | 'receives' | 'isReplaced'>): void {
+  #put(message: Omit<QueueMessage, 'id' | 'receives' | 'isReplaced'>): void {
     this.#visible.push({ ...message, id: randomUUID(), receives: 0, isReplaced: false });
     // Later, so that what is sent in one go is one batch.
     queueMicrotask(() => this.#work());
@@ -130,7 +130,7 @@ class Deliveries implements LocalQueue {
     }
   }
 
-  async #deliver(batch: readonly Message[]): Promise<void> {
+  async #deliver(batch: readonly QueueMessage[]): Promise<void> {
     for (const message of batch) {
       message.receives++;
       this.#inFlight.set(message.id, message);
@@ -144,7 +144,7 @@ class Deliveries implements LocalQueue {
   }
 
   /** The ids of messages that come again: of all, when the function throws. */
-  async #failedOf(batch: readonly Message[]): Promise<ReadonlySet<string>> {
+  async #failedOf(batch: readonly QueueMessage[]): Promise<ReadonlySet<string>> {
     const endAt = this.#clock() + timeLimitMs;
     const getRemainingTimeInMillis = () => Math.max(0, endAt - this.#clock());
     try {
@@ -156,7 +156,7 @@ class Deliveries implements LocalQueue {
     }
   }
 
-  #comeAgain(message: Message): void {
+  #comeAgain(message: QueueMessage): void {
     if (message.receives >= maxReceives) return void message.settle({ kind: 'dead' });
     this.#later(comeAgainMs, () => {
       this.#visible.push(message);
@@ -165,10 +165,10 @@ class Deliveries implements LocalQueue {
   }
 }
 
-const endOf = ({ reason }: Message): Settled =>
+const endOf = ({ reason }: QueueMessage): SettledMessage =>
   reason === undefined ? { kind: 'done' } : { kind: 'dead', reason };
 
-const recordOf = ({ id, body, attributes, sentAt, receives }: Message): SQSRecord => ({
+const recordOf = ({ id, body, attributes, sentAt, receives }: QueueMessage): SQSRecord => ({
   messageId: id,
   receiptHandle: id,
   body,

@@ -9,12 +9,12 @@ import type { StreamedBatch } from '../../lib/cache/snapshots/streamed.ts';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
 
 /** As the stream sees it. `channel`: the upstream told it by itself. */
-export type Source = 'own_fetch' | 'other_fetch' | 'channel';
+export type QuoteSource = 'own_fetch' | 'other_fetch' | 'channel';
 
 export interface QuoteOrigin {
   /** As the stream has it of the record: when the upstream was asked, or told it. */
   readonly at: number;
-  readonly source: Source;
+  readonly source: QuoteSource;
   /** The function. */
   readonly by: string;
 }
@@ -22,13 +22,13 @@ export interface QuoteOrigin {
 type Noted = Pick<RefreshRecord, 'view' | 'symbols'> & QuoteOrigin;
 
 /** What the channel carries, and the moments until which it told all of it. */
-interface Carried {
+interface CarriedQuotes {
   readonly category: string;
   readonly symbols: readonly string[];
   at: readonly number[];
 }
 
-const keyOf = ({ category, symbols }: Omit<Carried, 'at'>) => `${category} ${symbols}`;
+const keyOf = ({ category, symbols }: Omit<CarriedQuotes, 'at'>) => `${category} ${symbols}`;
 
 export interface QuoteOrigins {
   /** The same ports, of one function: what it fetches is noted. */
@@ -53,7 +53,7 @@ const ofListener = 'market-stream';
  */
 export function createQuoteOrigins(): QuoteOrigins {
   let all: readonly Noted[] = [];
-  let carried: readonly Carried[] = [];
+  let carried: readonly CarriedQuotes[] = [];
   const hear = (batch: StreamedBatch) => {
     // The same list comes again each two seconds, and what was told before stays on screens for longer.
     if (batch.carried)

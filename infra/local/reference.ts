@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { type Group, openable, operations } from '../../lib/catalogue/index.ts';
-import { type Page, page } from './page-answer.ts';
+import { type LocalPage, page } from './page-answer.ts';
 
 export interface ReferenceParts {
   /** The document that it shows, as JSON. */
@@ -13,9 +13,9 @@ export interface ReferenceParts {
   readonly open: readonly Group[];
 }
 
-export function referencePages({ document, open }: ReferenceParts): ReadonlyMap<string, Page> {
+export function referencePages({ document, open }: ReferenceParts): ReadonlyMap<string, LocalPage> {
   const own = readdirSync(folder).filter((name) => name !== first);
-  return new Map<string, Page>([
+  return new Map<string, LocalPage>([
     ['/docs', () => (hasSwaggerUi() ? answer('.html', htmlOf(open)) : withoutSwaggerUi)],
     ['/docs/openapi.json', () => answer('.json', document())],
     ...own.map((name) => [`/docs/${name}`, () => answer(extname(name), read(name))] as const),

@@ -11,19 +11,19 @@ import { createLocalCors, type LocalCors } from './cors.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
 import type {
   ApiGatewayOptions,
+  ApiRefusalCode,
   LocalRoute,
   LocalStream,
-  RefusalCode,
   RefusalDetail,
   Refuse,
 } from './options.ts';
-import type { FormPage, Page } from './page-answer.ts';
+import type { FormPage, LocalPage } from './page-answer.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
 import { type ApiKey, apiKeyFinder, createUsagePlan } from './usage-plan.ts';
 
 /** One request on its way. */
-export interface Call {
+export interface ApiRequest {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
@@ -37,7 +37,7 @@ export interface Call {
 }
 
 /** Answered without a function and without a key: API Gateway's integration type `mock`; and forms, which it has not. */
-type Mock = { readonly mock: Page };
+type Mock = { readonly mock: LocalPage };
 type Form = { readonly form: FormPage };
 type WithKey =
   | Pick<LocalRoute, 'handler' | 'headers' | 'isOperators' | 'isUnseen'>
@@ -68,7 +68,7 @@ export function createRestApi({
   stage = 'local',
   timeoutMs = 29_000,
   maxPayloadBytes = 10 * 1024 * 1024,
-}: ApiGatewayOptions): (request: IncomingMessage, call: Call) => Promise<HttpResponse | undefined> {
+}: ApiGatewayOptions): (request: IncomingMessage, call: ApiRequest) => Promise<HttpResponse | undefined> {
   const resources = resourcesOf(routes, streams, pages, forms);
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
@@ -79,7 +79,7 @@ export function createRestApi({
   async function withoutFunction(
     integration: Mock | Form,
     request: IncomingMessage,
-    call: Call,
+    call: ApiRequest,
   ): Promise<HttpResponse | undefined> {
     try {
       const { accept, origin } = request.headers;
@@ -99,7 +99,7 @@ export function createRestApi({
     }
   }
 
-  async function opened({ open }: Pick<LocalStream, 'open'>, request: GatewayRequest, call: Call) {
+  async function opened({ open }: Pick<LocalStream, 'open'>, request: GatewayRequest, call: ApiRequest) {
     try {
       return await open(request);
     } catch (error) {
@@ -108,7 +108,12 @@ export function createRestApi({
     }
   }
 
-  async function integrated(handler: ProxyHandler, request: IncomingMessage, call: Call, apiKey: ApiKey) {
+  async function integrated(
+    handler: ProxyHandler,
+    request: IncomingMessage,
+    call: ApiRequest,
+    apiKey: ApiKey,
+  ) {
     const body = await readBody(request, maxPayloadBytes);
     if (body === 'incomplete') return undefined;
     if (body === 'too large') return refused('payload_too_large', call);
@@ -170,9 +175,9 @@ const otherHeaders = ['authorization', 'api-key', 'apikey', 'x-apikey', 'x-api-t
 /** API Gateway has one sentence for all of it; a person at the console is told which it is. */
 function whatIsWrongWithKey(
   { headers }: IncomingMessage,
-  call: Call,
+  call: ApiRequest,
   findApiKey: (sent: string) => ApiKey | undefined,
-): [RefusalCode, Call, Pick<RefusalDetail, 'detail'>] {
+): [ApiRefusalCode, ApiRequest, Pick<RefusalDetail, 'detail'>] {
   if (headers['x-api-key'])
     return [
       'unknown_api_key',
@@ -206,8 +211,8 @@ const ownNames = 'Call the run as 127.0.0.1 or localhost.';
 const refusing =
   (refuse: Refuse, cors: LocalCors) =>
   (
-    code: RefusalCode,
-    { requestId, method, path }: Call,
+    code: ApiRefusalCode,
+    { requestId, method, path }: ApiRequest,
     extra: Pick<RefusalDetail, 'allow' | 'retryAfterSeconds' | 'detail'> = {},
   ): HttpResponse => {
     const { status, headers, body } = refuse(code, { requestId, method, path, ...extra });
@@ -222,7 +227,7 @@ const refusing =
 /** A request without a body, as a function makes it of an event. */
 const requestOf = async (
   request: IncomingMessage,
-  { requestId, method, path, query }: Call,
+  { requestId, method, path, query }: ApiRequest,
   key: ApiKey,
 ): Promise<GatewayRequest> => ({
   requestId,
@@ -243,7 +248,7 @@ const headersOf = (methods: Methods): readonly string[] =>
 function resourcesOf(
   routes: readonly LocalRoute[],
   streams: readonly LocalStream[],
-  pages: ReadonlyMap<string, Page>,
+  pages: ReadonlyMap<string, LocalPage>,
   forms: ReadonlyMap<string, FormPage>,
 ): ReadonlyMap<string, Methods> {
   const resources = new Map<string, Map<string, Integration>>([

@@ -68,7 +68,7 @@ export interface RunRoutesOptions {
   readonly users: readonly LocalUser[];
   readonly log: RequestLog;
   /** When clients asked for quotes, in the last minute. */
-  readonly asked: Asked;
+  readonly asked: RecentRequests;
   /** Of the function that answers snapshots; absent where market data is closed. */
   readonly snapshots: ProxyHandler | undefined;
   /** Of records that streams tell. */
@@ -76,12 +76,12 @@ export interface RunRoutesOptions {
 }
 
 /** Moments of the last minute. */
-export interface Asked {
+export interface RecentRequests {
   add(): void;
   list(): readonly number[];
 }
 
-export function createAsked(clock: () => number = Date.now): Asked {
+export function createAsked(clock: () => number = Date.now): RecentRequests {
   let times: number[] = [];
   const list = () => {
     const start = clock() - 60_000;

@@ -25,7 +25,6 @@ import { defined } from '../defined.ts';
 import {
   type AppCredentials,
   choiceIn,
-  type Environment,
   inventAppCredentials,
   misspeltNames,
   readAppCredentials,
@@ -34,6 +33,7 @@ import {
   readUpstreamLimits,
   StartError,
   samePortFault,
+  type Variables,
 } from '../environment.ts';
 import { Mistakes } from '../mistakes.ts';
 import { readUpstreamFaults } from '../simulator/faults-variable.ts';
@@ -98,7 +98,7 @@ export interface LocalSettings {
 }
 
 /** @throws StartError with a line for each variable that is wrong */
-export function readSettings(env: Environment): LocalSettings {
+export function readSettings(env: Variables): LocalSettings {
   const misspelt = misspeltNames(env, (one) => read(one, new Mistakes(StartError)));
   const mistakes = new Mistakes(StartError);
   const settings = read(env, mistakes);
@@ -106,7 +106,7 @@ export function readSettings(env: Environment): LocalSettings {
   return { ...settings, ...(misspelt.length > 0 && { misspelt }) };
 }
 
-function read(env: Environment, mistakes: Mistakes): LocalSettings {
+function read(env: Variables, mistakes: Mistakes): LocalSettings {
   // What depends on a pair that is wrong takes it for one, so that one mistake is named once.
   const wrongPair = { appKey: '', appSecret: '' };
   const credentials = mistakes.read(() => readAppCredentials(env), wrongPair);
@@ -211,7 +211,7 @@ function readOrderMembers(text: string): readonly string[] {
 /** Trade events belong to orders: where these are not open there is no listener. */
 function readTradeEventsUrl(
   url: string,
-  { UPSTREAM_BASE_URL: baseUrl }: Environment,
+  { UPSTREAM_BASE_URL: baseUrl }: Variables,
   hasOrders: boolean,
 ): string {
   const fault = eventsUrlFault(url);
@@ -221,7 +221,7 @@ function readTradeEventsUrl(
   return url;
 }
 
-function readMarketStreamUrl(url: string, { UPSTREAM_BASE_URL: baseUrl }: Environment, isCacheOff: boolean) {
+function readMarketStreamUrl(url: string, { UPSTREAM_BASE_URL: baseUrl }: Variables, isCacheOff: boolean) {
   const fault = marketStreamUrlFault(url);
   if (fault) throw new StartError(`MARKET_STREAM_URL ${fault}.`);
   if (!baseUrl) throw new StartError('MARKET_STREAM_URL is set: it needs UPSTREAM_BASE_URL too.');
@@ -269,7 +269,7 @@ function readMarketDataLimit(text: string, otherUpstream: boolean): LocalSetting
 }
 
 /** Nothing goes wrong on purpose at another upstream. */
-function readFaults(env: Environment): NonNullable<LocalSettings['faults']> {
+function readFaults(env: Variables): NonNullable<LocalSettings['faults']> {
   if (env.UPSTREAM_FAULTS && env.UPSTREAM_BASE_URL)
     throw new StartError('UPSTREAM_FAULTS is for the simulator: UPSTREAM_BASE_URL is set.');
   return readUpstreamFaults(env);

@@ -20,9 +20,9 @@ import type { LocalSettings } from './settings.ts';
 /** One process has all of them. */
 const bounds = { perCaller: 100, processes: 1 };
 
-type StreamSettings = Pick<LocalSettings, 'corsOrigins' | 'streamSeconds'>;
+type LocalStreamSettings = Pick<LocalSettings, 'corsOrigins' | 'streamSeconds'>;
 
-export function createQuoteStream({ portsOf, env }: CalledParts, settings: StreamSettings): LocalStream {
+export function createQuoteStream({ portsOf, env }: CalledParts, settings: LocalStreamSettings): LocalStream {
   const ports = portsOf(ofStreams);
   return streamOf(streamStockSnapshots, ports, settings, () => {
     const offer = quoteOffer(bounds);
@@ -35,7 +35,10 @@ export function createQuoteStream({ portsOf, env }: CalledParts, settings: Strea
   });
 }
 
-export function createEventStream({ platform, env }: FunctionParts, settings: StreamSettings): LocalStream {
+export function createEventStream(
+  { platform, env }: FunctionParts,
+  settings: LocalStreamSettings,
+): LocalStream {
   return streamOf(streamOrderEvents, platform.ports, settings, () =>
     composeOrderStreams(
       settingsIn({ ...env([], true), LIVE_MAX_STREAMS: '1' }, readOrderStreamSettings),
@@ -49,7 +52,7 @@ export function createEventStream({ platform, env }: FunctionParts, settings: St
 function streamOf(
   { path, headers: taken }: Operation,
   { clock }: FunctionParts['platform']['ports'],
-  { corsOrigins = [], streamSeconds = 900 }: StreamSettings,
+  { corsOrigins = [], streamSeconds = 900 }: LocalStreamSettings,
   create: () => Pick<Gateway, 'handle'>,
 ): LocalStream {
   const gateway = onDemand(create);

@@ -49,7 +49,7 @@ export function createTradingRoutes(options: LocalTradingOptions): readonly Loca
   const { store, massCancels, identity, issuer } = options;
   const admin = createControlAdmin({ store, identity, by: 'the local run' });
 
-  function subjectOf({ account, user }: Given): ControlSubject {
+  function subjectOf({ account, user }: TradingForm): ControlSubject {
     if (account !== undefined) return { kind: 'account', id: account };
     if (user !== undefined) return { kind: 'user', user: { kind: 'user', issuer: issuer(), subject: user } };
     return { kind: 'gateway' };
@@ -97,10 +97,10 @@ const examples: Readonly<Record<keyof typeof bodies, string>> = {
   resume: '{"reason":"the strategy is fixed"}',
 };
 
-type Given = v.InferOutput<(typeof bodies)[keyof typeof bodies]>;
+type TradingForm = v.InferOutput<(typeof bodies)[keyof typeof bodies]>;
 
 /** What is wrong with the limits is said by the change itself. */
-function changeOf(action: keyof typeof bodies, given: Given, subject: ControlSubject): ControlChange {
+function changeOf(action: keyof typeof bodies, given: TradingForm, subject: ControlSubject): ControlChange {
   const { reason } = given;
   if ('set' in given)
     return { action: 'limits', subject, changes: given.set, ...(reason !== undefined && { reason }) };

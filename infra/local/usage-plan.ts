@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 
-export type Admission =
+export type PlanAdmission =
   | { readonly allowed: true }
   /** After so many milliseconds without another request there is a token again. */
   | { readonly allowed: false; readonly retryAfterMs: number };
@@ -13,7 +13,7 @@ export interface UsageMeter {
    * Takes one token of the key's bucket, if there is one. A refused request takes nothing. Each key that was
    * ever given is kept: give ids of known keys only, never what a client sent.
    */
-  take(key: string): Admission;
+  take(key: string): PlanAdmission;
 }
 
 interface Bucket {

@@ -8,12 +8,12 @@ import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { journalInProse } from './journaled.ts';
 
 /** What a person who calls the operation has to know, and what explains it. */
-interface Part {
+interface DescriptionPart {
   readonly text: string | false | undefined;
   readonly explains?: true;
 }
 
-function partsOf(operation: Operation): readonly Part[] {
+function partsOf(operation: Operation): readonly DescriptionPart[] {
   const { aliases, anyQuery, deprecated, limit, notes = [], paging, sideEffect, decisions = [] } = operation;
   const { group, accounts, recordBytes } = operation;
   return [
@@ -50,7 +50,7 @@ function partsOf(operation: Operation): readonly Part[] {
   ];
 }
 
-const joined = (parts: readonly Part[]): string =>
+const joined = (parts: readonly DescriptionPart[]): string =>
   parts
     .map(({ text }) => text)
     .filter(Boolean)

@@ -47,10 +47,10 @@ function insideOf(keyword: string, value: Json, dialect: Dialect, typeOf: TypeOf
   return value;
 }
 
-type Writer = (rest: JsonObject, options: readonly JsonObject[], typeOf: TypeOfReference) => JsonObject;
+type Rewrite = (rest: JsonObject, options: readonly JsonObject[], typeOf: TypeOfReference) => JsonObject;
 
 /** Each adds the options of a union, of which there may be none, to the other keywords. */
-const writers: Readonly<Record<Dialect, Writer>> = {
+const writers: Readonly<Record<Dialect, Rewrite>> = {
   '3.1': (rest, options, typeOf) => {
     const { value, others } = orNull(options);
     const inner = value?.oneOf ?? value?.anyOf;

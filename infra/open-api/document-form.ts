@@ -15,10 +15,10 @@ export interface DocumentForm {
 /** What a reader asks for, with the values that there are, for people. */
 export const askedOfDocument = { for: 'generators', version: '3.1 or 3.0' } as const;
 
-type Asked = { readonly [name in keyof typeof askedOfDocument]?: string | undefined };
+type AskedDocument = { readonly [name in keyof typeof askedOfDocument]?: string | undefined };
 
 /** @returns undefined for a reader or a version that there is not */
-export function documentForm({ for: reader, version: given }: Asked): DocumentForm | undefined {
+export function documentForm({ for: reader, version: given }: AskedDocument): DocumentForm | undefined {
   if (reader !== undefined && reader !== 'generators') return undefined;
   // Many generators read the older version alone, or better.
   const version = given ?? (reader ? '3.0' : '3.1');

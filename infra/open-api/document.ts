@@ -16,7 +16,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { cacheResponsesOf, responseHeadersOf, sharingHeaders } from './cache.ts';
 import { descriptionOf, notesInProse } from './description.ts';
 import { journalHeaders, replayHeadersOf } from './journaled.ts';
-import { createRefusals, type Refusals } from './problem.ts';
+import { createRefusals, type ProblemResponses } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
 import { responseExamples } from './response-examples.ts';
 import { namesFor } from './schema-names.ts';
@@ -87,7 +87,7 @@ export type OpenApiVersion = '3.1' | '3.0';
 export function openApiDocument(options: DocumentOptions): JsonObject {
   const { version = '3.1', operations, servers, access = usualMode } = options;
   const schemas = createSchemas(namesFor(operations), version);
-  const parts: Parts = {
+  const parts: DocumentParts = {
     schemas,
     refusals: createRefusals(schemas),
     examples: responseExamples(operations),
@@ -132,15 +132,15 @@ const dialect: Readonly<Record<OpenApiVersion, JsonObject>> = {
   },
 };
 
-interface Parts {
+interface DocumentParts {
   readonly schemas: Schemas;
-  readonly refusals: Refusals;
+  readonly refusals: ProblemResponses;
   /** Of responses, by operation id. */
   readonly examples: ReadonlyMap<string, Json>;
   readonly access: NonNullable<DocumentOptions['access']>;
 }
 
-function pathsOf(operations: readonly Operation[], parts: Parts): JsonObject {
+function pathsOf(operations: readonly Operation[], parts: DocumentParts): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const { path, method } = operation;
@@ -152,7 +152,7 @@ function pathsOf(operations: readonly Operation[], parts: Parts): JsonObject {
 }
 
 /** Under its main path only: a generated client would have each alias as a method of its own. */
-function operationObject(operation: Operation, parts: Parts): JsonObject {
+function operationObject(operation: Operation, parts: DocumentParts): JsonObject {
   const { id, group, title, aliases, deprecated } = operation;
   const parameters = parametersOf(operation);
   const requestBody = requestBodyOf(operation, parts.schemas);
@@ -176,7 +176,7 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
   };
 }
 
-function response(operation: Operation, { schemas, examples }: Parts): JsonObject {
+function response(operation: Operation, { schemas, examples }: DocumentParts): JsonObject {
   const { id, title, response: schema, freshness, gatewayAnswer, answeredBy, follows } = operation;
   const example = examples.get(id);
   return {

@@ -69,13 +69,13 @@ function canAnswer(
 }
 
 /** References by status, to responses that `components` gives afterwards. */
-export interface Refusals {
+export interface ProblemResponses {
   /** @param asks whether callers must show who they are */
   of(operation: Operation, asks: boolean): JsonObject;
   components(): JsonObject;
 }
 
-export function createRefusals(schemas: Schemas): Refusals {
+export function createRefusals(schemas: Schemas): ProblemResponses {
   const components = new Map<string, JsonObject>();
   return {
     of(operation, asks) {
@@ -152,12 +152,12 @@ const forms = [
   ['application/problem+json', problem],
 ] as const;
 
-interface Asked {
+interface ProblemContext {
   readonly accept?: string;
   readonly findOut?: string | undefined;
 }
 
-function answerTo(status: number, code: RefusalCode, { accept, findOut }: Asked = {}) {
+function answerTo(status: number, code: RefusalCode, { accept, findOut }: ProblemContext = {}) {
   return refusalResponse(
     {
       code,
@@ -189,5 +189,5 @@ const wrongCategory = {
   received: 'US',
 } as const;
 
-const example = (status: number, code: RefusalCode, asked?: Asked) =>
+const example = (status: number, code: RefusalCode, asked?: ProblemContext) =>
   JSON.parse(new TextDecoder().decode(answerTo(status, code, asked).body)) as Record<string, Json>;

@@ -45,7 +45,7 @@ export function namesFor(operations: readonly Operation[]): SchemaNames {
   return names;
 }
 
-interface Place {
+interface SchemaPlace {
   /** What an object is called that stands here. */
   readonly own: string;
   /** What the names of the objects in it begin with. */
@@ -54,7 +54,7 @@ interface Place {
   readonly record?: { readonly name: string; readonly in: string | undefined };
 }
 
-function walk(schema: v.GenericSchema, place: Place, names: Map<v.GenericSchema, string>): void {
+function walk(schema: v.GenericSchema, place: SchemaPlace, names: Map<v.GenericSchema, string>): void {
   const base = baseOf(schema);
   if (names.has(base)) return;
   const title = v.getTitle(schema);
@@ -78,7 +78,7 @@ function walk(schema: v.GenericSchema, place: Place, names: Map<v.GenericSchema,
   }
 }
 
-const itself = (own: string, within = own): Place => ({ own, within });
+const itself = (own: string, within = own): SchemaPlace => ({ own, within });
 
 function name(schema: v.GenericSchema, text: string, names: Map<v.GenericSchema, string>): void {
   if ([...names.values()].includes(text))

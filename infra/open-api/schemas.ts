@@ -11,7 +11,7 @@ import { baseOf, isObject } from './schema-parts.ts';
  * In responses enumerations are open: the upstream may come to send other values, and generated clients refuse an
  * response that their closed ones do not know.
  */
-export type Use = 'request' | 'response';
+export type SchemaUse = 'request' | 'response';
 
 export interface Schemas {
   /**
@@ -19,7 +19,7 @@ export interface Schemas {
    *
    * @param isClosed whether its objects take no other members than those that they name, and those that it refers to, too
    */
-  of(schema: GenericSchema, use: Use, isClosed?: boolean): JsonObject;
+  of(schema: GenericSchema, use: SchemaUse, isClosed?: boolean): JsonObject;
   /** All that was referred to so far, by name. */
   components(): JsonObject;
 }
@@ -95,7 +95,7 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
 
 interface Referred {
   readonly schema: GenericSchema;
-  readonly use: Use;
+  readonly use: SchemaUse;
   readonly isClosed: boolean;
 }
 

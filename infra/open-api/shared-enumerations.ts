@@ -7,7 +7,7 @@
 
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
-interface Place {
+interface EnumerationPlace {
   /** The member or parameter. */
   readonly name: string;
   /** The schema or operation around it. */
@@ -21,7 +21,7 @@ const isEnumeration = (json: Json | undefined): json is Enumeration =>
 
 export function shareEnumerations(document: JsonObject): JsonObject {
   const components = document.components as JsonObject;
-  const found = new Map<string, Place[]>();
+  const found = new Map<string, EnumerationPlace[]>();
   for (const [owner, schema] of Object.entries(components.schemas as JsonObject))
     collect(schema, { name: owner, owner }, found);
   collect(document.paths as Json, { name: '', owner: '' }, found);
@@ -43,7 +43,7 @@ export function shareEnumerations(document: JsonObject): JsonObject {
 
 const keyOf = (schema: Enumeration) => schema.enum.join('|');
 
-function collect(json: Json, place: Place, found: Map<string, Place[]>): void {
+function collect(json: Json, place: EnumerationPlace, found: Map<string, EnumerationPlace[]>): void {
   if (Array.isArray(json)) for (const one of json as readonly Json[]) collect(one, place, found);
   if (!isJsonObject(json)) return;
   if (isEnumeration(json)) {
@@ -80,7 +80,10 @@ const ofLanguages = [
 ];
 
 /** What most of its places are called; where that is taken, with the owner of the first before it. */
-function namesOf(found: ReadonlyMap<string, readonly Place[]>, taken: Set<string>): Map<string, string> {
+function namesOf(
+  found: ReadonlyMap<string, readonly EnumerationPlace[]>,
+  taken: Set<string>,
+): Map<string, string> {
   const names = new Map<string, string>();
   const values = new Set<string>();
   const byCount = [...found].sort(([, one], [, other]) => other.length - one.length);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-export interface Entry {
+export interface PackageEntry {
   /** `./signer`; `.` is the root. */
   readonly name: string;
   /** Where its module is, from the root of the package and without an extension: `dist/lib/signer/index`. */
@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 /** Those that are modules. */
-export function entries(): readonly Entry[] {
+export function entries(): readonly PackageEntry[] {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   };
@@ -23,4 +23,4 @@ export function entries(): readonly Entry[] {
 }
 
 /** Of an entry, from the root of the repository. */
-export const sourceOf = ({ path }: Entry): string => path.replace(/^dist\/(.*)$/, '$1.ts');
+export const sourceOf = ({ path }: PackageEntry): string => path.replace(/^dist\/(.*)$/, '$1.ts');

@@ -8,7 +8,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Entry, entries, sourceOf } from './entries.ts';
+import { entries, type PackageEntry, sourceOf } from './entries.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -24,7 +24,7 @@ export async function writeForRequire(folder: string): Promise<void> {
   }
 }
 
-async function valuesOf(entry: Entry): Promise<Readonly<Record<string, unknown>>> {
+async function valuesOf(entry: PackageEntry): Promise<Readonly<Record<string, unknown>>> {
   return (await import(pathToFileURL(join(root, sourceOf(entry))).href)) as Record<string, unknown>;
 }
 

@@ -6,10 +6,10 @@ import type { SchemaNames } from '../open-api/schema-names.ts';
 import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from '../open-api/schema-parts.ts';
 
 /** What a caller gives is readonly; what it gets may have values of an enumeration that the catalogue does not name. */
-export type Use = 'given' | 'got';
+export type TypeUse = 'given' | 'got';
 
 export interface TypeTexts {
-  of(schema: v.GenericSchema, use: Use): string;
+  of(schema: v.GenericSchema, use: TypeUse): string;
   /** The declarations of all names that were used so far. */
   declarations(): readonly string[];
 }
@@ -19,15 +19,15 @@ export type Joined = Readonly<Record<string, string>>;
 
 export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
   const declared = new Map<string, string>();
-  const uses = new Map<string, Use>();
+  const uses = new Map<string, TypeUse>();
 
-  function of(schema: v.GenericSchema, use: Use): string {
+  function of(schema: v.GenericSchema, use: TypeUse): string {
     const base = baseOf(schema);
     const name = names.get(base);
     return name === undefined ? unnamed(base, use) : declare(name, base, use);
   }
 
-  function declare(name: string, base: v.GenericSchema, use: Use): string {
+  function declare(name: string, base: v.GenericSchema, use: TypeUse): string {
     const other = uses.get(name) ?? use;
     // Without members nothing differs between what is given and what is got.
     if (other !== use && isObject(base)) throw new Error(`${name} is given and got: it needs two names`);
@@ -41,7 +41,7 @@ export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
     return name;
   }
 
-  function members(name: string, entries: Readonly<Record<string, v.GenericSchema>>, use: Use): string {
+  function members(name: string, entries: Readonly<Record<string, v.GenericSchema>>, use: TypeUse): string {
     const lines = Object.entries(entries).map(([member, schema]) => {
       const text = `${member}${isOmittable(schema) ? '?' : ''}: ${of(schema, use)};`;
       return `${docComment([memberText(member, schema)], '  ')}  ${use === 'given' ? 'readonly ' : ''}${text}\n`;
@@ -51,7 +51,7 @@ export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
     return `export interface ${name}Members {\n${lines.join('')}}\n${aliasOf(name, `${name}Members & ${more}`)}`;
   }
 
-  function unnamed(schema: v.GenericSchema, use: Use): string {
+  function unnamed(schema: v.GenericSchema, use: TypeUse): string {
     const base = baseOf(schema);
     const readonly = use === 'given' ? 'readonly ' : '';
     if (isArray(base)) return `${readonly}${inBrackets(of(base.item, use))}[]`;

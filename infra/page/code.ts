@@ -1,18 +1,18 @@
 /** A call in the languages of those who will make it. The key and the token stay out: they come from the program's own place. */
 
-import { type Call, token, urlOf } from './gateway.ts';
+import { type ApiCall, token, urlOf } from './gateway.ts';
 
 export const languages = ['curl', 'TypeScript', 'Swift', 'Kotlin'] as const;
 export type Language = (typeof languages)[number];
 
-type Writer = (call: Call, url: string, headers: readonly (readonly [string, string])[]) => string;
+type CodeWriter = (call: ApiCall, url: string, headers: readonly (readonly [string, string])[]) => string;
 
 const bearer = 'authorization';
 /** A template's place, in its language's own sign. */
 const bearerOf = (sign: string) => `\`Bearer ${sign}{token}\``;
 
 /** @example codeOf({ method: 'GET', path: '/trading/accounts/list' }, 'Swift'); */
-export function codeOf(call: Call, language: Language): string {
+export function codeOf(call: ApiCall, language: Language): string {
   const headers = Object.entries({
     'x-api-key': 'API_KEY',
     ...(token.value && { [bearer]: 'TOKEN' }),
@@ -23,14 +23,14 @@ export function codeOf(call: Call, language: Language): string {
 }
 
 /** Its answer does not end: it is read as it comes. */
-const isStream = ({ path }: Call) => path.endsWith('/stream');
+const isStream = ({ path }: ApiCall) => path.endsWith('/stream');
 
 const isName = (value: string) => value === 'API_KEY' || value === 'TOKEN';
 
 /** Single quotes end and begin again around one that is meant. */
 const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-const writers: Readonly<Record<Language, Writer>> = {
+const writers: Readonly<Record<Language, CodeWriter>> = {
   curl: (call, url, headers) =>
     [
       `curl ${isStream(call) ? '-N ' : ''}${shell(url)}`,

@@ -3,13 +3,13 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { codeOf, type Language, languages } from './code.ts';
-import type { Call } from './gateway.ts';
+import type { ApiCall } from './gateway.ts';
 
-const shown = signal<Call | undefined>(undefined);
+const shown = signal<ApiCall | undefined>(undefined);
 const language = signal<Language>('curl');
 const said = signal('');
 
-export const CopyCall = ({ call, what }: { readonly call: Call; readonly what: string }) => (
+export const CopyCall = ({ call, what }: { readonly call: ApiCall; readonly what: string }) => (
   <button
     type="button"
     class="quiet"

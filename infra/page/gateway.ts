@@ -56,7 +56,7 @@ export function shareKey(): void {
 }
 
 /** A call as it can be copied. */
-export interface Call {
+export interface ApiCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer<T> {
+export interface GatewayAnswer<T> {
   /** 0: no answer came. */
   readonly status: number;
   readonly value: T | undefined;
@@ -76,7 +76,7 @@ export interface Answer<T> {
   readonly isOpen?: boolean;
 }
 
-export function urlOf({ path, query = {} }: Call): string {
+export function urlOf({ path, query = {} }: ApiCall): string {
   const search = new URLSearchParams(query).toString().replaceAll('%2C', ',');
   return `${baseUrl}${path}${search && `?${search}`}`;
 }
@@ -100,7 +100,7 @@ export async function lookAtGateway(): Promise<void> {
 }
 
 /** Never rejects: an answer that did not come is one with the status 0. */
-export async function send<T>(call: Call): Promise<Answer<T>> {
+export async function send<T>(call: ApiCall): Promise<GatewayAnswer<T>> {
   const { method, body, headers } = call;
   try {
     const response = await fetch(urlOf(call), {

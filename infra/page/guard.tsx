@@ -3,10 +3,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { CopyCall } from './copy.tsx';
-import { type Call, isLocal, key, send } from './gateway.ts';
+import { type ApiCall, isLocal, key, send } from './gateway.ts';
 import { run } from './local.ts';
 
-interface Control {
+interface Scope {
   readonly about?: {
     readonly subject: { readonly kind: string };
     readonly stopped?: { readonly reason: string };
@@ -16,29 +16,33 @@ interface Control {
   readonly stopped?: unknown;
 }
 
-const controls = signal<readonly Control[] | undefined>(undefined);
+const controls = signal<readonly Scope[] | undefined>(undefined);
 const said = signal('');
 
-const show: Call = { method: 'GET', path: '/_trading' };
+const show: ApiCall = { method: 'GET', path: '/_trading' };
 
 const ofAll = () => controls.value?.find(({ about }) => about?.subject.kind === 'gateway');
 
 /** Of the whole gateway, and so of every user. */
 export const isStopped = () => Boolean(ofAll()?.stopped);
 
-async function change(call: Call, done: string): Promise<void> {
-  const { value, code, detail } = await send<{ controls: readonly Control[] }>(call);
+async function change(call: ApiCall, done: string): Promise<void> {
+  const { value, code, detail } = await send<{ controls: readonly Scope[] }>(call);
   if (value) controls.value = value.controls;
   said.value = value ? done : `${code}: ${detail}`;
 }
 
-const limit = (value: string | null): Call => ({
+const limit = (value: string | null): ApiCall => ({
   method: 'POST',
   path: '/_trading/limits',
   body: { set: { max_order_notional: value } },
 });
-const stop: Call = { method: 'POST', path: '/_trading/stop', body: { reason: 'the button of the page' } };
-const resume: Call = { method: 'POST', path: '/_trading/resume', body: { reason: 'the button of the page' } };
+const stop: ApiCall = { method: 'POST', path: '/_trading/stop', body: { reason: 'the button of the page' } };
+const resume: ApiCall = {
+  method: 'POST',
+  path: '/_trading/resume',
+  body: { reason: 'the button of the page' },
+};
 
 export function GuardRails() {
   const isKnown = Boolean(isLocal.value && key.value);

@@ -1,17 +1,17 @@
 /** The upstream's limit: what it counts beside what clients asked, and a thousand phones with and without the gateway. */
 
 import { signal } from '@preact/signals';
-import type { PhonesReport, Way } from '../local/phones.ts';
+import type { PhonesReport, PhoneWay } from '../local/phones.ts';
 import { isLocal, send } from './gateway.ts';
 import { run } from './local.ts';
 
-const reports = signal<Readonly<Partial<Record<Way, PhonesReport>>>>({});
+const reports = signal<Readonly<Partial<Record<PhoneWay, PhonesReport>>>>({});
 const isRunning = signal(false);
 const said = signal('');
 
 const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
 
-async function compare(way: Way): Promise<void> {
+async function compare(way: PhoneWay): Promise<void> {
   isRunning.value = true;
   said.value = `1,000 phones ask each 5 s for 20 symbols, for 10 s, ${way === 'gateway' ? 'through Countersign' : 'straight'} …`;
   const { value, detail } = await send<PhonesReport>({

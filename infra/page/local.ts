@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExplainedRequest } from '../local/request-log.ts';
-import { type Answer, isHosted, isLocal, key, send } from './gateway.ts';
+import { type GatewayAnswer, isHosted, isLocal, key, send } from './gateway.ts';
 
 export interface RunState {
   readonly simulated: boolean;
@@ -63,7 +63,7 @@ export function useRun(): void {
   }, [given]);
 }
 
-export async function bring(kind: string): Promise<Answer<RunState>> {
+export async function bring(kind: string): Promise<GatewayAnswer<RunState>> {
   const answer = await send<RunState>({ method: 'POST', path: '/_run/faults', body: { kind } });
   if (answer.value) run.value = answer.value;
   return answer;

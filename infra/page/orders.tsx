@@ -8,11 +8,11 @@ import { followOrderEvents } from '../../lib/trade-events/follow-events.ts';
 import { requestScenes } from '../../lib/trade-events/order-changes.ts';
 import { CopyCall } from './copy.tsx';
 import {
-  type Answer,
-  type Call,
+  type ApiCall,
   clock,
   connection,
   freshId,
+  type GatewayAnswer,
   isLocal,
   key,
   keyFault,
@@ -22,20 +22,20 @@ import {
 import { isStopped } from './guard.tsx';
 import { bring, run } from './local.ts';
 
-interface Account {
+interface ListedAccount {
   readonly account_id: string;
 }
 
-type Outcome = 'placed' | 'not known' | 'refused';
+type ShownOutcome = 'placed' | 'not known' | 'refused';
 
 /** An order of this page, and all that was said of it. */
 interface Placed {
   readonly id: string;
   readonly words: string;
-  readonly place: Call;
+  readonly place: ApiCall;
   readonly story: readonly string[];
   /** What its answers have said; absent before the first. */
-  readonly outcome?: Outcome;
+  readonly outcome?: ShownOutcome;
   /** As its newest event tells; absent or empty before the first. */
   readonly status?: string;
   /** With what was asked for last: they hold once an event says so. */
@@ -48,7 +48,7 @@ const kept = 'countersign-orders';
 /** With the ids by which each can be sent again, unchanged. */
 const keptOrders = 50;
 
-export const accounts = signal<readonly Account[] | string>([]);
+export const accounts = signal<readonly ListedAccount[] | string>([]);
 const orders = signal<readonly Placed[]>(JSON.parse(sessionStorage.getItem(kept) ?? '[]'));
 effect(() => sessionStorage.setItem(kept, JSON.stringify(orders.value.slice(0, keptOrders))));
 const preview = signal('');
@@ -85,10 +85,10 @@ const placePath = '/trade/place_order';
 const previewPath = '/trading/orders/preview';
 
 /** The order may have been placed, changed or cancelled all the same. */
-const isUnknown = ({ status, isOpen }: Answer<unknown>) => status === 0 || isOpen === true;
+const isUnknown = ({ status, isOpen }: GatewayAnswer<unknown>) => status === 0 || isOpen === true;
 
 /** In a sentence each, what an answer to an order means for who sent it. */
-function meaning(answer: Answer<unknown>, { path, body }: Call, isAgain = false): string {
+function meaning(answer: GatewayAnswer<unknown>, { path, body }: ApiCall, isAgain = false): string {
   const { status, code, detail, header } = answer;
   const isPlace = path === placePath;
   if (status === 200 && header('idempotent-replayed'))
@@ -104,7 +104,7 @@ function meaning(answer: Answer<unknown>, { path, body }: Call, isAgain = false)
   return `${status > 0 ? `${status} ` : ''}${code}: ${detail}${isNotional ? ' A market order counts as the last price and a margin of some percent.' : ''}`;
 }
 
-async function sendOrder(id: string, what: string, call: Call): Promise<void> {
+async function sendOrder(id: string, what: string, call: ApiCall): Promise<void> {
   busy.value = [...busy.value, id];
   tell(id, `${what} …`);
   const answer = await send(call);
@@ -116,7 +116,7 @@ async function sendOrder(id: string, what: string, call: Call): Promise<void> {
 /** What an earlier answer may have placed is there, whatever a later one says. */
 function after(
   { outcome, status = '' }: Placed,
-  answer: Answer<unknown>,
+  answer: GatewayAnswer<unknown>,
 ): Pick<Placed, 'outcome' | 'status'> {
   // Another order has the id of one that failed.
   const isAnother = status === 'FAILED' && !answer.header('idempotent-replayed');
@@ -148,7 +148,7 @@ async function followEvents(stop: AbortSignal): Promise<void> {
   }
 }
 
-const accountsCall: Call = { method: 'GET', path: '/trading/accounts/list' };
+const accountsCall: ApiCall = { method: 'GET', path: '/trading/accounts/list' };
 
 export function Orders() {
   const who = key.value + token.value;
@@ -156,7 +156,7 @@ export function Orders() {
     if (!who) return;
     const stop = new AbortController();
     accounts.value = [];
-    void send<readonly Account[]>(accountsCall).then(({ value, code, detail }) => {
+    void send<readonly ListedAccount[]>(accountsCall).then(({ value, code, detail }) => {
       accounts.value = value ?? `${code}: ${detail}`;
     });
     void followEvents(stop.signal);
@@ -222,7 +222,7 @@ async function onTicket(event: SubmitEvent): Promise<void> {
   event.preventDefault();
   const { id, words, body } = orderOf(event.currentTarget as HTMLFormElement);
   if ((event.submitter as HTMLButtonElement | null)?.value === 'preview') {
-    const call: Call = { method: 'POST', path: previewPath, body };
+    const call: ApiCall = { method: 'POST', path: previewPath, body };
     preview.value = `${words} …`;
     const answer = await send<Readonly<Record<string, string>>>(call);
     const { estimated_cost, estimated_transaction_fee, currency = '' } = answer.value ?? {};
@@ -231,7 +231,7 @@ async function onTicket(event: SubmitEvent): Promise<void> {
       : meaning(answer, call);
     return;
   }
-  const place: Call = { method: 'POST', path: placePath, body };
+  const place: ApiCall = { method: 'POST', path: placePath, body };
   orders.value = [{ id, words, place, story: [] }, ...orders.value];
   await sendOrder(id, 'place', place);
 }
@@ -348,13 +348,13 @@ function Order({ order: { id, words, place, story, outcome, status = '' } }: { r
   const failedCancels = story.filter((line) => line.includes('CANCEL_FAILED')).length;
   const { account_id } = place.body as { readonly account_id: string };
   const has = run.value?.orders?.filter(({ clientOrderId }) => clientOrderId === id).length;
-  const change = (limit_price: string): Call => ({
+  const change = (limit_price: string): ApiCall => ({
     method: 'POST',
     path: '/trading/orders/replace',
     body: { account_id, modify_orders: [{ client_order_id: id, limit_price }] },
     headers: { 'idempotency-key': freshId('change') },
   });
-  const cancel: Call = {
+  const cancel: ApiCall = {
     method: 'POST',
     path: '/trading/orders/cancel',
     body: { account_id, client_order_id: id },

@@ -5,9 +5,9 @@ import { useEffect } from 'preact/hooks';
 import { streamStockSnapshots } from '../../lib/catalogue/live-quotes.ts';
 import { isClientError } from '../../lib/client/errors.ts';
 import { type FollowUpdate, follow } from '../../lib/client/follow.ts';
-import type { QuoteOrigin, Source } from '../local/quote-origins.ts';
+import type { QuoteOrigin, QuoteSource } from '../local/quote-origins.ts';
 import { CopyCall } from './copy.tsx';
-import { type Call, connection, isLocal, key, keyFault, send, token } from './gateway.ts';
+import { type ApiCall, connection, isLocal, key, keyFault, send, token } from './gateway.ts';
 
 interface Quote {
   readonly symbol: string;
@@ -47,7 +47,7 @@ const origins = signal<Readonly<Record<string, string>>>({});
 /** What a local run tells of the records that its streams told. */
 type Fetches = Readonly<Record<string, readonly QuoteOrigin[]>>;
 
-const words: Readonly<Record<Source, string>> = {
+const words: Readonly<Record<QuoteSource, string>> = {
   own_fetch: 'own fetch',
   other_fetch: 'another’s fetch',
   channel: 'channel',
@@ -96,7 +96,7 @@ async function nameOrigins(): Promise<void> {
   // What comes meanwhile is not in the answer.
   const shown = symbols.value.map((symbol) => [symbol, news.value?.quotes.get(symbol)?.at] as const);
   const query = { symbols: symbols.value.join(), category };
-  const call: Call = { method: 'GET', path: '/_run/origins', query };
+  const call: ApiCall = { method: 'GET', path: '/_run/origins', query };
   const told = isLocal.value ? (await send<{ origins: Fetches }>(call)).value?.origins : undefined;
   origins.value = Object.fromEntries(shown.map(([symbol, at]) => [symbol, originOf(symbol, at, told)]));
   isNaming = false;
@@ -133,7 +133,7 @@ export function Quotes() {
     const timer = setInterval(() => (now.value = Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
-  const streamCall: Call = {
+  const streamCall: ApiCall = {
     method: 'GET',
     path: streamStockSnapshots.path,
     query: { symbols: list.join(), category },
@@ -296,7 +296,7 @@ function Chart({ symbol, prices }: { readonly symbol: string; readonly prices: r
   );
 }
 
-const quoteCall = (symbol: string): Call => ({
+const quoteCall = (symbol: string): ApiCall => ({
   method: 'GET',
   path: snapshotPath,
   query: { symbols: symbol, category },

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExplainedRequest, SentUpstream } from '../local/request-log.ts';
 import { CopyCall } from './copy.tsx';
-import { type Call, clock, isLocal } from './gateway.ts';
+import { type ApiCall, clock, isLocal } from './gateway.ts';
 import { requests } from './local.ts';
 
 const chosen = signal('');
@@ -110,7 +110,7 @@ function Line({
   );
 }
 
-const callOf = (path: string, query: string): Call => ({
+const callOf = (path: string, query: string): ApiCall => ({
   method: 'GET',
   path,
   query: Object.fromEntries(new URLSearchParams(query)),

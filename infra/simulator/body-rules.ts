@@ -3,10 +3,10 @@
  * Apart from the signature check, because a body can break them and still be correctly signed.
  */
 
-import { parameterError, type Refusal } from './refusal.ts';
+import { parameterError, type Rejection } from './refusal.ts';
 
 /** The refusal for a body that breaks a rule, naming the rule; undefined for a good one or an empty one. */
-export function checkBodyRules(body: Uint8Array): Refusal | undefined {
+export function checkBodyRules(body: Uint8Array): Rejection | undefined {
   if (body.length === 0) return undefined;
   let text: string;
   try {
@@ -23,7 +23,7 @@ export function checkBodyRules(body: Uint8Array): Refusal | undefined {
 }
 
 /** Walks valid JSON: outside strings no white space, inside them none of the three escapes. */
-function checkTokens(json: string): Refusal | undefined {
+function checkTokens(json: string): Rejection | undefined {
   let inString = false;
   for (let at = 0; at < json.length; at++) {
     const character = json[at]!;

@@ -5,29 +5,29 @@
 
 import { createHash, createHmac } from 'node:crypto';
 
-export type Pair = readonly [name: string, value: string];
+export type Field = readonly [name: string, value: string];
 
-export interface Signed {
+export interface SignedParts {
   /** Without the query, exactly as sent. */
   readonly path: string;
   /** Decoded query pairs in the order sent. */
-  readonly query: readonly Pair[];
+  readonly query: readonly Field[];
   /** The six signing headers, names in lower case. */
-  readonly headers: readonly Pair[];
+  readonly headers: readonly Field[];
   readonly body: Uint8Array;
 }
 
-export interface Target {
+export interface RequestTarget {
   readonly path: string;
-  readonly query: readonly Pair[];
+  readonly query: readonly Field[];
 }
 
 /** Takes a request target apart; undefined when it is not an origin-form target with well-formed escapes. */
-export function parseTarget(rawTarget: string): Target | undefined {
+export function parseTarget(rawTarget: string): RequestTarget | undefined {
   if (!rawTarget.startsWith('/') || rawTarget.includes('#')) return undefined;
   const mark = rawTarget.indexOf('?');
   if (mark < 0) return { path: rawTarget, query: [] };
-  const query: Pair[] = [];
+  const query: Field[] = [];
   for (const piece of rawTarget.slice(mark + 1).split('&')) {
     if (piece === '') continue;
     const equals = piece.indexOf('=');
@@ -48,7 +48,7 @@ function decode(text: string): string | undefined {
 }
 
 /** Steps 1 to 7: the encoded string that the signature is computed over. */
-export function canonicalString({ path, query, headers, body }: Signed): string {
+export function canonicalString({ path, query, headers, body }: SignedParts): string {
   const valuesOf = new Map<string, string[]>();
   for (const [name, value] of [...query, ...headers]) {
     const values = valuesOf.get(name);

@@ -1,13 +1,13 @@
 /** Faults for many requests at once: the first answer to each order is lost, or a share of all requests fails. */
 
 import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
-import type { ChooseFault, Fault, FaultRequest } from './faults.ts';
+import type { ApiFault, ChooseFault, FaultRequest } from './faults.ts';
 import { fraction, mix } from './random.ts';
 
 /** The faults that need no figures of their own. */
 const plainKinds = ['drop', 'hang', 'drop-after', 'hang-after', 'repeat'] as const;
 
-export type PlainFault = Extract<Fault, { readonly kind: (typeof plainKinds)[number] }>['kind'];
+export type PlainFault = Extract<ApiFault, { readonly kind: (typeof plainKinds)[number] }>['kind'];
 
 export const isPlainFault = (kind: string): kind is PlainFault => plainKinds.some((one) => one === kind);
 

@@ -1,6 +1,6 @@
 /** UPSTREAM_FAULTS: what goes wrong in a simulator that runs by itself, or in the local run. */
 
-import { type Environment, StartError } from '../environment.ts';
+import { StartError, type Variables } from '../environment.ts';
 import { type FaultRates, faultsByChance, isPlainFault, loseFirstAnswers } from './chance.ts';
 import type { SimulatorOptions } from './index.ts';
 
@@ -8,7 +8,7 @@ const form =
   'UPSTREAM_FAULTS must be a list such as lose-first,drop=0.1,repeat=0.05,late=2000: lose-first; drop, hang, drop-after, hang-after and repeat with a share from 0 to 1 of all requests, together at most 1; late with milliseconds up to 600000; seed with a whole number.';
 
 /** @throws StartError when it is set to something else */
-export function readUpstreamFaults(env: Environment): Pick<SimulatorOptions, 'fault' | 'showAfterMs'> {
+export function readUpstreamFaults(env: Variables): Pick<SimulatorOptions, 'fault' | 'showAfterMs'> {
   const text = env.UPSTREAM_FAULTS;
   if (!text) return {};
   const items = new Map<string, number>();

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-export type Fault =
+export type ApiFault =
   /** The connection ends before the request is looked at; nothing is executed. */
   | { readonly kind: 'drop' }
   /** Never answers; nothing is executed. */
@@ -53,9 +53,9 @@ export interface FaultRequest {
 }
 
 /** What goes wrong with a request, if anything. */
-export type ChooseFault = (request: FaultRequest) => Fault | undefined;
+export type ChooseFault = (request: FaultRequest) => ApiFault | undefined;
 
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -64,7 +64,7 @@ export interface Answer {
 }
 
 /** The answer that a fault puts in place of the operation's; undefined for faults that do not. */
-export function standInFor(fault: Fault | undefined): Answer | undefined {
+export function standInFor(fault: ApiFault | undefined): ApiAnswer | undefined {
   const outcome = 'fault';
   switch (fault?.kind) {
     case 'status': {
@@ -85,8 +85,8 @@ export function standInFor(fault: Fault | undefined): Answer | undefined {
 /** Sends an answer in the way the fault wants. `later` runs a task after some milliseconds. */
 export function deliver(
   response: ServerResponse,
-  answer: Answer,
-  fault: Fault | undefined,
+  answer: ApiAnswer,
+  fault: ApiFault | undefined,
   later: (task: () => void, ms: number) => void,
 ): void {
   const body = Buffer.from(answer.body, 'utf8');
@@ -120,6 +120,6 @@ export function deliver(
   }
 }
 
-function headersOf(answer: Answer, bytes: Buffer): Record<string, string> {
+function headersOf(answer: ApiAnswer, bytes: Buffer): Record<string, string> {
   return { 'content-type': 'application/json', ...answer.headers, 'content-length': String(bytes.length) };
 }

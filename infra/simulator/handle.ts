@@ -2,20 +2,20 @@
 
 import { takesToken } from '../../lib/catalogue/groups.ts';
 import { findRoute, type Operation, type Route } from '../../lib/catalogue/index.ts';
-import type { Reply } from './behaviours/behaviour.ts';
+import type { ApiReply } from './behaviours/behaviour.ts';
 import { behaviourOf } from './behaviours/index.ts';
 import { asOnTheWire } from './behaviours/market-stream.ts';
 import { checkBodyRules } from './body-rules.ts';
-import type { Answer } from './faults.ts';
+import type { ApiAnswer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
 import { inOtherForm } from './other-forms.ts';
-import { type Arguments, checkParameters } from './parameters.ts';
-import { codedBody, namesStatus, type Refusal, refuse, serverBody } from './refusal.ts';
+import { checkParameters, type Parameters } from './parameters.ts';
+import { codedBody, namesStatus, type Rejection, refuse, serverBody } from './refusal.ts';
 import type { RequestCounters } from './request-counters.ts';
 import { type Verified, verifyRequest, type WireRequest } from './verify.ts';
 import { notSubscribed, type World } from './world.ts';
 
-export interface Upstream {
+export interface SimulatedUpstream {
   readonly routes: readonly Route[];
   /** App secrets by app key. */
   readonly credentials: ReadonlyMap<string, string>;
@@ -32,7 +32,7 @@ export interface Upstream {
 }
 
 /** `standIn` takes the operation's place: everything is checked up to the limit, then it is the answer. */
-export function handle(request: WireRequest, upstream: Upstream, standIn?: Answer): Answer {
+export function handle(request: WireRequest, upstream: SimulatedUpstream, standIn?: ApiAnswer): ApiAnswer {
   const path = request.rawTarget.split('?', 1)[0]!;
   // Seen live: a key of the other environment finds no path at all, and is not told that it is the key.
   if (upstream.foreignKeys.has(headerOf(request, 'x-app-key') ?? ''))
@@ -65,8 +65,8 @@ function execute(
   operation: Operation,
   { body, now }: WireRequest,
   { query, appKey }: Verified,
-  { world }: Upstream,
-): Reply {
+  { world }: SimulatedUpstream,
+): ApiReply {
   const broken = checkBodyRules(body);
   if (broken) return broken;
   const checked = checkParameters(asOnTheWire(operation), query, body);
@@ -82,8 +82,8 @@ function admit(
   { operation }: Route,
   request: WireRequest,
   { appKey, nonce, timestamp }: Verified,
-  upstream: Upstream,
-): Refusal | undefined {
+  upstream: SimulatedUpstream,
+): Rejection | undefined {
   const until = timestamp + upstream.toleranceSeconds * 1000;
   if (!upstream.nonces.admit(appKey, nonce, until, request.now)) {
     return refuse(401, 'DUPPLICATED_REQUEST', 'The nonce was used before');
@@ -104,13 +104,13 @@ function headerOf({ rawHeaders }: WireRequest, name: string): string | undefined
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-function refused(refusal: Refusal, withStatus = false): Answer {
+function refused(refusal: Rejection, withStatus = false): ApiAnswer {
   const { status, error_code: outcome } = refusal;
   return { status, headers: {}, body: JSON.stringify(codedBody(refusal, withStatus)), outcome };
 }
 
 /** From the server in front of the upstream, which knows no error codes. */
-function unrouted(outcome: string, error_msg: string): Answer {
+function unrouted(outcome: string, error_msg: string): ApiAnswer {
   return { status: 404, headers: {}, body: JSON.stringify({ error_msg }), outcome };
 }
 
@@ -121,16 +121,16 @@ export function serverRefusal(
   message: string,
   path: string,
   now: number,
-): Answer {
+): ApiAnswer {
   return { status, headers: {}, body: JSON.stringify(serverBody(status, message, path, now)), outcome };
 }
 
 /** The stream checks it by itself, behind its session. */
 function checkSubscription(
   { group }: Operation,
-  { query, body }: Arguments,
+  { query, body }: Parameters,
   world: World,
-): Refusal | undefined {
+): Rejection | undefined {
   if (group !== 'market-data') return undefined;
   const { category } = { ...(body as { readonly category?: string } | undefined), ...query };
   return notSubscribed(world, category);

@@ -7,7 +7,7 @@ import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/i
 import { operations, routesOf } from '../../lib/catalogue/index.ts';
 import { type EventOptions, type SimulatedEvents, startEvents } from './events/index.ts';
 import type { ChooseFault } from './faults.ts';
-import type { Upstream } from './handle.ts';
+import type { SimulatedUpstream } from './handle.ts';
 import type { Category } from './market/instrument.ts';
 import {
   type MarketStreamOptions,
@@ -15,15 +15,15 @@ import {
   startMarketStream,
 } from './market-stream/index.ts';
 import { NonceMemory } from './nonces.ts';
-import { type Received, ReceivedLog } from './received.ts';
+import { type ReceivedHeaders, ReceivedLog } from './received.ts';
 import { RequestCounters, type Window } from './request-counters.ts';
 import { serve } from './server.ts';
 import { createExchange, type Exchange } from './trading/exchange.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
-import { type Account, createWorld, type Product } from './world.ts';
+import { createWorld, type Holder, type Product } from './world.ts';
 
 export { checkBodyRules } from './body-rules.ts';
-export { canonicalString, type Pair, parseTarget, signatureOf } from './canonical.ts';
+export { canonicalString, type Field, parseTarget, signatureOf } from './canonical.ts';
 export { faultsByChance, loseFirstAnswers } from './chance.ts';
 export {
   type EventFault,
@@ -32,17 +32,17 @@ export {
   subscriptionString,
   verifySubscription,
 } from './events/index.ts';
-export type { ChooseFault, Fault, FaultRequest } from './faults.ts';
+export type { ApiFault, ChooseFault, FaultRequest } from './faults.ts';
 export type { MarketStreamFault, OddMessage, PushedMessage } from './market-stream/index.ts';
-export type { OrderChange } from './trading/change-log.ts';
+export type { LoggedChange } from './trading/change-log.ts';
 export { type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 
-export interface Credentials {
+export interface AppSecrets {
   readonly appKey: string;
   readonly appSecret: string;
 }
 
-export interface SimulatorOptions extends Credentials {
+export interface SimulatorOptions extends AppSecrets {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   /** App keys of the other environment: to a request with one of them no path is known. */
@@ -97,14 +97,14 @@ export interface Simulator {
   readonly url: string;
   readonly port: number;
   /** The last 10 000 requests, oldest first. */
-  readonly received: readonly Received[];
+  readonly received: readonly ReceivedHeaders[];
   /** How many requests had each outcome, since the start; see `Received.outcome`. */
   readonly counts: Readonly<Record<string, number>>;
   /** When each request came that counts against the limit now, Unix time in milliseconds. */
   counted(limit: LimitName): readonly number[];
   /** Every order that a request placed, oldest first. */
   readonly orders: readonly StoredOrder[];
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly Holder[];
   /** What happened to orders, and what tests make happen to them. */
   readonly trading: Exchange;
   /** The event stream, `127.0.0.1` and its port, in plaintext. */
@@ -116,7 +116,7 @@ export interface Simulator {
   /** All symbols of a category the most traded ones first. */
   symbols(category: Category): readonly string[];
   /** From now on these credentials are accepted and no others. */
-  setCredentials(credentials: readonly Credentials[]): void;
+  setCredentials(credentials: readonly AppSecrets[]): void;
   /** Ends open connections too, and may be called again. */
   close(): Promise<void>;
 }
@@ -129,12 +129,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { clock = Date.now, unrouted = unroutedLive } = options;
   const world = createWorld(options.seed ?? 1, options);
   const credentials = new Map<string, string>();
-  const setCredentials = (list: readonly Credentials[]) => {
+  const setCredentials = (list: readonly AppSecrets[]) => {
     credentials.clear();
     for (const { appKey, appSecret } of list) credentials.set(appKey, appSecret);
   };
   setCredentials([options]);
-  const upstream: Upstream = {
+  const upstream: SimulatedUpstream = {
     routes: routesOf(
       (options.operations ?? operations).filter(
         ({ id, answeredBy }) => !answeredBy && !unrouted.includes(id),

@@ -4,7 +4,7 @@
  */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
-import { type Refusal, wrongParameter } from './refusal.ts';
+import { type Rejection, wrongParameter } from './refusal.ts';
 
 export interface Cursor {
   /** The moment of the first page, Unix time in milliseconds. */
@@ -13,14 +13,14 @@ export interface Cursor {
   readonly after: string;
 }
 
-interface Asked {
+interface PageRequested {
   readonly operation: Operation;
   readonly query: Readonly<Record<string, string>>;
   readonly now: number;
 }
 
 /** Undefined for the first page. */
-export function readCursor({ operation, query, now }: Asked): Cursor | undefined | Refusal {
+export function readCursor({ operation, query, now }: PageRequested): Cursor | undefined | Rejection {
   const text = query.pagination_key;
   if (text === undefined) return undefined;
   const [, time, after] = /^p1\|(\d{1,15})\|(.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
@@ -37,10 +37,10 @@ export function writeCursor({ now, after }: Cursor): string {
 
 /** The page that is asked for of what there was at the first page's moment. */
 export function pageOf<T, F>(
-  call: Asked,
+  call: PageRequested,
   size: number,
   at: (moment: number) => { readonly records: readonly T[]; readonly facts?: F },
-): { readonly records: readonly T[]; readonly facts?: F; readonly pagination_key?: string } | Refusal {
+): { readonly records: readonly T[]; readonly facts?: F; readonly pagination_key?: string } | Rejection {
   const cursor = readCursor(call);
   if (cursor && 'error_code' in cursor) return cursor;
   const { now: moment, after } = cursor ?? { now: call.now, after: '0' };

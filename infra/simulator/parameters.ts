@@ -2,10 +2,10 @@
 
 import * as v from 'valibot';
 import type { Operation } from '../../lib/catalogue/index.ts';
-import type { Pair } from './canonical.ts';
-import { type Refusal, wrongParameter, wrongValue } from './refusal.ts';
+import type { Field } from './canonical.ts';
+import { type Rejection, wrongParameter, wrongValue } from './refusal.ts';
 
-export interface Arguments {
+export interface Parameters {
   readonly ok: true;
   /** Checked parameters in the form the interface wants, and any others that the operation allows. */
   readonly query: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface Arguments {
 }
 
 /** The body of an operation as its behaviour gets it. */
-export type BodyOf<O extends { readonly body: v.GenericSchema }> = WithoutNulls<v.InferOutput<O['body']>>;
+export type BodyIn<O extends { readonly body: v.GenericSchema }> = WithoutNulls<v.InferOutput<O['body']>>;
 
 type WithoutNulls<T> = T extends null
   ? never
@@ -27,9 +27,9 @@ type WithoutNulls<T> = T extends null
 /** `body` has passed the body rules, so it is empty or JSON. */
 export function checkParameters(
   operation: Operation,
-  pairs: readonly Pair[],
+  pairs: readonly Field[],
   body: Uint8Array,
-): Arguments | Refusal {
+): Parameters | Rejection {
   const query = checkQuery(operation, pairs);
   if (!(query instanceof Map)) return query;
   const text = Buffer.from(body).toString('utf8');
@@ -53,7 +53,7 @@ function withoutNulls(this: unknown, _name: string, value: unknown): unknown {
   return value === null && !Array.isArray(this) ? undefined : value;
 }
 
-function checkQuery(operation: Operation, pairs: readonly Pair[]): Map<string, string> | Refusal {
+function checkQuery(operation: Operation, pairs: readonly Field[]): Map<string, string> | Rejection {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) {
     const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;

@@ -1,8 +1,8 @@
 /** What arrived at the simulated upstream, for tests to look at. */
 
-import type { Fault } from './faults.ts';
+import type { ApiFault } from './faults.ts';
 
-export interface Received {
+export interface ReceivedHeaders {
   /** X-Request-Id of the answer. */
   readonly requestId: string;
   readonly method: string;
@@ -17,7 +17,7 @@ export interface Received {
   /** `ok`, the error code of the refusal, `unknown-path`, `other-method` or `fault` (nothing executed). */
   readonly outcome: string;
   /** The fault that was brought about, if any. */
-  readonly fault: Fault['kind'] | undefined;
+  readonly fault: ApiFault['kind'] | undefined;
 }
 
 const keptRequests = 10_000;
@@ -25,10 +25,10 @@ const keptCharacters = 32_768;
 
 /** Remembers the last 10 000 requests and counts all of them. */
 export class ReceivedLog {
-  readonly #requests: Received[] = [];
+  readonly #requests: ReceivedHeaders[] = [];
   readonly #counts = new Map<string, number>();
 
-  get requests(): readonly Received[] {
+  get requests(): readonly ReceivedHeaders[] {
     return this.#requests;
   }
 
@@ -37,7 +37,7 @@ export class ReceivedLog {
     return Object.fromEntries(this.#counts);
   }
 
-  add(request: Received): void {
+  add(request: ReceivedHeaders): void {
     this.#requests.push({ ...request, body: request.body.slice(0, keptCharacters) });
     if (this.#requests.length > keptRequests) this.#requests.shift();
     this.#counts.set(request.outcome, (this.#counts.get(request.outcome) ?? 0) + 1);

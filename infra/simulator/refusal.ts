@@ -3,7 +3,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../../lib/catalogue/index.ts';
 
-export interface Refusal {
+export interface Rejection {
   readonly ok: false;
   /** HTTP status. */
   readonly status: number;
@@ -13,7 +13,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-export function refuse(status: number, error_code: string, message: string): Refusal {
+export function refuse(status: number, error_code: string, message: string): Rejection {
   return { ok: false, status, error_code, message };
 }
 
@@ -26,22 +26,22 @@ export const namesStatus = (operation: Pick<Operation, 'group'>): boolean =>
   isMarketData(operation) && operation.group !== 'market-stream';
 
 /** Of trading: a parameter that is missing, unknown or not accepted; `name` says which. */
-export function parameterError(name: string): Refusal {
+export function parameterError(name: string): Rejection {
   return refuse(417, 'OPENAPI_PARAM_ERR', `Parameter error, ${name}`);
 }
 
 /** The same of market data. */
-export function illegalParameter(name: string): Refusal {
+export function illegalParameter(name: string): Rejection {
   return refuse(417, 'ILLEGAL_PARAMETER', `Parameter error, ${name}`);
 }
 
 /** A parameter that is missing, or must not be there. */
-export function wrongParameter(operation: Operation, name: string): Refusal {
+export function wrongParameter(operation: Operation, name: string): Rejection {
   return isMarketData(operation) ? illegalParameter(name) : parameterError(name);
 }
 
 /** A parameter whose value is not accepted: of two of them market data has codes of their own. */
-export function wrongValue(operation: Operation, name: string): Refusal {
+export function wrongValue(operation: Operation, name: string): Rejection {
   const code = isMarketData(operation) && Object.hasOwn(valueCodes, name) ? valueCodes[name] : undefined;
   return code ? refuse(417, code, `Parameter error, ${name}`) : wrongParameter(operation, name);
 }
@@ -52,7 +52,7 @@ const valueCodes: Readonly<Record<string, string>> = {
 };
 
 /** The body of a refusal that has a code: the first shape, or market data's with the status. */
-export const codedBody = ({ status, error_code, message }: Refusal, withStatus: boolean): object => ({
+export const codedBody = ({ status, error_code, message }: Rejection, withStatus: boolean): object => ({
   error_code,
   message,
   ...(withStatus && { status }),

@@ -3,14 +3,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOn } from '../listen.ts';
 import {
-  type Answer,
+  type ApiAnswer,
+  type ApiFault,
   type ChooseFault,
   deliver,
-  type Fault,
   type FaultRequest,
   standInFor,
 } from './faults.ts';
-import { handle, serverRefusal, type Upstream } from './handle.ts';
+import { handle, type SimulatedUpstream, serverRefusal } from './handle.ts';
 import { headersOf, type ReceivedLog } from './received.ts';
 import type { WireRequest } from './verify.ts';
 
@@ -20,7 +20,7 @@ export interface ServeOptions {
   readonly port: number;
   readonly clock: () => number;
   readonly fault: ChooseFault;
-  readonly upstream: Upstream;
+  readonly upstream: SimulatedUpstream;
   readonly received: ReceivedLog;
 }
 
@@ -76,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   }
 
   /** One delivery of a request; undefined when a fault keeps it from being looked at. */
-  function execute(wire: WireRequest, fault: Fault | undefined, requestId: string): Answer | undefined {
+  function execute(wire: WireRequest, fault: ApiFault | undefined, requestId: string): ApiAnswer | undefined {
     const isLost = fault?.kind === 'drop' || fault?.kind === 'hang';
     const answer = isLost ? undefined : handle(wire, options.upstream, standInFor(fault));
     options.received.add({

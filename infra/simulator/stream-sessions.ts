@@ -56,7 +56,7 @@ export interface Feed extends SubscribeOptions {
   told: ReadonlyMap<number, string>;
 }
 
-export class Session {
+export class StreamSession {
   readonly id: string;
   readonly appKey: string;
   readonly link: Link;
@@ -108,7 +108,7 @@ export class StreamSessions {
   /** See `StreamLimits`. */
   lateMs: number;
   readonly #limits: Required<Omit<StreamLimits, 'lateMs'>>;
-  readonly #open = new Map<string, Session>();
+  readonly #open = new Map<string, StreamSession>();
   /** Closed connections that still count. */
   #closed: { readonly appKey: string; readonly at: number }[] = [];
   readonly #firstConnected = new Map<string, number>();
@@ -119,12 +119,12 @@ export class StreamSessions {
     this.lateMs = lateMs;
   }
 
-  get open(): readonly Session[] {
+  get open(): readonly StreamSession[] {
     return [...this.#open.values()];
   }
 
   /** A session for a connection, or the code that refuses it. A session that has the id already loses its connection. */
-  connect(id: string, appKey: string, link: Link, now: number): Session | number {
+  connect(id: string, appKey: string, link: Link, now: number): StreamSession | number {
     const { connections, closedCountsMs } = this.#limits;
     this.#closed = this.#closed.filter(({ at }) => at > now - closedCountsMs);
     const older = this.#open.get(id);
@@ -133,7 +133,7 @@ export class StreamSessions {
     );
     if (counted.length >= connections) return connack.tooManyConnections;
     if (older) this.takeOver(older);
-    const session = new Session(id, appKey, link);
+    const session = new StreamSession(id, appKey, link);
     this.#open.set(id, session);
     if ((this.#firstConnected.get(id) ?? -Infinity) <= now - firstRememberedMs)
       this.#firstConnected.set(id, now);
@@ -141,27 +141,27 @@ export class StreamSessions {
   }
 
   /** Its connection has ended: it counts for a while, unless another one took its place. */
-  disconnect(session: Session, now: number): void {
+  disconnect(session: StreamSession, now: number): void {
     if (this.#open.get(session.id) !== session) return;
     this.#open.delete(session.id);
     this.#closed.push({ appKey: session.appKey, at: now });
   }
 
   /** As if another client had connected with the session's id. */
-  takeOver(session: Session): void {
+  takeOver(session: StreamSession): void {
     this.#open.delete(session.id);
     session.link.drop();
   }
 
   /** The session that a request names; undefined where the upstream does not know it, or not yet. */
-  find(id: string, appKey: string | undefined, now: number): Session | undefined {
+  find(id: string, appKey: string | undefined, now: number): StreamSession | undefined {
     const session = this.#open.get(id);
     const isLate = now < (this.#firstConnected.get(id) ?? 0) + this.lateMs;
     return session?.appKey === appKey && !isLate && !this.#forgotten.has(id) ? session : undefined;
   }
 
   /** Its connection stays open and gets no data any more; its id never works again. */
-  forget(session: Session): void {
+  forget(session: StreamSession): void {
     this.#forgotten.add(session.id);
     session.muted = 'for-good';
   }

@@ -2,11 +2,11 @@
 
 import { hashOf, hexText, mix } from './random.ts';
 
-export type TokenStatus = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
+export type TokenPhase = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
 
 export interface ShownToken {
   readonly token: string;
-  readonly status: TokenStatus;
+  readonly status: TokenPhase;
   /** Unix time in milliseconds; a token that is not known has none. */
   readonly expiresAt?: number;
 }
@@ -24,7 +24,7 @@ interface Token {
   readonly expiresAt: number;
 }
 
-export class Tokens {
+export class TokenBook {
   readonly #noise: number;
   readonly #approvalMs: number;
   readonly #useProlongs: boolean;

@@ -4,8 +4,8 @@
  */
 
 import { timingSafeEqual } from 'node:crypto';
-import { canonicalString, type Pair, parseTarget, signatureOf } from './canonical.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { canonicalString, type Field, parseTarget, signatureOf } from './canonical.ts';
+import { type Rejection, refuse } from './refusal.ts';
 
 export interface WireRequest {
   readonly method: string;
@@ -38,7 +38,7 @@ export interface Signed {
 export interface Verified extends Signed {
   readonly path: string;
   /** Decoded query pairs in the order sent. */
-  readonly query: readonly Pair[];
+  readonly query: readonly Field[];
 }
 
 /** Required headers with the refusal for each one's absence, in the order they are looked at. */
@@ -64,13 +64,13 @@ const signingHeaders = [
   'host',
 ] as const satisfies readonly HeaderName[];
 
-export function verifyRequest(request: WireRequest, options: VerifyOptions): Verified | Refusal {
+export function verifyRequest(request: WireRequest, options: VerifyOptions): Verified | Rejection {
   const target = parseTarget(request.rawTarget);
   if (!target) return refuse(400, 'ILLEAGAL_PARAMETER', 'The request target is malformed');
   const headers = readHeaders(request);
   if ('ok' in headers) return headers;
 
-  const pairs = signingHeaders.map((name): Pair => [name, headers[name]]);
+  const pairs = signingHeaders.map((name): Field => [name, headers[name]]);
   const signed = checkSignature(headers, request.now, options, () =>
     canonicalString({ ...target, headers: pairs, body: request.body }),
   );
@@ -85,7 +85,7 @@ export function checkSignature(
   now: number,
   { secretOf, toleranceSeconds }: VerifyOptions,
   text: () => string,
-): Signed | Refusal {
+): Signed | Rejection {
   if (headers['x-signature-algorithm'] !== 'HMAC-SHA256')
     return refuse(401, 'SIGNATURE_ALGORITHM_NOT_SUPPORTED', 'x-signature-algorithm must be HMAC-SHA256');
   if (headers['x-signature-version'] !== '1.0')
@@ -107,7 +107,7 @@ export function checkSignature(
 }
 
 /** Every required header exactly once, and the content type of a POST. */
-function readHeaders(request: WireRequest): Record<HeaderName, string> | Refusal {
+function readHeaders(request: WireRequest): Record<HeaderName, string> | Rejection {
   const lines = new Map<string, string[]>();
   for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
     const name = request.rawHeaders[at]!.toLowerCase();

@@ -2,7 +2,7 @@
 
 import type { Instrument } from './market/instrument.ts';
 
-export interface Entry {
+export interface WatchlistEntry {
   readonly instrument: Instrument;
   readonly sort: number;
   readonly addedAt: number;
@@ -15,7 +15,7 @@ export interface Watchlist {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** By symbol. */
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, WatchlistEntry>;
 }
 
 export const maxLists = 20;
@@ -72,7 +72,7 @@ export function initialWatchlists(find: (symbol: string) => Instrument | undefin
   const listOf = (id: number, name: string, sort: number, symbols: readonly string[]): Watchlist => {
     const createdAt = Date.UTC(2026, 5, 2, 9, 15) + sort * 60_000;
     const found = symbols.flatMap((symbol) => find(symbol) ?? []);
-    const entries = found.map((instrument, at): [string, Entry] => [
+    const entries = found.map((instrument, at): [string, WatchlistEntry] => [
       instrument.symbol,
       { instrument, sort: found.length - at, addedAt: createdAt + at * 1000 },
     ]);

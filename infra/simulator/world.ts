@@ -1,15 +1,15 @@
 /** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
 
 import { createUniverse, type Universe } from './market/universe.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { type Rejection, refuse } from './refusal.ts';
 import { type StreamLimits, StreamSessions } from './stream-sessions.ts';
-import { Tokens } from './tokens.ts';
+import { TokenBook } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
 import { bringPast } from './trading/past.ts';
 import { feeOf, Portfolio } from './trading/portfolio.ts';
 import { initialWatchlists, WatchlistBook } from './watchlist-book.ts';
 
-export interface Account {
+export interface Holder {
   readonly account_id: string;
   readonly account_type: 'MARGIN' | 'CASH';
   readonly user_id: string;
@@ -19,7 +19,7 @@ export interface Account {
 }
 
 /** Invented, and the same for every seed, so that an account id can be written into a test or a note. */
-const accounts: readonly Account[] = [
+const accounts: readonly Holder[] = [
   {
     account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
     account_type: 'MARGIN',
@@ -39,7 +39,7 @@ const accounts: readonly Account[] = [
 ];
 
 /** In cents. */
-const deposits: Readonly<Record<Account['account_type'], bigint>> = {
+const deposits: Readonly<Record<Holder['account_type'], bigint>> = {
   MARGIN: 1_000_000_00n,
   CASH: 250_000_00n,
 };
@@ -49,13 +49,13 @@ export type Product = 'US_STOCK' | 'US_ETF' | 'US_OPTION';
 
 export interface World {
   readonly seed: number;
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly Holder[];
   readonly universe: Universe;
   readonly orders: OrderBook;
   /** By account id. */
   readonly portfolios: ReadonlyMap<string, Portfolio>;
   readonly watchlists: WatchlistBook;
-  readonly tokens: Tokens;
+  readonly tokens: TokenBook;
   /** Requests need an access token. */
   readonly hasTokenCheck: boolean;
   /** Price levels on each side of the book that the user may ask for. */
@@ -100,7 +100,7 @@ export function createWorld(seed: number, options: WorldOptions = {}): World {
     orders,
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
-    tokens: new Tokens(seed, tokenApprovalMs, tokenUseProlongs),
+    tokens: new TokenBook(seed, tokenApprovalMs, tokenUseProlongs),
     hasTokenCheck: accessToken !== undefined,
     depthLevels,
     unsubscribed: options.unsubscribed ?? [],
@@ -109,7 +109,7 @@ export function createWorld(seed: number, options: WorldOptions = {}): World {
 }
 
 /** The refusal of market data that the user of the app key has not subscribed to. */
-export function notSubscribed({ unsubscribed }: World, category: string | undefined): Refusal | undefined {
+export function notSubscribed({ unsubscribed }: World, category: string | undefined): Rejection | undefined {
   const product = unsubscribed.find((one) => one === category);
   return product
     ? refuse(403, 'MARKET_DATA_NOT_SUBSCRIBED', `No market data subscription, product ${product}`)

@@ -1,8 +1,8 @@
 /** What operators do with the directory's store: change a record, with a line of the audit, and look at what is there. */
 
-import { AccessChangeError, type Change, changed } from './change.ts';
+import { AccessChangeError, changed, type GrantChange } from './change.ts';
 import type { Identity } from './identity.ts';
-import { type AccessRecord, keyOf, openRecord, type Subject, sealRecord } from './records.ts';
+import { type AccessRecord, type AccessSubject, keyOf, openRecord, sealRecord } from './records.ts';
 import { nonce, sealedLines } from './sealed-lines.ts';
 import type { AccessEntry, AccessStore } from './store.ts';
 
@@ -23,14 +23,14 @@ export interface AccessAdmin {
    * @throws AccessChangeError `change_refused` when the change would not mean what it says, `changed_by_others` when
    * other operators changed the record each time
    */
-  apply(change: Change): Promise<Applied>;
+  apply(change: GrantChange): Promise<Applied>;
   /** @returns undefined when nothing is recorded of it, or not any more */
-  find(subject: Subject): Promise<Listed | undefined>;
-  list(): Promise<Listing>;
+  find(subject: AccessSubject): Promise<Listed | undefined>;
+  list(): Promise<SealedListing>;
   /** The name that logs have. */
-  nameOf(subject: Subject): Promise<string>;
+  nameOf(subject: AccessSubject): Promise<string>;
   /** The newest lines first. */
-  audit(limit: number): Promise<readonly AuditLine[]>;
+  audit(limit: number): Promise<readonly AccessAuditLine[]>;
 }
 
 export interface Applied {
@@ -47,14 +47,14 @@ export interface Listed {
   readonly expiresAt?: number | undefined;
 }
 
-export interface Listing {
+export interface SealedListing {
   readonly records: readonly Listed[];
   /** How many were sealed with another identity key, or are in another format. */
   readonly unreadable: number;
 }
 
-export type AuditLine =
-  | { readonly at: string; readonly by: string; readonly change: Change }
+export type AccessAuditLine =
+  | { readonly at: string; readonly by: string; readonly change: GrantChange }
   /** Sealed with another identity key. */
   | { readonly at: string };
 
@@ -79,7 +79,7 @@ export function createAccessAdmin({
   async function nextOf(
     key: string,
     record: AccessRecord | undefined,
-    change: Change,
+    change: GrantChange,
     entry: AccessEntry | undefined,
   ) {
     if (!record) return undefined;
@@ -132,14 +132,14 @@ export function createAccessAdmin({
     },
     nameOf: async (subject) => nameIn(await keyOf(names, subject)),
     async audit(limit) {
-      return Promise.all((await store.audit(limit)).map((line) => lines.open<AuditLine>(line)));
+      return Promise.all((await store.audit(limit)).map((line) => lines.open<AccessAuditLine>(line)));
     },
   };
 }
 
 /** A block is ended by `unblock` alone, not by another block that is shorter. */
 const laterEnd = (
-  { expiresAt }: Extract<Change, { readonly action: 'block' }>,
+  { expiresAt }: Extract<GrantChange, { readonly action: 'block' }>,
   before: AccessEntry | undefined,
 ): number | undefined => {
   const ends = [expiresAt, before ? before.expiresAt : expiresAt];

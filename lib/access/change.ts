@@ -3,14 +3,20 @@
 import type { Scope } from '../catalogue/scopes.ts';
 import { CountersignError } from '../signer/errors.ts';
 import type { Principal } from './evidence.ts';
-import { type AccessRecord, isPrincipal, type PrincipalRecord, type Subject, type User } from './records.ts';
+import {
+  type AccessRecord,
+  type AccessSubject,
+  isPrincipal,
+  type PrincipalRecord,
+  type User,
+} from './records.ts';
 
 /** A change of who may do what was not made. */
 export class AccessChangeError extends CountersignError<'change_refused' | 'changed_by_others'> {
   override readonly name = 'AccessChangeError';
 }
 
-export type Change =
+export type GrantChange =
   | {
       /** `grant` adds scopes; `revoke` takes them away, and without scopes all of them. */
       readonly action: 'grant' | 'revoke';
@@ -26,16 +32,16 @@ export type Change =
   | { readonly action: 'unbind'; readonly subject: Principal }
   | {
       readonly action: 'block';
-      readonly subject: Subject;
+      readonly subject: AccessSubject;
       /** Of a token, in milliseconds since the epoch: from then on it has expired anyway. */
       readonly expiresAt?: number;
     }
-  | { readonly action: 'unblock'; readonly subject: Subject }
+  | { readonly action: 'unblock'; readonly subject: AccessSubject }
   /** Tokens that were issued before the moment are refused; Unix time in seconds. */
   | { readonly action: 'sign-out'; readonly subject: User; readonly notBefore: number };
 
 /** @throws AccessChangeError when the change would not mean what it says */
-export function changed(record: AccessRecord | undefined, change: Change): AccessRecord | undefined {
+export function changed(record: AccessRecord | undefined, change: GrantChange): AccessRecord | undefined {
   const { subject } = change;
   if (!isPrincipal(subject)) {
     if (change.action !== 'block') return undefined;
@@ -56,7 +62,7 @@ const refuse = (reason: string): never => {
 const isEmpty = ({ accounts, userData, standsFor, blocked, notBefore }: PrincipalRecord) =>
   accounts.length === 0 && userData.length === 0 && !standsFor && !blocked && notBefore === undefined;
 
-function changedPrincipal(record: PrincipalRecord, change: Change): PrincipalRecord {
+function changedPrincipal(record: PrincipalRecord, change: GrantChange): PrincipalRecord {
   switch (change.action) {
     case 'grant':
       if (record.standsFor) refuse('It stands for a user: grant to that user, or unbind it first.');
@@ -90,7 +96,7 @@ function changedPrincipal(record: PrincipalRecord, change: Change): PrincipalRec
   }
 }
 
-type ScopeChange = Extract<Change, { readonly action: 'grant' | 'revoke' }>;
+type ScopeChange = Extract<GrantChange, { readonly action: 'grant' | 'revoke' }>;
 
 function withScopes(
   record: PrincipalRecord,

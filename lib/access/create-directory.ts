@@ -67,7 +67,7 @@ export function createDirectory({
 const principalOf = (record: AccessRecord | undefined): PrincipalRecord | undefined =>
   record && 'principal' in record ? record : undefined;
 
-interface Facts {
+interface PrincipalFacts {
   readonly user: string;
   readonly record: PrincipalRecord | undefined;
   /** Whose grants count: the record itself, or that of the user whom it stands for. */
@@ -77,7 +77,7 @@ interface Facts {
   readonly token: StandingQuestion['token'];
 }
 
-function standingOf({ user, record, owner, isTokenBlocked, isKeyBlocked, token }: Facts): Standing {
+function standingOf({ user, record, owner, isTokenBlocked, isKeyBlocked, token }: PrincipalFacts): Standing {
   if (isKeyBlocked) return { kind: 'revoked', user, isKey: true };
   const isBlocked = record?.blocked || owner?.blocked;
   const isTooOld = token !== undefined && token.issuedAt < (record?.notBefore ?? 0);

@@ -4,7 +4,7 @@
  * What the platform has found out about the sender. It has checked the API key and the AWS signature; a bearer token in
  * the request's headers is checked by the authorizer in front, which leaves `claims`, or else by the gateway.
  */
-export interface Evidence {
+export interface SenderEvidence {
   /** The id, not the value, of the API key. */
   readonly apiKeyId?: string;
   /** The ARN of the AWS identity that signed; of an assumed role, the role's, without the session. */

@@ -9,11 +9,11 @@
 export {
   type AccessAdmin,
   type AccessAdminOptions,
+  type AccessAuditLine,
   type Applied,
-  type AuditLine,
   createAccessAdmin,
   type Listed,
-  type Listing,
+  type SealedListing,
 } from './admin.ts';
 export {
   type AuthSettings,
@@ -21,14 +21,14 @@ export {
   type SignatureAlgorithm,
   signatureAlgorithms,
 } from './auth-settings.ts';
-export { AccessChangeError, type Change } from './change.ts';
+export { AccessChangeError, type GrantChange } from './change.ts';
 export { createDirectory, type DirectoryOptions } from './create-directory.ts';
 export { createTokenVerifier, type TokenVerifierOptions } from './create-token-verifier.ts';
 export type { Directory, Grants, KeyedNames, Standing, StandingQuestion } from './directory.ts';
-export { type Evidence, type Principal, principalArn, type TokenClaims } from './evidence.ts';
+export { type Principal, principalArn, type SenderEvidence, type TokenClaims } from './evidence.ts';
 export { createIdentity, type Identity } from './identity.ts';
 export { createFetchText, type ReadText } from './read-text.ts';
-export type { AccessRecord, BlockRecord, PrincipalRecord, Subject } from './records.ts';
+export type { AccessRecord, AccessSubject, BlockRecord, PrincipalRecord } from './records.ts';
 export {
   type AccessEntry,
   type AccessStore,
@@ -39,7 +39,7 @@ export {
 export {
   bearerToken,
   type TokenFault,
+  type TokenVerification,
   type TokenVerifier,
   tokenFaults,
-  type Verification,
 } from './verifier.ts';

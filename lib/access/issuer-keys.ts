@@ -50,12 +50,12 @@ const timeoutMs = 3_000;
 const maxBytes = 256 * 1024;
 const maxKeys = 64;
 
-interface Known {
+interface KnownKeys {
   readonly keys: readonly Jwk[];
   readonly readAt: number;
 }
 
-interface Reading {
+interface KeysReading {
   readonly startedAt: number;
   readonly done: Promise<void>;
   readonly isOver: boolean;
@@ -63,8 +63,8 @@ interface Reading {
 
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, jwksUri, readText, clock, onFailure, after = afterTimeout } = options;
-  let known: Known | undefined;
-  let reading: Reading | undefined;
+  let known: KnownKeys | undefined;
+  let reading: KeysReading | undefined;
   let waitedAt = Number.NEGATIVE_INFINITY;
   let failed = false;
 
@@ -80,7 +80,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     }
   }
 
-  function begin(startedAt: number): Reading {
+  function begin(startedAt: number): KeysReading {
     const begun = { startedAt, isOver: false, done: Promise.resolve() };
     begun.done = read(startedAt).finally(() => {
       begun.isOver = true;
@@ -122,7 +122,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 }
 
 async function candidates(
-  known: Known | undefined,
+  known: KnownKeys | undefined,
   keyId: string | undefined,
   algorithm: SignatureAlgorithm,
 ): Promise<readonly CryptoKey[]> {

@@ -34,7 +34,7 @@ const retryAfterMs = 1000;
 /** Of a record besides its sealed bytes. */
 const overheadBytes = 300;
 
-interface Known {
+interface KnownRecord {
   /** Undefined: the store has none. */
   readonly record: AccessRecord | undefined;
   readonly expiresAt: number;
@@ -46,18 +46,18 @@ interface Known {
 }
 
 export function createRecordCache({ store, identity, clock, maxBytes }: RecordCacheOptions): RecordCache {
-  const memory = createByteBounded<Known>(maxBytes, ({ bytes }) => bytes);
+  const memory = createByteBounded<KnownRecord>(maxBytes, ({ bytes }) => bytes);
   /** As the latest: the least recently used records leave memory first. */
-  function recall(key: string): Known | undefined {
+  function recall(key: string): KnownRecord | undefined {
     const known = memory.take(key);
     if (known) memory.put(key, known);
     return known;
   }
   const ages = createAges(clock);
-  const reading = new Map<string, Promise<Known>>();
+  const reading = new Map<string, Promise<KnownRecord>>();
 
   /** One that does not open costs only those an answer who asked for it. */
-  async function opened(key: string, entry: AccessEntry | undefined, readAt: Moment): Promise<Known> {
+  async function opened(key: string, entry: AccessEntry | undefined, readAt: Moment): Promise<KnownRecord> {
     const record = entry && (await openRecord(identity, entry));
     const expiresAt = entry?.expiresAt ?? Number.POSITIVE_INFINITY;
     const known = { record, expiresAt, readAt, bytes: overheadBytes + (entry?.sealed.byteLength ?? 0) };
@@ -78,17 +78,18 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
     }
   }
 
-  const ageOf = ({ readAt }: Known) => ages.since(readAt);
-  const isUsable = (known: Known | undefined): known is Known => !!known && ageOf(known) < maxAgeMs;
-  const isDue = (known: Known | undefined) => {
+  const ageOf = ({ readAt }: KnownRecord) => ages.since(readAt);
+  const isUsable = (known: KnownRecord | undefined): known is KnownRecord =>
+    !!known && ageOf(known) < maxAgeMs;
+  const isDue = (known: KnownRecord | undefined) => {
     if (!isUsable(known)) return true;
     const { failedAt = Number.NEGATIVE_INFINITY } = known;
     return ageOf(known) >= freshMs && clock() - failedAt >= retryAfterMs;
   };
 
-  async function readOne(key: string, before: Known | undefined): Promise<Known> {
+  async function readOne(key: string, before: KnownRecord | undefined): Promise<KnownRecord> {
     try {
-      return await (reading.get(key) as Promise<Known>);
+      return await (reading.get(key) as Promise<KnownRecord>);
     } catch (error) {
       if (before) before.failedAt = clock();
       if (isUsable(before)) return before;
@@ -105,7 +106,7 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
       const known = await Promise.all(
         keys.map(async (key) => {
           const one = before.get(key);
-          return [key, due.includes(key) ? await readOne(key, one) : (one as Known)] as const;
+          return [key, due.includes(key) ? await readOne(key, one) : (one as KnownRecord)] as const;
         }),
       );
       const now = clock();

@@ -30,12 +30,12 @@ export type BlockRecord =
 export type AccessRecord = PrincipalRecord | BlockRecord;
 
 /** What a record is about. */
-export type Subject = Principal | { readonly kind: 'token' | 'app'; readonly id: string };
+export type AccessSubject = Principal | { readonly kind: 'token' | 'app'; readonly id: string };
 
-export const isPrincipal = (subject: Subject): subject is Principal =>
+export const isPrincipal = (subject: AccessSubject): subject is Principal =>
   subject.kind !== 'token' && subject.kind !== 'app';
 
-export const subjectOf = (record: AccessRecord): Subject => {
+export const subjectOf = (record: AccessRecord): AccessSubject => {
   if ('principal' in record) return record.principal;
   return 'token' in record ? { kind: 'token', id: record.token } : { kind: 'app', id: record.app };
 };
@@ -43,7 +43,7 @@ export const subjectOf = (record: AccessRecord): Subject => {
 /** The key of an entry ends with the name that logs have. */
 export const keyOfName = (kind: 'principal' | 'token' | 'app', name: string): string => `${kind}#${name}`;
 
-export const keyOf = async (names: KeyedNames, subject: Subject): Promise<string> =>
+export const keyOf = async (names: KeyedNames, subject: AccessSubject): Promise<string> =>
   isPrincipal(subject)
     ? keyOfName('principal', await nameOfPrincipal(names, subject))
     : keyOfName(subject.kind, await names.nameOf(subject.kind, subject.id));

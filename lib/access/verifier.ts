@@ -4,10 +4,10 @@ import type { TokenClaims } from './evidence.ts';
 
 export interface TokenVerifier {
   /** Always resolves. @param token what follows `Bearer ` */
-  verify(token: string): Promise<Verification>;
+  verify(token: string): Promise<TokenVerification>;
 }
 
-export type Verification =
+export type TokenVerification =
   | { readonly ok: true; readonly claims: TokenClaims }
   | { readonly ok: false; readonly fault: TokenFault };
 

@@ -17,7 +17,7 @@ export interface AccountsNamed {
   readonly faults: readonly PlaceFault[];
 }
 
-type Pairs = readonly (readonly [name: string, value: string])[];
+type NamesAndValues = readonly (readonly [name: string, value: string])[];
 
 /**
  * @param query as `checkQuery` has checked it
@@ -25,7 +25,7 @@ type Pairs = readonly (readonly [name: string, value: string])[];
  */
 export function accountsNamed(
   { accounts: places, body: schema }: Pick<Operation, 'accounts' | 'body'>,
-  query: Pairs,
+  query: NamesAndValues,
   body?: unknown,
 ): AccountsNamed {
   const declared = places?.query ?? [];
@@ -38,7 +38,7 @@ export function accountsNamed(
 const maxFaults = 20;
 
 /** A part of the body that is left to walk. */
-interface Part {
+interface BodyPart {
   readonly value: object;
   /** Its JSON Pointer, and the same with `*` for each element of a list. */
   readonly pointer: string;
@@ -55,7 +55,7 @@ function accountsOfBody(
   const accounts: string[] = [];
   const faults: PlaceFault[] = [];
   // A loop: a body of a megabyte can be nested deeper than calls can.
-  const parts: Part[] = isObject(body) ? [{ value: body, pointer: '', place: '', schema: whole }] : [];
+  const parts: BodyPart[] = isObject(body) ? [{ value: body, pointer: '', place: '', schema: whole }] : [];
   for (let part = parts.pop(); part && faults.length < maxFaults; part = parts.pop()) {
     const isList = Array.isArray(part.value);
     const item = isList ? part.schema && itemOf(part.schema) : undefined;

@@ -6,13 +6,13 @@
 import { type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-type Facts = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows' | 'answeredBy'>;
+type Routed = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows' | 'answeredBy'>;
 
 /** What runs apart from the rest of its group, by the function's name. */
-interface Part {
+interface GroupPart {
   readonly group: Group;
   readonly title: string;
-  readonly has: (operation: Facts) => boolean;
+  readonly has: (operation: Routed) => boolean;
 }
 
 const parts = {
@@ -34,14 +34,14 @@ const parts = {
     title: 'Streams of quotes',
     has: ({ follows }) => follows !== undefined,
   },
-} as const satisfies Record<string, Part>;
+} as const satisfies Record<string, GroupPart>;
 
 type PartName = keyof typeof parts;
 
 /** A function is called as its group, or as the part of the group that it answers. */
 export type FunctionName = Group | PartName;
 
-const partOf = (name: FunctionName): Part | undefined => parts[name as PartName];
+const partOf = (name: FunctionName): GroupPart | undefined => parts[name as PartName];
 
 const partNames = Object.keys(parts) as PartName[];
 
@@ -51,7 +51,7 @@ const partNames = Object.keys(parts) as PartName[];
  * @example
  * functionOf(cancelOrder); // 'order-cancels'
  */
-export const functionOf = (operation: Facts): FunctionName =>
+export const functionOf = (operation: Routed): FunctionName =>
   partNames.find((name) => parts[name].group === operation.group && parts[name].has(operation)) ??
   operation.group;
 

@@ -29,7 +29,7 @@ export interface JsonForm {
   readonly maxLength?: number;
 }
 
-interface Facts {
+interface Described {
   readonly description: string;
 }
 
@@ -43,7 +43,7 @@ export function optional<P extends Parameter>(
 
 /** One of the given values. */
 /* @__NO_SIDE_EFFECTS__ */
-export function choice<const V extends readonly string[]>(values: V, { description }: Facts) {
+export function choice<const V extends readonly string[]>(values: V, { description }: Described) {
   return {
     schema: v.picklist(values),
     required: true,
@@ -58,7 +58,7 @@ export function choice<const V extends readonly string[]>(values: V, { descripti
  * the interface's form is sent.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function flag({ description }: Facts) {
+export function flag({ description }: Described) {
   return {
     schema: v.pipe(
       v.union([v.boolean(), v.picklist(['true', 'false', 'True', 'False'])]),
@@ -73,7 +73,7 @@ export function flag({ description }: Facts) {
 
 /** A whole number within bounds; sent in digits without leading zeros. */
 /* @__NO_SIDE_EFFECTS__ */
-export function whole({ description, minimum, maximum }: Facts & { minimum: number; maximum: number }) {
+export function whole({ description, minimum, maximum }: Described & { minimum: number; maximum: number }) {
   return {
     schema: v.pipe(
       v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))]),
@@ -94,7 +94,7 @@ const farFuture = 253_402_300_799_999;
 
 /** A moment as Unix time in milliseconds; a typed caller may also give a Date. */
 /* @__NO_SIDE_EFFECTS__ */
-export function epoch({ description }: Facts) {
+export function epoch({ description }: Described) {
   return {
     schema: v.pipe(
       v.union([
@@ -119,7 +119,7 @@ const instantPattern = /^2\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1
 
 /** A moment as ISO 8601 text in UTC, sent to the millisecond; a typed caller may also give a Date. */
 /* @__NO_SIDE_EFFECTS__ */
-export function instant({ description }: Facts) {
+export function instant({ description }: Described) {
   return {
     schema: v.pipe(
       v.union([
@@ -148,7 +148,7 @@ const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
 /** A calendar day, yyyy-MM-dd, that exists. */
 /* @__NO_SIDE_EFFECTS__ */
-export function day({ description }: Facts) {
+export function day({ description }: Described) {
   return {
     schema: v.pipe(v.string(), v.regex(dayPattern), v.check(isDay)),
     required: true,
@@ -162,7 +162,7 @@ const decimalPattern = /^\d{1,15}(\.\d{1,10})?$/;
 
 /** A number that is not negative, as decimal text: never a binary number, which would lose digits. */
 /* @__NO_SIDE_EFFECTS__ */
-export function decimal({ description }: Facts) {
+export function decimal({ description }: Described) {
   return {
     schema: v.pipe(v.string(), v.regex(decimalPattern)),
     required: true,
@@ -181,7 +181,7 @@ const separator = ',';
 
 /** Several values in one text, separated by commas; a typed caller may also give an array. */
 /* @__NO_SIDE_EFFECTS__ */
-export function list({ description, maxItems }: Facts & { maxItems?: number }) {
+export function list({ description, maxItems }: Described & { maxItems?: number }) {
   return {
     schema: listSchema(v.pipe(v.string(), v.regex(plainItem)), maxItems),
     required: true,
@@ -194,7 +194,7 @@ export function list({ description, maxItems }: Facts & { maxItems?: number }) {
 
 /** Several of the given values in one text, separated by commas; a typed caller may also give an array. */
 /* @__NO_SIDE_EFFECTS__ */
-export function choices<const V extends readonly string[]>(values: V, { description }: Facts) {
+export function choices<const V extends readonly string[]>(values: V, { description }: Described) {
   return {
     schema: listSchema(v.picklist(values)),
     required: true,
@@ -223,7 +223,7 @@ function listSchema<const S extends v.GenericSchema<string, string>>(item: S, ma
 
 /** One value without further rules, such as an id. */
 /* @__NO_SIDE_EFFECTS__ */
-export function text({ description, maxLength }: Facts & { maxLength: number }) {
+export function text({ description, maxLength }: Described & { maxLength: number }) {
   return {
     schema: v.pipe(v.string(), v.maxLength(maxLength), v.regex(plain)),
     required: true,

@@ -2,9 +2,9 @@
 
 import * as v from 'valibot';
 
-interface Parts extends v.GenericSchema {
-  readonly pipe?: readonly [Parts, ...unknown[]];
-  readonly wrapped?: Parts;
+interface PipedSchema extends v.GenericSchema {
+  readonly pipe?: readonly [PipedSchema, ...unknown[]];
+  readonly wrapped?: PipedSchema;
   readonly entries?: Readonly<Record<string, v.GenericSchema>>;
   readonly item?: v.GenericSchema;
   readonly type: string;
@@ -12,7 +12,7 @@ interface Parts extends v.GenericSchema {
 }
 
 /** Without the rules of a pipe, and of a value that may be absent. */
-function bare(schema: Parts): Parts {
+function bare(schema: PipedSchema): PipedSchema {
   const inner = schema.pipe?.[0] ?? schema.wrapped;
   return inner ? bare(inner) : schema;
 }
@@ -31,10 +31,10 @@ export const memberNames = (schema: v.GenericSchema): readonly string[] =>
 export const itemOf = (schema: v.GenericSchema): v.GenericSchema | undefined => bare(schema).item;
 
 /** How many items a list, or characters a text, may have at most. */
-export function maxLengthOf({ type, requirement, pipe, wrapped }: Parts): number | undefined {
+export function maxLengthOf({ type, requirement, pipe, wrapped }: PipedSchema): number | undefined {
   if (type === 'max_length') return requirement as number;
   for (const part of pipe ?? (wrapped ? [wrapped] : [])) {
-    const max = maxLengthOf(part as Parts);
+    const max = maxLengthOf(part as PipedSchema);
     if (max !== undefined) return max;
   }
   return undefined;
@@ -62,7 +62,7 @@ export const partAt = (schema: v.GenericSchema, path: readonly { readonly key: u
 
 /** Whether it is a decimal number in a string: one of `schemas.ts`, or made of it. */
 export function isDecimal(schema: v.GenericSchema): boolean {
-  const { pipe, wrapped }: Parts = schema;
+  const { pipe, wrapped }: PipedSchema = schema;
   const inner = pipe?.[0] ?? wrapped;
   return v.getMetadata(schema as v.GenericSchema).format === 'decimal' || (!!inner && isDecimal(inner));
 }

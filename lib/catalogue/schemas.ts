@@ -93,23 +93,23 @@ export function omittable<const S extends v.GenericSchema>(schema: S) {
   );
 }
 
-type Entries = Readonly<Record<string, v.GenericSchema>>;
+type SchemaEntries = Readonly<Record<string, v.GenericSchema>>;
 
 /** The same for each member. */
 /* @__NO_SIDE_EFFECTS__ */
-export function eachOmittable<const E extends Entries>(entries: E) {
+export function eachOmittable<const E extends SchemaEntries>(entries: E) {
   return each(entries, omittable) as { [K in keyof E]: ReturnType<typeof omittable<E[K]>> };
 }
 
 /** The same members in an answer, where each may be missing. */
 /* @__NO_SIDE_EFFECTS__ */
-export function eachOptional<const E extends Entries>(entries: E) {
+export function eachOptional<const E extends SchemaEntries>(entries: E) {
   return each(entries, (schema) => v.optional(schema)) as {
     [K in keyof E]: v.OptionalSchema<E[K], undefined>;
   };
 }
 
-const each = (entries: Entries, wrap: (schema: v.GenericSchema) => v.GenericSchema) =>
+const each = (entries: SchemaEntries, wrap: (schema: v.GenericSchema) => v.GenericSchema) =>
   Object.fromEntries(Object.entries(entries).map(([name, schema]) => [name, wrap(schema)]));
 
 type Merged<A, B> = { [K in keyof A | keyof B]: K extends keyof B ? B[K] : K extends keyof A ? A[K] : never };

@@ -10,7 +10,7 @@ export interface RequestFault extends PlaceFault {
   readonly in: 'query' | 'body';
 }
 
-type Pairs = readonly (readonly [name: string, value: string])[];
+type QueryPairs = readonly (readonly [name: string, value: string])[];
 
 /**
  * `pairs` are to be sent, each value in the interface's form; they are complete when `errors` is empty. A list may come
@@ -22,8 +22,8 @@ type Pairs = readonly (readonly [name: string, value: string])[];
  */
 export function checkQuery(
   { query, anyQuery }: Operation,
-  given: Pairs,
-): { readonly pairs: Pairs; readonly errors: readonly RequestFault[] } {
+  given: QueryPairs,
+): { readonly pairs: QueryPairs; readonly errors: readonly RequestFault[] } {
   const parameterOf = (name: string) => (Object.hasOwn(query, name) ? query[name] : undefined);
   const received = withJoinedLists(given, (name) => parameterOf(name)?.list?.separator);
   const errors: RequestFault[] = [];
@@ -62,7 +62,7 @@ export function checkQuery(
  * The parameters of one list as one, where the first of them stands. An empty one among them becomes an empty item,
  * which the list's schema refuses.
  */
-function withJoinedLists(given: Pairs, separatorOf: (name: string) => string | undefined): Pairs {
+function withJoinedLists(given: QueryPairs, separatorOf: (name: string) => string | undefined): QueryPairs {
   const lists = new Map<string, string[]>();
   const firstOfEach = given.filter(([name, value]) => {
     const list = lists.get(name);
@@ -73,7 +73,7 @@ function withJoinedLists(given: Pairs, separatorOf: (name: string) => string | u
   return firstOfEach.map(([name, value]) => [name, lists.get(name)?.join(separatorOf(name)) ?? value]);
 }
 
-function repeatedNames(pairs: Pairs): ReadonlySet<string> {
+function repeatedNames(pairs: QueryPairs): ReadonlySet<string> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const [name] of pairs) (seen.has(name) ? repeated : seen).add(name);

@@ -15,7 +15,7 @@ import {
 } from './errors.ts';
 import type { Answer } from './types.ts';
 
-export interface Received {
+export interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Received {
  * @throws RefusedError, BrokenAnswerError or OutcomeUnknownError for anything but JSON with status 200, and
  * OutcomeUnknownError for a 200 that says that the request failed, or not what became of it
  */
-export function readAnswer(operation: Operation, received: Received): Answer<unknown> {
+export function readAnswer(operation: Operation, received: ReceivedAnswer): Answer<unknown> {
   const { status, headers, text } = received;
   const data = parseJson(text === '' && operation.answersByStatus ? '{}' : text);
   const isFailed = data !== undefined && saysFailed(operation, data);
@@ -65,14 +65,14 @@ const notExecuted =
 const upstreamFailed =
   /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST|TRADE_PLACE_ORDER_REPEAT)$/;
 
-interface Told {
+interface ToldRefusal {
   readonly status: number;
   readonly code?: string | undefined;
   readonly errorCode?: string | undefined;
 }
 
 /** In doubt it does: an order placed twice is worse than an unnecessary look-up. */
-export function mayHaveTakenEffect({ status, code, errorCode }: Told, body: unknown): boolean {
+export function mayHaveTakenEffect({ status, code, errorCode }: ToldRefusal, body: unknown): boolean {
   if (code === undefined && refusingStatuses.has(status)) return upstreamFailed.test(errorCode ?? '');
   // With a 4xx a gateway states that nothing was changed.
   if (code !== undefined && status >= 400 && status < 500) return false;
@@ -84,7 +84,7 @@ export function mayHaveTakenEffect({ status, code, errorCode }: Told, body: unkn
  * Whether a gateway refused the request for its token, before it did anything with it. The 401 of another server, such
  * as a proxy on the way, lacks the members by which this one says so.
  */
-export function refusesToken({ status, text }: Received): boolean {
+export function refusesToken({ status, text }: ReceivedAnswer): boolean {
   if (status !== 401) return false;
   const body = parseJson(text);
   return (
@@ -101,7 +101,7 @@ const isRedirect = (status: number) => status === 0 || (status >= 300 && status 
  * Reads both forms of a gateway's refusal, and the shapes in which the interface itself refuses: `error_code` and
  * `message`; `error_msg` of its router; `error`, `message` and `path` of its servers. A body may be none of them.
  */
-function factsOf({ status, headers }: Received, body: unknown): RefusalFacts {
+function factsOf({ status, headers }: ReceivedAnswer, body: unknown): RefusalFacts {
   const code = textIn(body, 'code');
   const errorCode = textIn(body, 'error_code');
   const detail =

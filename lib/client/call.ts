@@ -5,7 +5,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { neverConnected } from '../upstream/certainty.ts';
-import { type Received, readAnswer } from './answer.ts';
+import { type ReceivedAnswer, readAnswer } from './answer.ts';
 import type { Connection, PreparedRequest } from './connection.ts';
 import { checkTimeout, type Deadline, startDeadline } from './deadline.ts';
 import { OutcomeUnknownError, TimedOutError, UnreachableError } from './errors.ts';
@@ -52,7 +52,7 @@ async function send(
   { fetch: given }: Connection,
   { url, method, headers, body }: PreparedRequest,
   signal: AbortSignal,
-): Promise<Received> {
+): Promise<ReceivedAnswer> {
   const response = await (given ?? fetch)(url, {
     method,
     headers,

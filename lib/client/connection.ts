@@ -1,6 +1,6 @@
 /** What a client sends its requests to, and what it adds to them. */
 
-import type { Received } from './answer.ts';
+import type { ReceivedAnswer } from './answer.ts';
 import type { ClientRequest } from './request.ts';
 
 /** Exactly what to send, once. */
@@ -23,7 +23,7 @@ export interface Connection {
    * What to send, once, after an answer that says that nothing was done with the request, also one with a side effect:
    * the same with a new token. `undefined`, or no such method: the answer stands. Errors reach the caller unchanged.
    */
-  readonly again?: (sent: PreparedRequest, answer: Received) => Promise<PreparedRequest | undefined>;
+  readonly again?: (sent: PreparedRequest, answer: ReceivedAnswer) => Promise<PreparedRequest | undefined>;
   /** Default: the runtime's own, read at each call. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }

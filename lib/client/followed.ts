@@ -21,16 +21,16 @@ export interface FollowedQuote<R> {
 }
 
 /** A quote in an event: the whole record, or the members that changed. */
-interface Told {
+interface ToldQuote {
   readonly symbol: string;
   readonly at: number;
   readonly record?: object;
   readonly set?: object;
 }
 
-interface Message {
+interface FollowedMessage {
   readonly now?: number;
-  readonly quotes?: readonly Told[];
+  readonly quotes?: readonly ToldQuote[];
   readonly states?: Readonly<Record<string, QuoteState>>;
   readonly cause?: string;
   /** Of unchanged records. */
@@ -63,8 +63,11 @@ export class Quotes<R> {
   }
 
   /** @returns the event as read, and the symbols of which it says something new */
-  take({ event, data }: ServerSent): { readonly message: Message; readonly changed: ReadonlySet<string> } {
-    const message = parseJson(data) as Message;
+  take({ event, data }: ServerSent): {
+    readonly message: FollowedMessage;
+    readonly changed: ReadonlySet<string>;
+  } {
+    const message = parseJson(data) as FollowedMessage;
     const changed = new Set<string>();
     if (message.now !== undefined) {
       const aheadMs = message.now - this.#clock();

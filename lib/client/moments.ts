@@ -53,7 +53,7 @@ export const toCompactDay = (day: string): string => dayParts(day).join('');
  */
 export const dayToDate = (day: string): Date => new Date(`${toDay(day)}T00:00:00.000Z`);
 
-interface Moment {
+interface ParsedMoment {
   readonly milliseconds: number;
   /** Beyond the milliseconds. */
   readonly nanoseconds: number;
@@ -64,7 +64,7 @@ const maxEpochMs = 8_640_000_000_000_000;
 const dayForm = /^\d{4}(-\d\d-\d\d|\d{4})$/;
 const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/;
 
-function parse(moment: number | string): Moment {
+function parse(moment: number | string): ParsedMoment {
   if (typeof moment === 'string' && dayForm.test(moment))
     return { milliseconds: dayToDate(moment).getTime(), nanoseconds: 0 };
   const milliseconds = typeof moment === 'string' && /^-?\d{1,16}$/.test(moment) ? Number(moment) : moment;

@@ -30,7 +30,7 @@ export interface Tokens {
 }
 
 export function createTokens(source: TokenSource): Tokens {
-  let flight: Flight | undefined;
+  let flight: TokenFlight | undefined;
 
   const ask = async (renew: boolean) => {
     const token = typeof source === 'function' ? await source({ renew }) : source;
@@ -48,7 +48,7 @@ export function createTokens(source: TokenSource): Tokens {
     current: () => ask(false),
     renewed(refused) {
       if (flight && flight.refused === refused) return flight.token;
-      const mine: Flight = {
+      const mine: TokenFlight = {
         refused,
         token: renew(refused).finally(() => {
           // What comes later asks the source again, whose user may be another by then.
@@ -61,7 +61,7 @@ export function createTokens(source: TokenSource): Tokens {
   };
 }
 
-interface Flight {
+interface TokenFlight {
   readonly refused: string | undefined;
   readonly token: Promise<string | undefined>;
 }

@@ -25,11 +25,11 @@ export type Got<T> = T extends readonly (infer I)[]
   : T extends object
     ? { [K in keyof T as NamedKey<T, K>]: Got<T[K]> }
     : T extends string
-      ? Open<T>
+      ? OpenEnumeration<T>
       : T;
 
 /** Values of an enumeration, for the editor to complete; the upstream may send others. */
-type Open<T extends string> = string extends T ? T : T | (string & {});
+type OpenEnumeration<T extends string> = string extends T ? T : T | (string & {});
 
 /** The type of `{}`: a type that it extends requires no member. */
 type Nothing = Record<never, never>;

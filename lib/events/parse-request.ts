@@ -111,7 +111,7 @@ function parseDetail(
   detail: unknown,
   kind: LookupKind,
   operations: readonly Operation[],
-  envelope: Envelope = { isReplay: false },
+  envelope: RequestEnvelope = { isReplay: false },
 ): ParsedRequest {
   // The checks that follow recurse into it, one stack frame for each level.
   if (isDeeperThan(detail, maxLevels))
@@ -119,13 +119,13 @@ function parseDetail(
   return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
 }
 
-type Envelope = Pick<Common, 'source' | 'isReplay'>;
+type RequestEnvelope = Pick<Common, 'source' | 'isReplay'>;
 
 /** EventBridge takes no longer one, and half of a surrogate pair would make a reply that its receiver refuses. */
 const isSource = (text: string) =>
   text.length <= 256 && !/\p{Cs}/u.test(text) && !reservedSources.includes(text);
 
-function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
+function parseQuotes(detail: unknown, envelope: RequestEnvelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
   if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault), envelope);
   const { symbols: given, category, ...rest } = parsed.output;
@@ -139,7 +139,11 @@ function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
   };
 }
 
-function parseRead(detail: unknown, operations: readonly Operation[], envelope: Envelope): ParsedRequest {
+function parseRead(
+  detail: unknown,
+  operations: readonly Operation[],
+  envelope: RequestEnvelope,
+): ParsedRequest {
   const parsed = v.safeParse(schemas.readRequested, detail);
   if (!parsed.success) return refused('read', detail, parsed.issues.map(memberFault), envelope);
   const { operation: id, query = {}, body, ...rest } = parsed.output;
@@ -207,7 +211,7 @@ function refused(
   kind: LookupKind,
   detail: unknown,
   faults: readonly LookupFault[],
-  { source }: Partial<Envelope> = {},
+  { source }: Partial<RequestEnvelope> = {},
 ): ParsedRequest {
   const id = v.safeParse(schemas.requestId, isObject(detail) ? detail.request_id : undefined);
   const shownFaults = faults.slice(0, maxFaults).map(({ name, detail: what, allowed, received }) => ({

@@ -1,6 +1,6 @@
 /** The request that comes into the core and the HTTP answer that leaves it, without a platform. */
 
-import type { Evidence } from '../access/evidence.ts';
+import type { SenderEvidence } from '../access/evidence.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Priority } from '../limiter/index.ts';
 
@@ -24,7 +24,7 @@ export interface GatewayRequest {
    */
   readonly caller?: Caller;
   /** What the platform knows of the sender. Default nothing: then account data is not reachable. */
-  readonly evidence?: Evidence;
+  readonly evidence?: SenderEvidence;
   /** Who comes first when the upstream's limit is short. Default interactive; a client cannot set it. */
   readonly priority?: Priority;
 }

@@ -19,8 +19,8 @@ export type {
   Standing,
   StandingQuestion,
 } from '../access/directory.ts';
-export type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
-export type { TokenFault, TokenVerifier, Verification } from '../access/verifier.ts';
+export type { Principal, SenderEvidence, TokenClaims } from '../access/evidence.ts';
+export type { TokenFault, TokenVerification, TokenVerifier } from '../access/verifier.ts';
 export {
   createMemoryResponseStore,
   type ResponseContent,

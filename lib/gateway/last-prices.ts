@@ -27,13 +27,13 @@ export interface GatewayLastPricesOptions
 /** What is priced. */
 export type PricedKind = 'stock' | 'option';
 
-interface Source {
+interface PriceSource {
   /** Of which the upstream takes one in a call, the likeliest first. */
   readonly categories: readonly string[];
   readonly priceIn: PriceIn;
 }
 
-const sources: Readonly<Record<PricedKind, Source>> = {
+const sources: Readonly<Record<PricedKind, PriceSource>> = {
   // An order does not say of which its symbol is: most are stocks.
   stock: { categories: ['US_STOCK', 'US_ETF'], priceIn },
   option: { categories: ['US_OPTION'], priceIn: contractPriceIn },
@@ -81,7 +81,7 @@ export function createGatewayLastPrices(
   });
 }
 
-function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Source): UpstreamRead {
+function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: PriceSource): UpstreamRead {
   const ofLast = new Set<string>();
   const lastFirst = [...categories].reverse();
   return async (symbol, endBy, user): Promise<UpstreamPrice> => {

@@ -6,13 +6,13 @@ import type { Operation } from '../catalogue/operation.ts';
 import { windowOf } from '../limiter/index.ts';
 import type { LimitRules } from './operation-limits.ts';
 
-interface Figures {
+interface LimitFigures {
   readonly requests: number;
   readonly perSeconds: number;
 }
 
 /** As a part of the limit of market data, of which all quotas are parts; never more than that. */
-export const sizeOf = ({ requests, perSeconds }: Figures) =>
+export const sizeOf = ({ requests, perSeconds }: LimitFigures) =>
   Math.min(1, (60 * requests) / perSeconds / limits['market-data'].requests);
 
 /** The limits of which a caller has a quota, the narrowest first. */

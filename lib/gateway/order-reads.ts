@@ -60,7 +60,7 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
   const { gateway, clock = Date.now, sleep = sleepWithTimer, maxWaitMs = 120_000 } = options;
   let requests = 0;
 
-  async function ask(operation: Operation, query: Query): Promise<Uint8Array | Refusal> {
+  async function ask(operation: Operation, query: QueryPairsOf): Promise<Uint8Array | Refusal> {
     const giveUpAt = clock() + maxWaitMs;
     for (;;) {
       const outcome = await gateway.ask({
@@ -80,14 +80,14 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
     }
   }
 
-  async function answered(operation: Operation, query: Query): Promise<Uint8Array> {
+  async function answered(operation: Operation, query: QueryPairsOf): Promise<Uint8Array> {
     const answer = await ask(operation, query);
     if (!(answer instanceof Uint8Array)) throw new OrderReadError(operation.id, answer.code);
     if (!isJson(answer)) throw new OrderReadError(operation.id, 'upstream_broken_answer');
     return answer;
   }
 
-  async function allPages(operation: Operation, account: string, query: Query): Promise<ReadOrder[]> {
+  async function allPages(operation: Operation, account: string, query: QueryPairsOf): Promise<ReadOrder[]> {
     const orders: ReadOrder[] = [];
     const cursors = new Set<string>();
     for (let cursor: string | undefined; ; ) {
@@ -126,7 +126,7 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
   };
 }
 
-type Query = readonly (readonly [string, string])[];
+type QueryPairsOf = readonly (readonly [string, string])[];
 
 function ordersOfPage(operation: Operation, account: string, page: Uint8Array): ReadOrder[] {
   const members = membersOf(page, ['data', 'error_code']);

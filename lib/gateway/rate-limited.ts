@@ -53,7 +53,7 @@ export interface RateLimited {
 export type AfterRateLimit = (refused: RateLimited) => Promise<void>;
 
 /** A choice that is kept, those that are tighter in order, and what this deployment has sent under it. */
-interface Kept {
+interface KeptLimits {
   readonly choices: readonly UpstreamLimits[];
   /** Of the choice that is kept. */
   readonly steps: number;
@@ -66,7 +66,7 @@ interface Kept {
 /** Which choice follows from a refusal: the first that would have sent less, or else the one that is kept. */
 export async function verdictOn(
   operation: Operation,
-  { choices, steps, share, names, usedOf }: Kept,
+  { choices, steps, share, names, usedOf }: KeptLimits,
 ): Promise<{ readonly verdict: RateLimitReport['verdict']; readonly steps: number }> {
   const [before, ...tighter] = choices
     .slice(steps)
@@ -95,13 +95,13 @@ export async function verdictOn(
   return { verdict: 'not_ours', steps };
 }
 
-type Figures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
+type CountedFigures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
 
-const isSame = (one: Figures, other: Figures | undefined) =>
+const isSame = (one: CountedFigures, other: CountedFigures | undefined) =>
   one.requests === other?.requests && one.perSeconds === other.perSeconds;
 
 /** What a choice allows the endpoint of an operation; of instruments, all endpoints together. */
-const figuresOf = (operation: Operation, endpoints: EndpointLimits): Figures | undefined =>
+const figuresOf = (operation: Operation, endpoints: EndpointLimits): CountedFigures | undefined =>
   operation.limit === 'instruments'
     ? (endpoints.instruments ?? limits.instruments)
     : endpointCounterOf(operation, endpoints);

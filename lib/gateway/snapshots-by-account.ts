@@ -21,7 +21,7 @@ export interface AccountSnapshots {
   ask(read: Pick<CachedRead, 'request' | 'valid' | 'reachNow'>): Promise<Outcome>;
 }
 
-interface Account {
+interface AccountSnapshotsByName {
   readonly name: string;
   readonly snapshots: AccountSnapshots;
   /** The answer, or undefined when the upstream meanwhile accepted only another account's key. */
@@ -41,9 +41,9 @@ export function createSnapshotsByAccount(
   parts: Pick<CacheParts, 'credentials'>,
   create: (own: CachedSnapshotsOptions) => AccountSnapshots,
 ): SnapshotsByAccount {
-  let latest: Account | undefined;
+  let latest: AccountSnapshotsByName | undefined;
 
-  function open(name: string, credential: Credential): Account {
+  function open(name: string, credential: Credential): AccountSnapshotsByName {
     let isReplaced = false;
     /** Of requests under way. A promise that all of them raced against would keep every answer in memory. */
     const waiting = new Set<() => void>();
@@ -71,11 +71,11 @@ export function createSnapshotsByAccount(
       credential,
       onReplaced,
     };
-    const account: Account = { name, snapshots: create(own), unlessReplaced };
+    const account: AccountSnapshotsByName = { name, snapshots: create(own), unlessReplaced };
     return account;
   }
 
-  async function accountFor(credential: Credential): Promise<Account> {
+  async function accountFor(credential: Credential): Promise<AccountSnapshotsByName> {
     const name = await accountOf(credential);
     if (latest?.name !== name) latest = open(name, credential);
     return latest;

@@ -5,7 +5,7 @@ import { stemOf } from '../upstream/upstream-code.ts';
 import type { GatewayRequest } from './http.ts';
 import { type Outcome, refused } from './outcome.ts';
 
-type Named = Pick<GatewayRequest, 'query' | 'body'>;
+type NamedSymbols = Pick<GatewayRequest, 'query' | 'body'>;
 
 /** More would make the sentence longer than it helps. */
 const maxNamed = 5;
@@ -14,7 +14,7 @@ const maxNamed = 5;
  * The outcome, whose refusal names in upper case what the request has in lower case. Nothing is said of a symbol before the
  * upstream has refused it: which symbols exist only the upstream knows.
  */
-export function withSymbolCase(outcome: Outcome, request: Named): Outcome {
+export function withSymbolCase(outcome: Outcome, request: NamedSymbols): Outcome {
   if (outcome.kind !== 'refused' || !isAboutSymbols(outcome.refusal)) return outcome;
   const { refusal } = outcome;
   const named = [...new Set(symbolsOf(request))].filter((symbol) => /[a-z]/.test(symbol)).slice(0, maxNamed);
@@ -36,7 +36,7 @@ function isAboutSymbols({ code, upstream }: Refusal): boolean {
 }
 
 /** Of parameters, and of members of a body. */
-function* symbolsOf({ query, body }: Named): Iterable<string> {
+function* symbolsOf({ query, body }: NamedSymbols): Iterable<string> {
   for (const [name, value] of query) if (/(^|_)symbols?$/.test(name)) yield* value.split(',');
   const text = new TextDecoder().decode(body);
   for (const [, symbol] of text.matchAll(/"symbol"\s*:\s*"([^"\\]+)"/g)) yield symbol!;

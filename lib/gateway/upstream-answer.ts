@@ -65,7 +65,7 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
 };
 
 /** Of the gateway, for reading an answer. */
-export interface Reader extends Pick<Credential, 'redact' | 'holdsSecret'> {
+export interface AnswerReader extends Pick<Credential, 'redact' | 'holdsSecret'> {
   /** When the answer arrived. */
   readonly now: number;
   readonly sentToken: boolean;
@@ -74,7 +74,7 @@ export interface Reader extends Pick<Credential, 'redact' | 'holdsSecret'> {
 const isAnswer = ({ answersByStatus }: Operation, body: Uint8Array): boolean =>
   isJson(body) || (answersByStatus === true && body.length === 0);
 
-export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Reader): UpstreamOutcome {
+export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: AnswerReader): UpstreamOutcome {
   const { sideEffect } = operation;
   const { redact } = reader;
   if (sent.kind === 'answer' && sent.status === 200 && isAnswer(operation, sent.body)) {
@@ -114,7 +114,7 @@ function unknownOutcome(
 }
 
 /** @returns the same bytes where no secret is in them; undefined where none can be taken out of them */
-function withoutSecrets(body: Uint8Array, { redact, holdsSecret }: Reader): Uint8Array | undefined {
+function withoutSecrets(body: Uint8Array, { redact, holdsSecret }: AnswerReader): Uint8Array | undefined {
   if (!holdsSecret(body)) return body;
   if (body.length > maxParsedBytes) return undefined;
   const redacted = new TextEncoder().encode(redact(new TextDecoder().decode(body)));
@@ -156,7 +156,7 @@ const namesUsedOrder = (upstream?: UpstreamRefusal) =>
 const placedBefore =
   'The upstream has accepted an order with this client_order_id before, so that it placed none for this request: the earlier one may be live.';
 
-function toRefusal(sent: Sent, reader: Reader): Refusal {
+function toRefusal(sent: Sent, reader: AnswerReader): Refusal {
   switch (sent.kind) {
     case 'unreachable':
       return { code: 'upstream_unreachable', cause: sent.cause };
@@ -175,7 +175,7 @@ function toRefusal(sent: Sent, reader: Reader): Refusal {
 
 type Answer = Extract<SendResult, { kind: 'answer' }>;
 
-function refusedBy(answer: Answer, reader: Reader): Refusal {
+function refusedBy(answer: Answer, reader: AnswerReader): Refusal {
   const { redact } = reader;
   const requestId = requestIdOf(answer, redact);
   const upstream: UpstreamRefusal = {

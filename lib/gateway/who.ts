@@ -4,7 +4,7 @@
  */
 
 import type { Directory, Grants, KeyedNames, Standing } from '../access/directory.ts';
-import type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
+import type { Principal, SenderEvidence, TokenClaims } from '../access/evidence.ts';
 import { bearerToken, type TokenFault, type TokenVerifier, tokenFaults } from '../access/verifier.ts';
 import { type Group, isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -117,7 +117,7 @@ function createWho(access: AccessOptions, clock: () => number): Who {
 const userOf = ({ issuer, subject }: TokenClaims): Principal => ({ kind: 'user', issuer, subject });
 
 /** The stronger evidence counts: a signature was made for this request, a key is shared by an app. */
-function principalOf({ iamArn, apiKeyId, eventSource }: Evidence): Principal | undefined {
+function principalOf({ iamArn, apiKeyId, eventSource }: SenderEvidence): Principal | undefined {
   if (iamArn) return { kind: 'iam', arn: iamArn };
   if (eventSource) return { kind: 'source', name: eventSource };
   return apiKeyId ? { kind: 'key', id: apiKeyId } : undefined;

@@ -39,7 +39,7 @@ const siteBits = 48;
  * const caller = await callerOf({ key: 'id-of-the-api-key', address: '203.0.113.7' });
  */
 export async function callerOf(
-  client: Client,
+  client: CallerClient,
   prefix: NetworkPrefix = defaultNetworkPrefix,
 ): Promise<Caller> {
   const name = `${prefix.ipv4} ${prefix.ipv6} ${client.address} ${client.key}`;
@@ -50,7 +50,7 @@ export async function callerOf(
   return caller;
 }
 
-interface Client {
+interface CallerClient {
   readonly key: string;
   readonly address?: string | undefined;
 }
@@ -59,7 +59,7 @@ interface Client {
 const remembered = new Map<string, Caller>();
 const maxRemembered = 1000;
 
-async function namesOf({ key, address }: Client, prefix: NetworkPrefix): Promise<Caller> {
+async function namesOf({ key, address }: CallerClient, prefix: NetworkPrefix): Promise<Caller> {
   const bytes = address === undefined ? undefined : readAddress(address);
   if (!bytes) return { unit: await callerName('unit', key) };
   const bits = bytes.length === 4 ? prefix.ipv4 : prefix.ipv6;

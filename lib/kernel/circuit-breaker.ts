@@ -61,7 +61,7 @@ interface Row {
   readonly caller: string | undefined;
 }
 
-interface Open<Failure> {
+interface OpenCircuit<Failure> {
   /** Undefined for all. */
   readonly part: string | undefined;
   readonly failure: Failure;
@@ -135,7 +135,7 @@ class Circuit<Failure> {
   readonly #pause: BackOff;
   /** Of what is not refused now. */
   #row = noRow;
-  #open: Open<Failure> | undefined;
+  #open: OpenCircuit<Failure> | undefined;
   /** How many requests have worked. */
   #worked = 0;
 
@@ -222,7 +222,7 @@ class Circuit<Failure> {
   }
 }
 
-const concerns = (open: Open<unknown>, part: string) => open.part === undefined || open.part === part;
+const concerns = (open: OpenCircuit<unknown>, part: string) => open.part === undefined || open.part === part;
 
 function admitted<Failure>(end: (sight: Sight<Failure>) => void): Admitted<Failure> {
   let hasEnded = false;

@@ -36,14 +36,14 @@ export function jsonFault(text: string): string | undefined {
   return at < text.length ? `at ${place} ${what}` : `it ends at ${place}, where ${what}`;
 }
 
-interface Fault {
+interface JsonFault {
   readonly at: number;
   readonly what: string;
 }
 
-const unexpected = (at: number, expected: Expected): Fault => ({ at, what: expectations[expected] });
+const unexpected = (at: number, expected: Expected): JsonFault => ({ at, what: expectations[expected] });
 
-function faultIn(text: string): Fault | undefined {
+function faultIn(text: string): JsonFault | undefined {
   /** The brackets that are open, the innermost last. */
   const open: ('{' | '[')[] = [];
   const afterValue = (): Expected => {
@@ -100,7 +100,7 @@ const known = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const word = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
 
 /** The index after the closing quote, or what is wrong before it. */
-function afterString(text: string, start: number): number | Fault {
+function afterString(text: string, start: number): number | JsonFault {
   for (let at = start + 1; at < text.length; at++) {
     const char = text[at]!;
     if (char === '"') return at + 1;

@@ -19,7 +19,7 @@ import {
 import { onSteadyClock, steadyClock } from '../kernel/age.ts';
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
-import { StreamDemand } from './stream-demand.ts';
+import { FollowedDemand } from './stream-demand.ts';
 import { streamEnd, tooManyStreams, whenOver, whileReached } from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 
@@ -93,7 +93,7 @@ function createStreams(
   };
   let known: FollowedSnapshots;
   const snapshots = new CachedSnapshots(operation, { ...own, onReplaced }, parts, create);
-  const demand = new StreamDemand();
+  const demand = new FollowedDemand();
   const hub = new QuoteHub({
     source: {
       follow: () => known.follow(),

@@ -20,7 +20,14 @@ import {
   toldMs,
 } from '../trade-events/history.ts';
 import { serverSent } from './server-sent.ts';
-import { endData, endOfRefused, type StreamEnd, streamEnd, tooManyStreams, whenOver } from './stream-end.ts';
+import {
+  endData,
+  endOfRefused,
+  type StreamTimes,
+  streamEnd,
+  tooManyStreams,
+  whenOver,
+} from './stream-end.ts';
 import type { StreamShares } from './stream-shares.ts';
 import { ToldEvents } from './told-events.ts';
 
@@ -79,7 +86,7 @@ export const orderEventsStep =
 const notRead = 'The gateway cannot read what it keeps of trade events now.';
 
 /** What was read, and is not told yet. */
-interface Read {
+interface ReadEvents {
   readonly events: readonly PlacedEvent[];
   /** When the reads began that go from all that is settled to the end; undefined of the others. */
   readonly began: number | undefined;
@@ -95,7 +102,7 @@ class OrderEventStream {
   readonly #told: ToldEvents;
   readonly #names = new Map<string, string>();
   /** There is more than was read: the next read goes on here. */
-  #rest: (Pick<Read, 'began'> & { readonly from: string }) | undefined;
+  #rest: (Pick<ReadEvents, 'began'> & { readonly from: string }) | undefined;
   #settleAt = 0;
   /** What keeps events from being told now. */
   #cause: RefusalCode | undefined;
@@ -126,7 +133,7 @@ class OrderEventStream {
       }
   }
 
-  async *texts({ endsAt, endsFor }: StreamEnd): AsyncGenerator<string, void> {
+  async *texts({ endsAt, endsFor }: StreamTimes): AsyncGenerator<string, void> {
     const { clock, sleep, random = Math.random } = this.#options;
     yield `retry: 1000\n\n${this.#said('start', { now: clock(), resumed: this.#isResumed })}`;
     for (let beatAt = clock() + beatMs; clock() < endsAt; ) {
@@ -167,7 +174,7 @@ class OrderEventStream {
     if (end !== undefined) this.#rest = { began, from: end };
   }
 
-  async #read(reach: Reach): Promise<Read | undefined> {
+  async #read(reach: Reach): Promise<ReadEvents | undefined> {
     const { history, clock, onFailure } = this.#options;
     const now = clock();
     const settles = !this.#rest && isDue(now, this.#settleAt, settleMs);

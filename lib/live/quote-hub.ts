@@ -6,7 +6,7 @@
 
 import type { Look, View } from '../cache/snapshots/index.ts';
 import { isDue } from '../kernel/pauses.ts';
-import { QuoteStream, type StreamCall } from './quote-stream.ts';
+import { QuoteStream, type QuoteStreamCall } from './quote-stream.ts';
 import type { Topic } from './topic.ts';
 import { sameBytes, Version } from './version.ts';
 
@@ -57,7 +57,7 @@ export class QuoteHub {
   }
 
   /** The texts of a stream's events. It is open from the first one that is asked for, until its iterator ends or returns. */
-  open(call: StreamCall): AsyncIterable<string> {
+  open(call: QuoteStreamCall): AsyncIterable<string> {
     return { [Symbol.asyncIterator]: () => this.#follow(call) };
   }
 
@@ -66,7 +66,7 @@ export class QuoteHub {
     for (const stream of this.#streams) stream.end('restart');
   }
 
-  async *#follow(call: StreamCall): AsyncGenerator<string, void> {
+  async *#follow(call: QuoteStreamCall): AsyncGenerator<string, void> {
     const { source, clock, random } = this.#options;
     const topics = [...new Set(call.symbols)].map((symbol) => this.#topicOf(call.view, symbol));
     const stream = new QuoteStream(call, topics, { clock, random, cause: source.cause });

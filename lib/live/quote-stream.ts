@@ -6,18 +6,18 @@
 import type { View } from '../cache/snapshots/index.ts';
 import { isDue } from '../kernel/pauses.ts';
 import { serverSent } from './server-sent.ts';
-import { endData, type StreamEnd } from './stream-end.ts';
-import type { Marked, SymbolState, Topic } from './topic.ts';
+import { endData, type StreamTimes } from './stream-end.ts';
+import type { Marked, ToldState, Topic } from './topic.ts';
 import type { Version } from './version.ts';
 
-export interface StreamCall extends StreamEnd {
+export interface QuoteStreamCall extends StreamTimes {
   readonly view: View;
   readonly symbols: readonly string[];
   /** Asks for symbols that no instance has, as a request of the same client would. */
   readonly askFor: (symbols: readonly string[]) => Promise<unknown>;
 }
 
-export type EndReason = StreamCall['endsFor'] | 'restart';
+export type EndReason = QuoteStreamCall['endsFor'] | 'restart';
 
 interface StreamParts {
   readonly clock: () => number;
@@ -31,17 +31,17 @@ const beatMs = 5000;
 const askEveryMs = 2000;
 
 /** What the client was told of one symbol. */
-interface Told {
+interface ToldSymbol {
   readonly version: Version | undefined;
   readonly at: number;
-  readonly state: SymbolState;
+  readonly state: ToldState;
 }
 
 export class QuoteStream implements Marked {
-  readonly #call: StreamCall;
+  readonly #call: QuoteStreamCall;
   readonly #topics: readonly Topic[];
   readonly #parts: StreamParts;
-  readonly #told = new Map<Topic, Told>();
+  readonly #told = new Map<Topic, ToldSymbol>();
   readonly #marked = new Set<Topic>();
   #beatAt: number;
   #askAt: number;
@@ -52,7 +52,7 @@ export class QuoteStream implements Marked {
   #cause: string | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(call: StreamCall, topics: readonly Topic[], parts: StreamParts) {
+  constructor(call: QuoteStreamCall, topics: readonly Topic[], parts: StreamParts) {
     this.#call = call;
     this.#topics = topics;
     this.#parts = parts;
@@ -108,7 +108,7 @@ export class QuoteStream implements Marked {
 
   #snapshot(): string {
     const quotes: string[] = [];
-    const states: [string, SymbolState][] = [];
+    const states: [string, ToldState][] = [];
     const seen: [string, number][] = [];
     for (const topic of this.#topics) {
       const { version, at, state } = topic;
@@ -126,7 +126,7 @@ export class QuoteStream implements Marked {
 
   #news(): string {
     const quotes: string[] = [];
-    const states: [string, SymbolState][] = [];
+    const states: [string, ToldState][] = [];
     const cause = this.#parts.cause();
     for (const topic of this.#marked) {
       const { version, state } = topic;
@@ -161,7 +161,7 @@ export class QuoteStream implements Marked {
   }
 
   /** With what keeps records from being refreshed. */
-  #stated(states: readonly (readonly [string, SymbolState])[]): string {
+  #stated(states: readonly (readonly [string, ToldState])[]): string {
     if (states.length === 0) return '';
     this.#cause = this.#parts.cause();
     const cause = states.some(([, state]) => state === 'stale' || state === 'missing') && this.#cause;

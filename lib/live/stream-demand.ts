@@ -5,7 +5,7 @@ import { demandWeight, type View } from '../cache/snapshots/index.ts';
 /** Each stream counts as one request in five seconds. */
 const perMinute = 12;
 
-export class StreamDemand {
+export class FollowedDemand {
   /** How many symbols the streams of a caller follow, each stream's for itself. */
   readonly #followed = new Map<string, number>();
   /** By view and symbol, how many streams of each caller follow it. */

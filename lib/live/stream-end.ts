@@ -8,7 +8,7 @@ import { isDue } from '../kernel/pauses.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import { serverSent } from './server-sent.ts';
 
-export interface StreamEnd {
+export interface StreamTimes {
   /** By the gateway's clock. */
   readonly endsAt: number;
   readonly endsFor: 'time' | 'token_expired';
@@ -24,7 +24,7 @@ export function streamEnd(
   { deadline = Number.POSITIVE_INFINITY, streamDeadline = deadline, evidence }: GatewayRequest,
   now: number,
   { maxMs = 900_000, random = Math.random }: { readonly maxMs?: number; readonly random?: () => number },
-): StreamEnd {
+): StreamTimes {
   const latest = Math.min(streamDeadline, now + maxMs) - marginMs;
   // For as long as a request with the token is accepted: before that the client would come back with the same one.
   const { expiresAt = Number.POSITIVE_INFINITY } = evidence?.claims ?? {};

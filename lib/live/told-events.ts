@@ -8,7 +8,7 @@ import { clocksApartMs, overlapMs, placeAt, timeOf } from '../trade-events/histo
 /** What usually comes late comes by less than this: writes of one batch overtake each other. */
 const nearMs = 1000;
 
-interface Told {
+interface ToldEvent {
   /** When, by the stream's own clock. */
   readonly at: number;
   /** False of what was left out, because it is another caller's. */
@@ -16,7 +16,7 @@ interface Told {
 }
 
 export class ToldEvents {
-  readonly #byPlace = new Map<string, Told>();
+  readonly #byPlace = new Map<string, ToldEvent>();
   #from: string;
   #id: string;
 
@@ -40,7 +40,7 @@ export class ToldEvents {
     return this.#byPlace.has(place);
   }
 
-  add(place: string, told: Told): void {
+  add(place: string, told: ToldEvent): void {
     this.#byPlace.set(place, told);
   }
 
@@ -56,7 +56,7 @@ export class ToldEvents {
    */
   settle(began: number, end: string | undefined): void {
     const isRead = (place: string) => end === undefined || place <= end;
-    const isOver = (place: string, { at }: Told) =>
+    const isOver = (place: string, { at }: ToldEvent) =>
       isRead(place) && (at <= began - overlapMs || timeOf(place) <= quietUntil);
     const quietUntil = began - clocksApartMs - overlapMs;
     const floor = end === undefined ? placeAt(quietUntil) : '';
@@ -71,7 +71,7 @@ export class ToldEvents {
     for (const place of this.#byPlace.keys()) if (place <= this.#from) this.#byPlace.delete(place);
   }
 
-  #latest(first: string, isMeant: (told: Told, place: string) => boolean): string {
+  #latest(first: string, isMeant: (told: ToldEvent, place: string) => boolean): string {
     let latest = first;
     for (const [place, told] of this.#byPlace) if (place > latest && isMeant(told, place)) latest = place;
     return latest;

@@ -9,7 +9,7 @@ import type { Version } from './version.ts';
  * - `unknown`: the upstream does not know the symbol.
  * - `missing`: there is no record that may be served.
  */
-export type SymbolState = 'current' | 'stale' | 'unknown' | 'missing';
+export type ToldState = 'current' | 'stale' | 'unknown' | 'missing';
 
 /** A stream, as its symbols know it. */
 export interface Marked {
@@ -25,7 +25,7 @@ export interface Topic {
   at: number;
   /** The record that was looked at last, which may be another copy of the version's. */
   seen: Uint8Array | undefined;
-  state: SymbolState;
+  state: ToldState;
   /** Whether asking the upstream may bring a record that nobody has. */
   isWanted: boolean;
   readonly streams: Set<Marked>;

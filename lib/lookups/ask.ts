@@ -3,11 +3,11 @@
 import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/options.ts';
 import { quoteOperation } from '../events/parse-request.ts';
 import { bodyOf, recordsOf } from '../gateway/outcome.ts';
-import { type Failure, gatewayFailed, isRejection, noFreshAnswer, noRecords } from './failure.ts';
+import { gatewayFailed, isRejection, type LookupFailure, noFreshAnswer, noRecords } from './failure.ts';
 import {
   type Answered,
   callersOf,
-  type Failed,
+  type FailedCall,
   GatewayCalls,
   type GatewayCallsOptions,
 } from './gateway-calls.ts';
@@ -32,10 +32,10 @@ export type LookupResult =
       /** At the moment when this batch asked for it. */
       readonly ageMs: number;
       /** Why there is nothing newer, for a requester for whom it is too old. */
-      readonly ifTooOld: Failure;
+      readonly ifTooOld: LookupFailure;
     }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 export interface LookupResults {
   symbol(lookup: OwnedQuotes, symbol: string): LookupResult;
@@ -171,7 +171,7 @@ class BatchRun implements LookupResults {
   }
 
   /** The records that a refusal carries are all that many requesters asked for. */
-  #settlePartial(group: string, symbols: readonly string[], answer: Failed): void {
+  #settlePartial(group: string, symbols: readonly string[], answer: FailedCall): void {
     const { failure, partial } = answer;
     for (const symbol of symbols) this.#put(group, symbol, { kind: 'failed', failure });
     for (const { symbol, bytes, ageMs } of partial?.records ?? [])
@@ -179,7 +179,7 @@ class BatchRun implements LookupResults {
   }
 
   /** One of the symbols is invalid: no other requester's quotes may depend on whose it is. */
-  async #bisect(call: SnapshotLookupCall, failure: Failure): Promise<void> {
+  async #bisect(call: SnapshotLookupCall, failure: LookupFailure): Promise<void> {
     const { group, symbols } = call;
     if (symbols.length === 1) return this.#put(group, symbols[0]!, { kind: 'unknown' });
     const parts = halvesOf(call);

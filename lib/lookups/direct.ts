@@ -8,7 +8,7 @@ import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type AgeOptions, askAll } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
-import { deadlinePassed, type Failure, invalid, withoutValues } from './failure.ts';
+import { deadlinePassed, invalid, type LookupFailure, withoutValues } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
 import { failedReply, failedReplyTo } from './replies.ts';
 import { deadlineOf, ownedRequest } from './request.ts';
@@ -19,7 +19,7 @@ export interface DirectReply {
   /** JSON. */
   readonly detail: string;
   /** Present when the lookup failed. */
-  readonly failure?: Failure | undefined;
+  readonly failure?: LookupFailure | undefined;
 }
 
 export interface DirectOptions {
@@ -39,14 +39,17 @@ export function createDirectLookup(options: DirectOptions) {
   return async (event: unknown, endAt: number): Promise<DirectReply> => {
     const metrics = new BatchMetrics(report);
     const started = clock();
-    const done = ({ detailType, details: [detail = '{}'] }: StoredReply, failure?: Failure): DirectReply => {
+    const done = (
+      { detailType, details: [detail = '{}'] }: StoredReply,
+      failure?: LookupFailure,
+    ): DirectReply => {
       metrics.settled(failure ? 'failed' : 'answered', clock() - started);
       metrics.done();
       return { detailType, detail, failure };
     };
     const parsed = ownedRequest(event, operations, { otherwise: requesters.function, isDirect: true });
     // Its caller has the failure as an error, and Lambda writes each error to the log.
-    const fail = (failure: Failure): DirectReply => {
+    const fail = (failure: LookupFailure): DirectReply => {
       const told = withoutValues(failure);
       if (parsed.ok) return done(failedReply(parsed.lookup, told), told);
       const { kind, requester, requestId = '' } = parsed;

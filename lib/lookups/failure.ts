@@ -3,7 +3,7 @@
 import { problemOf, type Refusal, type UpstreamRefusal } from '../problem.ts';
 import type { InvalidRequest } from './request.ts';
 
-export interface Failure {
+export interface LookupFailure {
   readonly code: string;
   /** The same request may succeed later. */
   readonly retryable: boolean;
@@ -14,7 +14,7 @@ export interface Failure {
   readonly upstream?: object;
 }
 
-export function failureOf(refusal: Refusal): Failure {
+export function failureOf(refusal: Refusal): LookupFailure {
   const { code, status, detail, retryAfterSeconds, errors, upstream } = problemOf(refusal);
   return {
     code,
@@ -35,41 +35,41 @@ const onTheWire = ({ status, errorCode, message, requestId }: UpstreamRefusal): 
   ...(requestId !== undefined && { request_id: requestId }),
 });
 
-export const deadlinePassed: Failure = {
+export const deadlinePassed: LookupFailure = {
   code: 'deadline_passed',
   retryable: true,
   detail: 'The deadline passed before the request could be answered.',
 };
 
-export const answerTooLarge: Failure = {
+export const answerTooLarge: LookupFailure = {
   code: 'answer_too_large',
   retryable: false,
   detail: 'The answer is larger than can be kept for a reply; ask for less.',
 };
 
-export const noFreshAnswer: Failure = {
+export const noFreshAnswer: LookupFailure = {
   code: 'no_fresh_answer',
   retryable: true,
   detail: 'What is known is older than was asked for, and nothing newer could be had.',
 };
 
-export const noRecords: Failure = {
+export const noRecords: LookupFailure = {
   code: 'upstream_broken_answer',
   retryable: true,
   detail: 'The upstream’s answer is no list of records.',
 };
 
-export const gatewayFailed: Failure = {
+export const gatewayFailed: LookupFailure = {
   code: 'gateway_error',
   retryable: true,
   detail: 'The gateway failed.',
 };
 
 /** Of a single symbol: it does not exist. */
-export const isRejection = ({ code }: Failure) => code === 'upstream_rejected';
+export const isRejection = ({ code }: LookupFailure) => code === 'upstream_rejected';
 
 /** What a log may show: without the values that came, and without the upstream's words, which may be an account's id. */
-export const withoutValues = ({ errors, upstream, ...failure }: Failure): Failure => ({
+export const withoutValues = ({ errors, upstream, ...failure }: LookupFailure): LookupFailure => ({
   ...failure,
   ...(isRejection(failure) && { detail: problemOf({ code: 'upstream_rejected' }).detail }),
   ...(errors && { errors: errors.map((error) => without(error, 'received')) }),
@@ -83,13 +83,14 @@ const without = (all: object, name: string): object =>
  * Whether the failure is this requester's alone: it asked for too many invalid symbols, or for one that is not
  * cached yet. It says nothing about others.
  */
-export const concernsCallerOnly = ({ code }: Failure) => code === 'throttled' || code === 'no_fresh_answer';
+export const concernsCallerOnly = ({ code }: LookupFailure) =>
+  code === 'throttled' || code === 'no_fresh_answer';
 
 /** Whether its cause may be this requester's alone: its deadline, or its record. The next requester may have an answer. */
-export const mayConcernCallerOnly = ({ code }: Failure) =>
+export const mayConcernCallerOnly = ({ code }: LookupFailure) =>
   code === 'gateway_timeout' || code === 'access_unavailable';
 
-export const invalid = ({ reason, faults }: InvalidRequest): Failure => ({
+export const invalid = ({ reason, faults }: InvalidRequest): LookupFailure => ({
   code: 'invalid_request',
   retryable: false,
   detail: reason,

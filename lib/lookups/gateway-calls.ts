@@ -11,7 +11,7 @@ import type { GatewayRequest } from '../gateway/http.ts';
 import type { Outcome, Refused } from '../gateway/outcome.ts';
 import { callerName } from '../identity/caller.ts';
 import type { PartialResult, Refusal } from '../problem.ts';
-import { concernsCallerOnly, type Failure, failureOf, mayConcernCallerOnly } from './failure.ts';
+import { concernsCallerOnly, failureOf, type LookupFailure, mayConcernCallerOnly } from './failure.ts';
 
 export interface GatewayCallsOptions {
   readonly gateway: Pick<Gateway, 'ask'>;
@@ -32,21 +32,21 @@ export interface GatewayCall {
   readonly maxAgeSeconds?: number | undefined;
 }
 
-export type CallResult = Answered | Failed;
+export type CallResult = Answered | FailedCall;
 
-interface Times {
+interface CallTimes {
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-export interface Answered extends Times {
+export interface Answered extends CallTimes {
   readonly kind: 'answered';
   readonly outcome: Exclude<Outcome, Refused>;
 }
 
-export interface Failed extends Times {
+export interface FailedCall extends CallTimes {
   readonly kind: 'failed';
-  readonly failure: Failure;
+  readonly failure: LookupFailure;
   readonly partial?: PartialResult | undefined;
 }
 
@@ -61,7 +61,7 @@ export class GatewayCalls {
   readonly #options: GatewayCallsOptions;
   readonly #callers: Callers;
   /** Why a limit or an operation is not asked for any more, by any requester or by one. */
-  readonly #stopped = new Map<string, Failure>();
+  readonly #stopped = new Map<string, LookupFailure>();
   /** In a row, by operation and requester. */
   readonly #failures = new Map<string, number>();
   /** Requesters for whom an operation failed since it was answered. */
@@ -118,7 +118,7 @@ export class GatewayCalls {
     };
   }
 
-  #noteFailure(call: GatewayCall, failure: Failure, { usedUp, isOwnShare }: Refusal): void {
+  #noteFailure(call: GatewayCall, failure: LookupFailure, { usedUp, isOwnShare }: Refusal): void {
     const keys = keysOf(call);
     // Other operations count against the wide limit too, but not against the endpoint's own.
     const isEndpoints = usedUp !== undefined && usedUp !== call.operation.limit;
@@ -128,7 +128,7 @@ export class GatewayCalls {
     else if (failure.retryable && !concernsCallerOnly(failure)) this.#noteInRow(call, failure);
   }
 
-  #noteInRow(call: GatewayCall, failure: Failure): void {
+  #noteInRow(call: GatewayCall, failure: LookupFailure): void {
     const keys = keysOf(call);
     const { operation, requester } = call;
     const inRow = (this.#failures.get(keys.own) ?? 0) + 1;

@@ -7,7 +7,7 @@ export {
 } from '../limiter/low-priority.ts';
 export type { AgeOptions } from './ask.ts';
 export type { DirectReply } from './direct.ts';
-export type { Failure } from './failure.ts';
+export type { LookupFailure } from './failure.ts';
 export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
 export { createMemoryLookupStore } from './memory-store.ts';
 export type {

@@ -2,7 +2,7 @@
 
 import type { LookupStore, StoredReply } from './ports.ts';
 
-interface Item {
+interface StoredLookup {
   readonly hash: string;
   owner: string;
   leaseUntil: number;
@@ -18,7 +18,7 @@ interface Item {
  * const lookups = createLookups({ gateway, operations, store: createMemoryLookupStore(), queue, bus });
  */
 export function createMemoryLookupStore(maxBytes = Number.POSITIVE_INFINITY): LookupStore {
-  const items = new Map<string, Item>();
+  const items = new Map<string, StoredLookup>();
   return {
     async claim({ id, hash, owner, now, leaseUntil, expiresAt }) {
       const item = items.get(id);

@@ -5,10 +5,10 @@
 
 import type { QuoteLookup } from '../events/parse-request.ts';
 import { halves } from '../kernel/bisect.ts';
-import type { OwnedQuotes, Requester } from './request.ts';
+import type { LookupRequester, OwnedQuotes } from './request.ts';
 
 /** One call for at most as many symbols as the upstream accepts. */
-export interface SnapshotLookupCall extends Requester {
+export interface SnapshotLookupCall extends LookupRequester {
   /** A record of one group never answers for another. */
   readonly group: string;
   readonly query: OwnedQuotes['query'];

@@ -4,14 +4,14 @@
  */
 
 import { eventNames, type LookupKind } from '../events/names.ts';
-import type { Failure } from './failure.ts';
+import type { LookupFailure } from './failure.ts';
 import type { StoredReply } from './ports.ts';
 import {
   asksForAccount,
+  type LookupRequester,
   type OwnedLookup,
   type OwnedQuotes,
   type OwnedRead,
-  type Requester,
 } from './request.ts';
 
 export interface QuotesFound {
@@ -101,7 +101,7 @@ function piecesOf(text: string, maxBytes: number): readonly string[] {
 }
 
 /** For a valid request. */
-export const failedReply = (lookup: OwnedLookup, failure: Failure): StoredReply => ({
+export const failedReply = (lookup: OwnedLookup, failure: LookupFailure): StoredReply => ({
   ...failedReplyTo(
     lookup.kind,
     {
@@ -119,8 +119,8 @@ const maxFailureBytes = 16 * 1024;
 
 export function failedReplyTo(
   kind: LookupKind,
-  head: Requester & { readonly request_id: string; readonly operation?: string },
-  { code, retryable, detail, errors, upstream }: Failure,
+  head: LookupRequester & { readonly request_id: string; readonly operation?: string },
+  { code, retryable, detail, errors, upstream }: LookupFailure,
 ): StoredReply {
   const short = { ...head, code, retryable, detail: detail.slice(0, 1000) };
   const whole = JSON.stringify({ ...short, detail, errors, upstream });

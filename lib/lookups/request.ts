@@ -11,18 +11,18 @@ import {
   type Read,
 } from '../events/parse-request.ts';
 
-export interface Requester {
+export interface LookupRequester {
   /** The source on the bus, or one of `requesters`. */
   readonly requester: string;
 }
 
 /** A valid request with its requester. */
 export type OwnedLookup = OwnedQuotes | OwnedRead;
-export type OwnedQuotes = QuoteLookup & Requester;
-export type OwnedRead = Read & Requester;
+export type OwnedQuotes = QuoteLookup & LookupRequester;
+export type OwnedRead = Read & LookupRequester;
 
 /** A message that is no valid request. */
-export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }> & Requester;
+export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }> & LookupRequester;
 
 export type OwnedRequest = { readonly ok: true; readonly lookup: OwnedLookup } | InvalidRequest;
 
@@ -49,7 +49,7 @@ export function ownedRequest(
  * The store's key of a request. An id contains no space, so no two requests have one key. Requests without a source
  * keep the key that they had when ids were one space for all.
  */
-export const requestKey = ({ requester }: Requester, requestId: string): string =>
+export const requestKey = ({ requester }: LookupRequester, requestId: string): string =>
   requester === requesters.queue ? requestId : `${requester} ${requestId}`;
 
 /** Whether what a lookup asks for, and is answered with, belongs to an account. */

@@ -2,13 +2,13 @@
 
 import { type BackOff, backOffMs } from '../kernel/pauses.ts';
 import type { LookupResults } from './ask.ts';
-import { deadlinePassed, type Failure, gatewayFailed } from './failure.ts';
+import { deadlinePassed, gatewayFailed, type LookupFailure } from './failure.ts';
 import type { StoredReply } from './ports.ts';
 import { failedReply, quotesReply, readReply } from './replies.ts';
 import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
-export type Settled =
-  | { readonly kind: 'reply'; readonly reply: StoredReply; readonly failure?: Failure }
+export type SettledLookup =
+  | { readonly kind: 'reply'; readonly reply: StoredReply; readonly failure?: LookupFailure }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
 export interface SettleOptions {
@@ -25,21 +25,21 @@ export interface SettleOptions {
 const maxWaitMs = 900_000;
 const pauses: BackOff = { firstMs: 1000, maxMs: 15_000 };
 
-export function settle(lookup: OwnedLookup, results: LookupResults, options: SettleOptions): Settled {
+export function settle(lookup: OwnedLookup, results: LookupResults, options: SettleOptions): SettledLookup {
   if (options.now > options.deadline) return failed(lookup, deadlinePassed);
   return lookup.kind === 'quotes'
     ? settleQuotes(lookup, results, options)
     : settleRead(lookup, results, options);
 }
 
-function settleRead(lookup: OwnedRead, results: LookupResults, options: SettleOptions): Settled {
+function settleRead(lookup: OwnedRead, results: LookupResults, options: SettleOptions): SettledLookup {
   const result = results.read(lookup);
   if (result.kind === 'found') return { kind: 'reply', reply: readReply(lookup, result, options.maxBytes) };
   const failure = result.kind === 'failed' ? result.failure : undefined;
   return (failure && wait([failure], options)) ?? failed(lookup, failure ?? gatewayFailed);
 }
 
-function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: SettleOptions): Settled {
+function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: SettleOptions): SettledLookup {
   const all = lookup.symbols.map((symbol) => [symbol, results.symbol(lookup, symbol)] as const);
   const failures = all.flatMap(([symbol, one]) => (one.kind === 'failed' ? [{ symbol, ...one }] : []));
   const later = wait(
@@ -72,9 +72,9 @@ function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: Sett
  * lookup has a last try before it all the same: the time may have been estimated too long.
  */
 function wait(
-  failures: readonly Failure[],
+  failures: readonly LookupFailure[],
   { now, deadline, waits, random }: SettleOptions,
-): Settled | undefined {
+): SettledLookup | undefined {
   const retryable = failures.filter((failure) => failure.retryable);
   if (retryable.length === 0 || waits === undefined) return undefined;
   const minWaitMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
@@ -88,7 +88,7 @@ function wait(
 /** The time before the deadline for a last try. */
 const lastTryMs = 2000;
 
-const failed = (lookup: OwnedLookup, failure: Failure): Settled => ({
+const failed = (lookup: OwnedLookup, failure: LookupFailure): SettledLookup => ({
   kind: 'reply',
   reply: failedReply(lookup, failure),
   failure,

@@ -5,16 +5,20 @@ import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import { serverFailures, stemOf } from '../upstream/upstream-code.ts';
 import type { EntryOutcome } from './journal.ts';
-import { type Change, ordersIn, type Part } from './parts.ts';
+import { type OrderPart, ordersIn, type Submission } from './parts.ts';
 import type { RecordedOutcome } from './record.ts';
 
 export interface PartOutcome extends Omit<RecordedOutcome, 'at'> {
-  readonly part: Part;
+  readonly part: OrderPart;
   readonly state: EntryOutcome['state'];
 }
 
 /** What the outcome of a request says of each part that was sent. */
-export function partOutcomes(change: Change, sent: readonly Part[], outcome: Answer): readonly PartOutcome[] {
+export function partOutcomes(
+  change: Submission,
+  sent: readonly OrderPart[],
+  outcome: Answer,
+): readonly PartOutcome[] {
   if (outcome.kind === 'refused') {
     const { code, upstream } = outcome.refusal;
     const state = code === 'outcome_unknown' ? 'unknown' : 'refused';
@@ -45,7 +49,7 @@ const answeredIds = ['client_order_id', 'order_id', 'client_combo_order_id', 'co
  * combination gets a `combo_order_id` and is named by its own id where the client chose one. (seen live, vendor docs) What
  * changes a part of a combination may be answered in either form.
  */
-function namesAsked({ body, operation }: Change, answer: string): boolean {
+function namesAsked({ body, operation }: Submission, answer: string): boolean {
   const { journal, cancels } = operation.sideEffect ?? {};
   const list = journal?.by === 'client_order_id' ? journal.list : 'modify_orders';
   const orders = cancels ? [body] : ordersIn(body, list);
@@ -66,7 +70,7 @@ function namesAsked({ body, operation }: Change, answer: string): boolean {
  * Of a part of a batch: a refused one has a code. An id that is used up may be that of an earlier part that was lost, and
  * an order at which a server failed, or that has an id of the upstream all the same, may be placed.
  */
-function eachOutcome(part: Part, answer: string | undefined): PartOutcome {
+function eachOutcome(part: OrderPart, answer: string | undefined): PartOutcome {
   const members = textMembers(answer ?? '{}', ['error_code', 'order_id']);
   const [code, orderId] = [members?.get('error_code'), members?.get('order_id')];
   if (answer === undefined || (!code && !orderId)) return { part, state: 'unknown' };
@@ -84,7 +88,7 @@ function eachOutcome(part: Part, answer: string | undefined): PartOutcome {
   };
 }
 
-export const isEach = ({ operation }: Change): boolean => {
+export const isEach = ({ operation }: Submission): boolean => {
   const journal = operation.sideEffect?.journal;
   return journal?.by === 'client_order_id' && journal.answered === 'each';
 };
@@ -95,9 +99,9 @@ export const isEach = ({ operation }: Change): boolean => {
  * @param answers of each part; of parts that are answered together the same
  */
 export function joinAnswers(
-  change: Change,
-  all: readonly Part[],
-  answers: ReadonlyMap<Part, string>,
+  change: Submission,
+  all: readonly OrderPart[],
+  answers: ReadonlyMap<OrderPart, string>,
 ): Uint8Array {
   const texts = all.flatMap((part) => answers.get(part) ?? []);
   return new TextEncoder().encode(isEach(change) ? batchAnswer(texts) : texts[0]);

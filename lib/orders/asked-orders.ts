@@ -16,7 +16,7 @@ import { isAbsent } from './evidence.ts';
 import type { CountingJournal, JournalEntry } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
-import { askedOrder, bracketIn, type Change, orderKey, ordersIn, type Part } from './parts.ts';
+import { askedOrder, bracketIn, type OrderPart, orderKey, ordersIn, type Submission } from './parts.ts';
 import { type OrderRecord, readRecord, withOutcome } from './record.ts';
 import { othersOf, settleSeen } from './release-ended.ts';
 
@@ -30,11 +30,11 @@ export interface AskedOrdersParts {
 }
 
 export interface AskedOrdersRequest {
-  readonly change: Change;
+  readonly change: Submission;
   /** All of the request, in its order. */
-  readonly all: readonly Part[];
+  readonly all: readonly OrderPart[];
   /** Those that are to be begun. */
-  readonly open: readonly Part[];
+  readonly open: readonly OrderPart[];
 }
 
 /**
@@ -44,7 +44,7 @@ export interface AskedOrdersRequest {
 export interface AskedBy {
   readonly order: AskedOrder;
   readonly of:
-    | { readonly kind: 'part'; readonly part: Part }
+    | { readonly kind: 'part'; readonly part: OrderPart }
     | { readonly kind: 'entry' | 'elsewhere'; readonly entry: JournalEntry };
 }
 
@@ -85,7 +85,7 @@ interface Saying {
   readonly word: string;
 }
 
-function sayingsOf({ operation, path = operation.path, query, headers }: Change): readonly Saying[] {
+function sayingsOf({ operation, path = operation.path, query, headers }: Submission): readonly Saying[] {
   const { category } = headers;
   return [
     ...(category === undefined ? [] : [{ place: 'the header category', word: category }]),
@@ -137,8 +137,8 @@ const maxLookedUp = 7;
 /** What a replacement makes of each order: what was asked for when it was placed, or what the upstream shows of it. */
 async function replacedOrders(
   parts: AskedOrdersParts,
-  change: Change,
-  part: Part,
+  change: Submission,
+  part: OrderPart,
 ): Promise<readonly AskedBy[]> {
   const { journal, names, clock, lookUp } = parts;
   const { body } = change;
@@ -207,7 +207,7 @@ async function shownAfterAll(
 
 /** An order that another program placed, as a look-up showed it. */
 interface SeenElsewhere {
-  readonly change: Change;
+  readonly change: Submission;
   readonly key: string;
   readonly account: string;
   readonly clientOrderId: string;

@@ -5,7 +5,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { type AuditLine, auditLineOf, type EntryChange } from './audit-line.ts';
-import { type OrderEvent, settledEvent } from './settled-event.ts';
+import { type OrderSettledEvent, settledEvent } from './settled-event.ts';
 
 /** Port: lines are added and read; none is changed or removed. */
 export interface OrderAuditStore {
@@ -23,7 +23,7 @@ export interface OrderAuditStore {
 /** Port: the bus of events about orders. */
 export interface OrderEventBus {
   /** @returns for each event whether the bus has taken it */
-  publish(events: readonly OrderEvent[]): Promise<readonly boolean[]>;
+  publish(events: readonly OrderSettledEvent[]): Promise<readonly boolean[]>;
 }
 
 export interface OrderAuditOptions {
@@ -95,7 +95,7 @@ export function createOrderAudit({ store, bus, names, reportFailure }: OrderAudi
 interface Added {
   readonly change: EntryChange;
   readonly line?: AuditLine;
-  readonly event?: OrderEvent | undefined;
+  readonly event?: OrderSettledEvent | undefined;
   readonly result: 'nothing' | 'added' | 'repeated' | 'failed';
 }
 

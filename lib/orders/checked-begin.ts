@@ -13,7 +13,7 @@ import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrde
 import type { CheckedEntry } from './entries.ts';
 import { isAbsent } from './evidence.ts';
 import type { ExposureChange, JournalEntry, Stale } from './journal.ts';
-import type { Part } from './parts.ts';
+import type { OrderPart } from './parts.ts';
 
 export type Begun =
   | { readonly kind: 'begun'; readonly leaveBy?: number; readonly counted?: CountedAt }
@@ -32,7 +32,7 @@ export interface CheckedBeginParts extends AskedOrdersParts {
 }
 
 export interface BeginRequest extends AskedOrdersRequest {
-  readonly entryOf: (part: Part, checked: CheckedEntry) => JournalEntry;
+  readonly entryOf: (part: OrderPart, checked: CheckedEntry) => JournalEntry;
   /** In milliseconds since the epoch. */
   readonly endBy: number;
 }
@@ -113,13 +113,13 @@ async function verdictOf(
   }
 }
 
-type Refused = Extract<Verdict, { kind: 'stopped' | 'blocked' }>;
+type RefusedVerdict = Extract<Verdict, { kind: 'stopped' | 'blocked' }>;
 
 /** Its entries say for the audit why nothing was sent. One that was sent before is in their way: it is answered instead. */
 async function refuse(
   { journal, clock, cancels, reportFailure }: CheckedBeginParts,
   { open, entryOf }: BeginRequest,
-  verdict: Refused | undefined,
+  verdict: RefusedVerdict | undefined,
 ): Promise<Begun> {
   const refusal = refusalOf(verdict, []);
   const failedChecks = verdict?.kind === 'blocked' ? checksOf(verdict.failures) : [];
@@ -142,7 +142,7 @@ async function refuse(
   return { kind: 'refused', refusal: refusalOf(verdict, cancelled) };
 }
 
-function refusalOf(verdict: Refused | undefined, cancelled: readonly CancelledScope[]): Refusal {
+function refusalOf(verdict: RefusedVerdict | undefined, cancelled: readonly CancelledScope[]): Refusal {
   if (!verdict) return controlsAway;
   if (verdict.kind === 'stopped') return stopped(verdict);
   return blocked(

@@ -8,7 +8,7 @@ import { readExposure } from '../guard-rails/exposure.ts';
 import { addDecimals, compareDecimals } from '../kernel/decimals.ts';
 import type { CountingJournal, JournalEntry } from './journal.ts';
 
-export interface Compared {
+export interface ComparedCounters {
   readonly counters: number;
   /** Had too little, and have the sum now. */
   readonly raised: number;
@@ -25,7 +25,7 @@ const maxEntries = 10_000;
  * @returns undefined where nothing is counted, or more than can be read at once
  * @throws JournalUnavailable
  */
-export async function compareCounters(journal: CountingJournal): Promise<Compared | undefined> {
+export async function compareCounters(journal: CountingJournal): Promise<ComparedCounters | undefined> {
   const keys = [...sumsOf(await journal.exposed('-', maxEntries)).keys()];
   if (keys.length === 0) return undefined;
   const before = byKey(await journal.counters(keys));

@@ -3,7 +3,7 @@
 import type { Operation } from '../catalogue/operation.ts';
 import type { Refusal } from '../problem.ts';
 import type { EntryOutcome, JournalEntry } from './journal.ts';
-import type { Change, Part } from './parts.ts';
+import type { OrderPart, Submission } from './parts.ts';
 import { type OrderRecord, type RecordedOutcome, type RecordKind, withOutcome } from './record.ts';
 
 /** What an entry says of pre-trade checks, besides what it says anyway. */
@@ -18,9 +18,9 @@ export interface CheckedEntry {
 /** Keys of clients are kept for this time; orders for ever. */
 const keyLifeMs = 24 * 60 * 60_000;
 
-export class Entries {
+export class OrderEntries {
   readonly sendBy: number;
-  readonly #change: Change;
+  readonly #change: Submission;
   readonly #clock: () => number;
   readonly #attempt = crypto.randomUUID();
   readonly #begunAt: number;
@@ -29,7 +29,7 @@ export class Entries {
   readonly #begun = new Map<string, JournalEntry>();
 
   /** @param sendBy in milliseconds since the epoch */
-  constructor(change: Change, sendBy: number, clock: () => number) {
+  constructor(change: Submission, sendBy: number, clock: () => number) {
     this.sendBy = sendBy;
     this.#change = change;
     this.#clock = clock;
@@ -37,7 +37,7 @@ export class Entries {
   }
 
   /** As the checks have left it. */
-  checked(part: Part, checked: CheckedEntry): JournalEntry {
+  checked(part: OrderPart, checked: CheckedEntry): JournalEntry {
     const { exposure, refusedAs } = checked;
     this.#checked.set(part.key, checked);
     const entry = { ...this.begin(part), ...(exposure !== undefined && { exposure }) };
@@ -47,7 +47,7 @@ export class Entries {
   }
 
   /** As it is to be written now. */
-  begin(part: Part): JournalEntry {
+  begin(part: OrderPart): JournalEntry {
     const { operation, credential } = this.#change;
     const at = this.#clock();
     const kind = kindOf(operation);
@@ -70,11 +70,11 @@ export class Entries {
   }
 
   /** As it was written: its order was placed after that, and before any look-up. */
-  begun(part: Part): JournalEntry {
+  begun(part: OrderPart): JournalEntry {
     return this.#begun.get(part.key) ?? this.begin(part);
   }
 
-  outcome(part: Part, state: EntryOutcome['state'], said: Omit<RecordedOutcome, 'at'>): EntryOutcome {
+  outcome(part: OrderPart, state: EntryOutcome['state'], said: Omit<RecordedOutcome, 'at'>): EntryOutcome {
     const record = withOutcome(this.#recordOf(part), this.#clock(), said);
     return { key: part.key, attempt: this.#attempt, state, record: JSON.stringify(record) };
   }
@@ -84,7 +84,7 @@ export class Entries {
     return this.#checked.get(key)?.exposure;
   }
 
-  #recordOf({ key, text, account, clientOrderId }: Part): OrderRecord {
+  #recordOf({ key, text, account, clientOrderId }: OrderPart): OrderRecord {
     const { operation, requestId, user, app } = this.#change;
     const { journal } = operation.sideEffect ?? {};
     const { failedChecks = [] } = this.#checked.get(key) ?? {};

@@ -18,12 +18,12 @@ import {
 } from './record.ts';
 
 /** An order that was seen, and how. */
-export interface Sight {
+export interface OrderSight {
   readonly by: Extract<Evidence, 'look_up' | 'list'>;
   readonly found: ReadOrder;
 }
 
-export type Settled =
+export type SettledOrder =
   | { readonly state: 'accepted'; readonly evidence: Evidence; readonly answer: string }
   /** It had no effect. `usedByOther`: another order has the id. */
   | { readonly state: 'refused'; readonly evidence: Evidence; readonly usedByOther?: true };
@@ -31,7 +31,7 @@ export type Settled =
 /** What is written of an entry that evidence has settled. */
 export const outcomeBy = (
   { key, attempt, record, exposure }: JournalEntry,
-  settled: Settled,
+  settled: SettledOrder,
   at: number,
 ): EntryOutcome => {
   const before = readRecord(record);
@@ -39,7 +39,7 @@ export const outcomeBy = (
   return { key, attempt, state: settled.state, record: JSON.stringify(withOutcome(before, at, said)) };
 };
 
-const saidOf = (settled: Settled, exposure: string | undefined) =>
+const saidOf = (settled: SettledOrder, exposure: string | undefined) =>
   settled.state === 'accepted'
     ? {
         evidence: settled.evidence,
@@ -50,7 +50,7 @@ const saidOf = (settled: Settled, exposure: string | undefined) =>
     : { evidence: settled.evidence, ...(settled.usedByOther && { code: 'idempotency_conflict' }) };
 
 /** Undefined when the sight settles nothing. */
-export function settledBy(entry: JournalEntry, sight: Sight): Settled | undefined {
+export function settledBy(entry: JournalEntry, sight: OrderSight): SettledOrder | undefined {
   const record = readRecord(entry.record);
   const { ended, answer = answerOf(sight.found.payload) } = record.outcome ?? {};
   if (ended) return { state: 'accepted', evidence: sight.by, answer };
@@ -70,7 +70,11 @@ export function settledBy(entry: JournalEntry, sight: Sight): Settled | undefine
  * Other terms are those of a replacement, or of another order that had the id before: of that it says when it was placed.
  * Where it was placed in the minute before, by clocks that differ, this stays open.
  */
-function placedBy(entry: JournalEntry, record: OrderRecord, { found, by }: Sight): Settled | undefined {
+function placedBy(
+  entry: JournalEntry,
+  record: OrderRecord,
+  { found, by }: OrderSight,
+): SettledOrder | undefined {
   if (isEarlierFailure(entry, found)) return undefined;
   const other = { state: 'refused', evidence: by, usedByOther: true } as const;
   if (isOtherOrder(record, found.payload)) return other;
@@ -215,7 +219,7 @@ export function answerOf(shown: string): string {
 }
 
 /** An order that is not cancelled may be later: only its end says that this request changed nothing. */
-function cancelledBy({ state, payload }: ReadOrder, by: Evidence): Settled | undefined {
+function cancelledBy({ state, payload }: ReadOrder, by: Evidence): SettledOrder | undefined {
   if (state.status === 'CANCELLED') return { state: 'accepted', evidence: by, answer: answerOf(payload) };
   return isFinal(state) ? { state: 'refused', evidence: by } : undefined;
 }
@@ -228,7 +232,7 @@ function replacedBy(
   { asked }: OrderRecord,
   { state, payload }: ReadOrder,
   by: Evidence,
-): Settled | undefined {
+): SettledOrder | undefined {
   const wanted = wantedTerms(asked);
   if (state.terms === undefined || wanted === undefined) return undefined;
   const isShown = showsEach(wanted, state.terms) && !termsDiffer(wanted, state.terms);

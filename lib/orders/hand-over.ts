@@ -23,8 +23,8 @@ import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
 import { type Begun, beginChecked } from './checked-begin.ts';
-import { Entries } from './entries.ts';
-import { outcomeBy, type Settled, settledBy } from './evidence.ts';
+import { OrderEntries } from './entries.ts';
+import { outcomeBy, type SettledOrder, settledBy } from './evidence.ts';
 import {
   type CountingJournal,
   type EntryOutcome,
@@ -34,7 +34,7 @@ import {
   type OrderJournal,
 } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
-import { type Change, ordersIn, type Part, partsOf, withOrders } from './parts.ts';
+import { type OrderPart, ordersIn, partsOf, type Submission, withOrders } from './parts.ts';
 import { readRecord } from './record.ts';
 import { type ReleaseParts, recount, releaseExposure, uncount } from './release-ended.ts';
 
@@ -70,7 +70,7 @@ export interface HandOverParts extends OrdersOptions {
   readonly clock: () => number;
 }
 
-interface Parts extends Omit<HandOverParts, 'guard'> {
+interface CheckedParts extends Omit<HandOverParts, 'guard'> {
   readonly checks: Checks | undefined;
 }
 
@@ -81,7 +81,7 @@ interface Checks {
   readonly begin: typeof beginChecked;
 }
 
-export interface Delivery {
+export interface OrderDelivery {
   /** With that body; answered by `sendBy`, and leaving by `leaveBy` or not at all. */
   send(body: string, sendBy: number, leaveBy?: number): Promise<Answer>;
   /** One look-up of an order that ends by then; undefined when none was possible. */
@@ -90,7 +90,7 @@ export interface Delivery {
 
 export interface HandOver {
   /** Sends the request, unless it was sent before. */
-  run(change: Change, delivery: Delivery): Promise<Answer>;
+  run(change: Submission, delivery: OrderDelivery): Promise<Answer>;
 }
 
 /** Of the platform's time, for the journal's last write. */
@@ -128,7 +128,7 @@ export function createHandOver({ guard, ...parts }: HandOverParts): HandOver {
 export const createUnguardedHandOver = (parts: Omit<HandOverParts, 'guard'>): HandOver =>
   handOverOf({ ...parts, checks: undefined });
 
-const handOverOf = (parts: Parts): HandOver => ({
+const handOverOf = (parts: CheckedParts): HandOver => ({
   async run(change, delivery) {
     const found = await partsOf(change, parts.names);
     if (!found) return delivery.send(change.body, change.deadline);
@@ -142,32 +142,32 @@ const noMassCancels = {
 };
 
 /** What is known of a part whose entry another request wrote. */
-type Known =
+type KnownPart =
   | { readonly kind: 'accepted'; readonly answer: string }
   | { readonly kind: 'free' }
   | { readonly kind: 'used_by_other' }
   | { readonly kind: 'unknown' };
 
 class OneHandOver {
-  readonly #parts: Parts;
-  readonly #change: Change;
-  readonly #delivery: Delivery;
-  readonly #all: readonly Part[];
-  readonly #entries: Entries;
+  readonly #parts: CheckedParts;
+  readonly #change: Submission;
+  readonly #delivery: OrderDelivery;
+  readonly #all: readonly OrderPart[];
+  readonly #entries: OrderEntries;
   readonly #sendBy: number;
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Parts, change: Change, delivery: Delivery, all: readonly Part[]) {
+  constructor(parts: CheckedParts, change: Submission, delivery: OrderDelivery, all: readonly OrderPart[]) {
     this.#parts = parts;
     this.#change = change;
     this.#delivery = delivery;
     this.#all = all;
     this.#sendBy = Math.min(change.deadline - finishMs, parts.clock() + maxSendMs);
-    this.#entries = new Entries(change, this.#sendBy, parts.clock);
+    this.#entries = new OrderEntries(change, this.#sendBy, parts.clock);
   }
 
   async run(): Promise<Answer> {
-    const answers = new Map<Part, string>();
+    const answers = new Map<OrderPart, string>();
     for (let round = 0; round < maxRounds; round++) {
       const open = this.#all.filter((part) => !answers.has(part));
       if (open.length === 0) return this.#replay(answers);
@@ -181,11 +181,11 @@ class OneHandOver {
     return refused(this.#unknown(underWay));
   }
 
-  #replay(answers: ReadonlyMap<Part, string>): Answer {
+  #replay(answers: ReadonlyMap<OrderPart, string>): Answer {
     return { kind: 'uncached', body: joinAnswers(this.#change, this.#all, answers), isReplayed: true };
   }
 
-  async #begin(open: readonly Part[]): Promise<Begun> {
+  async #begin(open: readonly OrderPart[]): Promise<Begun> {
     const { journal, clock, reportFailure, checks } = this.#parts;
     try {
       if (checks && isGuarded(this.#change.operation)) return await this.#beginChecked(open, checks);
@@ -201,7 +201,7 @@ class OneHandOver {
     }
   }
 
-  #beginChecked(open: readonly Part[], checks: Checks): Promise<Begun> {
+  #beginChecked(open: readonly OrderPart[], checks: Checks): Promise<Begun> {
     const { names, clock, reportFailure, reportNoted } = this.#parts;
     const endBy = Math.min(this.#sendBy, clock() + maxBeginMs);
     return checks.begin(
@@ -225,7 +225,7 @@ class OneHandOver {
   }
 
   /** What reduces risk is sent; nothing else is. */
-  async #withoutJournal(before: ReadonlyMap<Part, string>): Promise<Answer> {
+  async #withoutJournal(before: ReadonlyMap<OrderPart, string>): Promise<Answer> {
     if (this.#isOptional) return this.#sendUnwritten();
     // It may have been written all the same; then its id is free again, or is when a look-up finds nothing.
     await this.#finishAll(
@@ -248,7 +248,7 @@ class OneHandOver {
   }
 
   /** Of a request that is known to have placed a part before, it is not said that it had no effect. */
-  #notPlaced(refusal: Refusal, before: ReadonlyMap<Part, string>): Answer {
+  #notPlaced(refusal: Refusal, before: ReadonlyMap<OrderPart, string>): Answer {
     return refused(before.size > 0 ? this.#unknown(partlyPlaced) : refusal);
   }
 
@@ -257,7 +257,10 @@ class OneHandOver {
   }
 
   /** Learns what became of the parts that are taken. A refusal ends the request: nothing of it was sent. */
-  async #learn(taken: readonly JournalEntry[], answers: Map<Part, string>): Promise<Refusal | undefined> {
+  async #learn(
+    taken: readonly JournalEntry[],
+    answers: Map<OrderPart, string>,
+  ): Promise<Refusal | undefined> {
     const pairs = taken.flatMap((entry) => {
       const part = this.#all.find(({ key }) => key === entry.key);
       return part ? [{ part, entry }] : [];
@@ -292,7 +295,7 @@ class OneHandOver {
   }
 
   /** Waits for what the request that wrote the entry makes of it, and looks the order up meanwhile. */
-  async #await(first: JournalEntry): Promise<Known> {
+  async #await(first: JournalEntry): Promise<KnownPart> {
     const { clock } = this.#parts;
     const startedAt = clock();
     let nextLookUpAt =
@@ -332,7 +335,7 @@ class OneHandOver {
   }
 
   /** `not_written`: what was seen may be the order of a request that took the entry over meanwhile. */
-  async #settle(entry: JournalEntry): Promise<Known | 'not_written' | undefined> {
+  async #settle(entry: JournalEntry): Promise<KnownPart | 'not_written' | undefined> {
     const settled = await this.#lookUp(entry);
     if (!settled) return undefined;
     const isWritten = await this.#finish(outcomeBy(entry, settled, this.#parts.clock()), 1);
@@ -345,7 +348,7 @@ class OneHandOver {
     return settled.usedByOther ? { kind: 'used_by_other' } : { kind: 'free' };
   }
 
-  async #lookUp(entry: JournalEntry): Promise<Settled | undefined> {
+  async #lookUp(entry: JournalEntry): Promise<SettledOrder | undefined> {
     const { account_id: account, client_order_id: id } = readRecord(entry.record);
     if (!entry.listedAs || account === undefined || id === undefined) return undefined;
     const found = await this.#delivery.lookUp(account, id, this.#sendBy);
@@ -355,8 +358,8 @@ class OneHandOver {
 
   /** Sends the parts that are begun, and answers for all. */
   async #deliver(
-    open: readonly Part[],
-    before: ReadonlyMap<Part, string>,
+    open: readonly OrderPart[],
+    before: ReadonlyMap<OrderPart, string>,
     { leaveBy, counted }: Extract<Begun, { kind: 'begun' }>,
   ): Promise<Answer> {
     const outcome = await this.#send(open, leaveBy);
@@ -389,7 +392,7 @@ class OneHandOver {
     return refused(answers.size === 0 ? usedByOther : this.#unknown(partlyUnknown));
   }
 
-  #send(open: readonly Part[], leaveBy: number | undefined): Promise<Answer> {
+  #send(open: readonly OrderPart[], leaveBy: number | undefined): Promise<Answer> {
     const { body, operation } = this.#change;
     const journal = operation.sideEffect?.journal;
     const isReduced = open.length < this.#all.length && journal?.by === 'client_order_id';
@@ -404,8 +407,8 @@ class OneHandOver {
   }
 
   /** Looks up parts whose answer was lost, as long as there is time. */
-  async #lookUpLost(lost: readonly PartOutcome[]): Promise<ReadonlyMap<Part, Settled>> {
-    const found = new Map<Part, Settled>();
+  async #lookUpLost(lost: readonly PartOutcome[]): Promise<ReadonlyMap<OrderPart, SettledOrder>> {
+    const found = new Map<OrderPart, SettledOrder>();
     // One part of what is placed together stands for all.
     const wanted = this.#isTogether ? lost.slice(0, 1) : lost;
     const { clock } = this.#parts;
@@ -426,7 +429,7 @@ class OneHandOver {
   }
 
   /** The upstream's words of a refused change are lost, so that only its success can be answered. */
-  #mayTell(by: Settled): boolean {
+  #mayTell(by: SettledOrder): boolean {
     return by.state === 'accepted' || this.#change.operation.sideEffect?.journal?.by === 'client_order_id';
   }
 
@@ -532,7 +535,7 @@ class OneHandOver {
 const answersKnown = (known: readonly PartOutcome[]) =>
   known.flatMap(({ part, answer }) => (answer === undefined ? [] : [[part, answer] as const]));
 
-const answersSettled = (settled: ReadonlyMap<Part, Settled>) =>
+const answersSettled = (settled: ReadonlyMap<OrderPart, SettledOrder>) =>
   [...settled].flatMap(([part, by]) => (by.state === 'accepted' ? [[part, by.answer] as const] : []));
 
 /** More would take the whole limit of order reads. */

@@ -77,16 +77,16 @@ const width = 4;
  * await massCancels.run(Date.now() + 25_000);
  */
 export const createMassCancels = (options: MassCancelsOptions): MassCancels => ({
-  run: (until) => new Run(options, until).run(),
+  run: (until) => new CancelRun(options, until).run(),
 });
 
-interface Account {
+interface OpenAccount {
   readonly id: string;
   /** Keyed. */
   readonly name: string;
 }
 
-class Run {
+class CancelRun {
   readonly #options: MassCancelsOptions;
   readonly #until: number;
   readonly #clock: () => number;
@@ -132,7 +132,7 @@ class Run {
   }
 
   /** In an order by chance, so that the accounts that come last are others in each run. */
-  async #accounts(): Promise<readonly Account[]> {
+  async #accounts(): Promise<readonly OpenAccount[]> {
     const { orders, names } = this.#options;
     const ids = [...new Set(await orders.accounts())];
     const all = ids.map(async (id) => ({
@@ -143,7 +143,7 @@ class Run {
     return (await Promise.all(all)).sort((a, b) => (a.rank < b.rank ? -1 : 1));
   }
 
-  async #serve(account: Account, requests: readonly MassCancel[]): Promise<void> {
+  async #serve(account: OpenAccount, requests: readonly MassCancel[]): Promise<void> {
     const sight = await readOpenOrders(this.#options, account.id);
     this.#sights.set(account.id, sight);
     const meant = sight.orders.filter((one) => requests.some((request) => meansOrder(request, one)));
@@ -178,7 +178,7 @@ class Run {
   }
 
   /** Whether the lists of all its accounts show nothing that the request means. */
-  #isClear(request: MassCancel, accounts: readonly Account[]): boolean {
+  #isClear(request: MassCancel, accounts: readonly OpenAccount[]): boolean {
     const sights = accounts
       .filter(({ name }) => meansAccount(request, name))
       .map(({ id }) => this.#sights.get(id));
@@ -194,7 +194,7 @@ class Run {
    * Of a request that is clear; nothing of it can come any more when all was looked at late enough. Pages of a list shift
    * when orders leave it, and may pass over one: so all is looked at once more, when nothing is cancelled any more.
    */
-  async #finish(request: MassCancel, accounts: readonly Account[]): Promise<boolean> {
+  async #finish(request: MassCancel, accounts: readonly OpenAccount[]): Promise<boolean> {
     if (!isLateEnough(request, this.#startedAt)) return false;
     for (const { id, name } of accounts) {
       if (!meansAccount(request, name)) continue;

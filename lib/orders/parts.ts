@@ -11,7 +11,7 @@ import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import type { OrderRecord } from './record.ts';
 
 /** A request with a side effect, as the gateway has it after all checks. */
-export interface Change {
+export interface Submission {
   readonly operation: Operation;
   /** Which of the operation's paths it was sent to. Default its own. */
   readonly path?: string;
@@ -31,7 +31,7 @@ export interface Change {
   readonly app?: string;
 }
 
-export interface Part {
+export interface OrderPart {
   readonly key: string;
   readonly hash: string;
   /** The JSON of this part, byte for byte. */
@@ -48,7 +48,10 @@ export const orderKey = (
 ): Promise<string> => names.nameOf('entry', 'order', order.account, order.clientOrderId);
 
 /** Undefined for a request that the journal does not keep. */
-export async function partsOf(change: Change, names: KeyedNames): Promise<readonly Part[] | undefined> {
+export async function partsOf(
+  change: Submission,
+  names: KeyedNames,
+): Promise<readonly OrderPart[] | undefined> {
   const journaled = change.operation.sideEffect?.journal;
   if (!journaled) return undefined;
   if (journaled.by === 'client_order_id') return placedOrders(change, journaled, names);
@@ -57,10 +60,10 @@ export async function partsOf(change: Change, names: KeyedNames): Promise<readon
 }
 
 async function placedOrders(
-  change: Change,
+  change: Submission,
   { list, answered }: Extract<Journaled, { by: 'client_order_id' }>,
   names: KeyedNames,
-): Promise<readonly Part[]> {
+): Promise<readonly OrderPart[]> {
   const { body, query, headers } = change;
   const account = textMembers(body, ['account_id'])?.get('account_id') ?? '';
   const others = [account, JSON.stringify(query), JSON.stringify(headers)];
@@ -81,7 +84,7 @@ async function placedOrders(
 }
 
 /** The key belongs to its user: another user's equal key is another one. */
-async function wholeRequest(change: Change, names: KeyedNames): Promise<Part> {
+async function wholeRequest(change: Submission, names: KeyedNames): Promise<OrderPart> {
   const { operation, body, query, headers, idempotencyKey, requestId, user, app } = change;
   const members = textMembers(body || '{}', ['account_id', 'client_order_id']);
   const account = members?.get('account_id');

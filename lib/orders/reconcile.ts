@@ -106,7 +106,11 @@ export async function reconcile(
   const own = stored.get('journal');
   const writtenAt = own === undefined ? 0 : readCheckpoint(own).at;
   const oldest = clock() - maxAgeMs;
-  const { isClear, ...report } = await new Run(options, Math.max(writtenAt, oldest) - marginMs, until).go();
+  const { isClear, ...report } = await new ReconcileRun(
+    options,
+    Math.max(writtenAt, oldest) - marginMs,
+    until,
+  ).go();
   if (!isClear) return { restored, ...report };
   // What it lacks may be older than all that the lists show: whether something of that is open an operator has to find out.
   if (writtenAt < oldest) return { restored, ...report, waitsFor: 'operator' };
@@ -117,7 +121,7 @@ export async function reconcile(
   return { restored: others, ...done, ...(others.length > 0 && { waitsFor: 'operator' }) };
 }
 
-class Run {
+class ReconcileRun {
   readonly #options: ReconciliationOptions;
   readonly #since: number;
   readonly #until: number;

@@ -7,7 +7,7 @@ import type { KeyedNames } from '../access/directory.ts';
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { counting, readExposure, releasing } from '../guard-rails/exposure.ts';
 import { textMembers } from '../kernel/json-members.ts';
-import { isFailureBefore, outcomeBy, type Sight, settledBy } from './evidence.ts';
+import { isFailureBefore, type OrderSight, outcomeBy, settledBy } from './evidence.ts';
 import {
   type CountedChanges,
   type CountingJournal,
@@ -42,7 +42,7 @@ const maxEntries = 1000;
 /** A list lags behind: it may not show an order yet that was placed just now. */
 const settledMs = 30_000;
 
-interface Counted {
+interface CountedEntry {
   readonly entry: JournalEntry;
   readonly record: OrderRecord;
   readonly account: string;
@@ -124,7 +124,7 @@ class Reads {
   }
 }
 
-async function hasAllEnded(counted: Counted, reads: Reads): Promise<boolean> {
+async function hasAllEnded(counted: CountedEntry, reads: Reads): Promise<boolean> {
   const { entry, account, ids } = counted;
   const open = await reads.open(account);
   if (!open || ids.some((id) => open.has(id))) return false;
@@ -176,7 +176,7 @@ const dependent: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP
  * (seen live)
  */
 async function endedWithMaster(
-  { entry, record: { asked, list }, account }: Counted,
+  { entry, record: { asked, list }, account }: CountedEntry,
   id: string,
   reads: Reads,
 ): Promise<boolean> {
@@ -193,8 +193,8 @@ async function endedWithMaster(
 }
 
 /** Where no user is known, each account is one. */
-function byUser(entries: readonly JournalEntry[]): Counted[][] {
-  const users = new Map<string, Counted[]>();
+function byUser(entries: readonly JournalEntry[]): CountedEntry[][] {
+  const users = new Map<string, CountedEntry[]>();
   for (const entry of entries) {
     const counted = countedIn(entry);
     if (!counted) continue;
@@ -214,7 +214,7 @@ export function idsOf(record: OrderRecord): readonly string[] {
 }
 
 /** Undefined where the order cannot be named: the entry was sealed with another identity key. */
-export function countedIn(entry: JournalEntry): Counted | undefined {
+export function countedIn(entry: JournalEntry): CountedEntry | undefined {
   if (entry.record === '') return undefined;
   const record = readRecord(entry.record);
   const { account_id: account } = record;
@@ -293,7 +293,7 @@ export async function releaseExposure(
  */
 export async function settleSeen(
   entry: JournalEntry,
-  sight: Sight,
+  sight: OrderSight,
   write: (outcome: EntryOutcome) => Promise<boolean>,
   parts: ReleaseParts & { readonly clock: () => number; readonly names: KeyedNames },
 ): Promise<EntryOutcome | undefined> {

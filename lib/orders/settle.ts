@@ -5,8 +5,8 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
-import { type Compared, compareCounters } from './compare-counters.ts';
-import { absentBy, isAbsent, isEarlierFailure, mayBeOpen, outcomeBy, type Sight } from './evidence.ts';
+import { type ComparedCounters, compareCounters } from './compare-counters.ts';
+import { absentBy, isAbsent, isEarlierFailure, mayBeOpen, type OrderSight, outcomeBy } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
@@ -56,7 +56,7 @@ export interface SettlementReport {
   /** Requests to the upstream. */
   readonly reads: number;
   /** Once an hour: whether counters have what their orders say. */
-  readonly compared?: Compared;
+  readonly compared?: ComparedCounters;
   /** While a table is as it was earlier. */
   readonly reconciled?: Reconciled;
 }
@@ -86,7 +86,7 @@ const maxProofs = 3;
  */
 export const createSettlement = (options: SettlementOptions): Settlement => new JournalSettlement(options);
 
-interface Open {
+interface OpenEntry {
   readonly entry: JournalEntry;
   readonly record: OrderRecord & { readonly account_id: string; readonly client_order_id: string };
 }
@@ -104,7 +104,7 @@ class JournalSettlement implements Settlement {
     const { journal } = this.#options;
     const startedAt = this.#clock();
     const from = turnAt(startedAt);
-    const run = new Run();
+    const run = new SettleRun();
     const reconciled = await this.#reconcile(startedAt + (until - startedAt) / 2);
     for (const list of ['placements', 'changes'] as const)
       await this.#settleListed(
@@ -134,7 +134,7 @@ class JournalSettlement implements Settlement {
     }
   }
 
-  async #settleListed(run: Run, listed: readonly JournalEntry[], until: number): Promise<void> {
+  async #settleListed(run: SettleRun, listed: readonly JournalEntry[], until: number): Promise<void> {
     const opened = listed
       .filter((entry) => isLeft(entry, this.#clock()))
       .flatMap((entry) => {
@@ -156,7 +156,7 @@ class JournalSettlement implements Settlement {
   }
 
   /** Compares one account's list of open orders with what an absence or an operator has settled. */
-  async #watch(run: Run, listed: readonly JournalEntry[], now: number): Promise<void> {
+  async #watch(run: SettleRun, listed: readonly JournalEntry[], now: number): Promise<void> {
     const unseen = listed.flatMap((entry) => this.#open(entry));
     const open = unseen.filter(({ entry }) => entry.exposure !== undefined || mayBeOpen(entry, now));
     const account = accountInTurn(open, now);
@@ -196,7 +196,7 @@ class JournalSettlement implements Settlement {
   }
 
   /** One that cannot be read must not stop the others. */
-  #open(entry: JournalEntry): readonly Open[] {
+  #open(entry: JournalEntry): readonly OpenEntry[] {
     try {
       const record = readRecord(entry.record);
       const { account_id, client_order_id } = record;
@@ -209,7 +209,7 @@ class JournalSettlement implements Settlement {
     }
   }
 
-  async #readList(run: Run, account: string, opened: readonly Open[]): Promise<void> {
+  async #readList(run: SettleRun, account: string, opened: readonly OpenEntry[]): Promise<void> {
     const orders = await this.#read(run, () => this.#options.orders.openOrders(account));
     const byId = new Map(orders?.map((order) => [order.state.clientOrderId, order]));
     for (const open of opened.filter(({ record }) => record.account_id === account)) {
@@ -221,7 +221,7 @@ class JournalSettlement implements Settlement {
     }
   }
 
-  async #lookUp(run: Run, open: Open): Promise<void> {
+  async #lookUp(run: SettleRun, open: OpenEntry): Promise<void> {
     const { account_id: account, client_order_id: id, kind } = open.record;
     const askedAt = this.#clock();
     const found = await this.#read(run, () => this.#options.orders.order(account, id));
@@ -249,7 +249,7 @@ class JournalSettlement implements Settlement {
   }
 
   /** Parts of a combination are placed together: what was accepted of one was not refused of another. */
-  async #withOthers({ entry }: Open, outcome: EntryOutcome): Promise<EntryOutcome> {
+  async #withOthers({ entry }: OpenEntry, outcome: EntryOutcome): Promise<EntryOutcome> {
     const others = outcome.state === 'refused' ? await othersOf(entry, this.#release()) : [];
     const accepted = others.find(({ state }) => state === 'accepted');
     if (!accepted) return outcome;
@@ -258,12 +258,12 @@ class JournalSettlement implements Settlement {
   }
 
   /** Whether look-ups find orders of the account at this time; undefined where they do not find what lists show. */
-  async #proofOf(run: Run, account: string): Promise<AbsenceProof | undefined> {
+  async #proofOf(run: SettleRun, account: string): Promise<AbsenceProof | undefined> {
     if (!run.proofs.has(account)) run.proofs.set(account, await this.#prove(run, account));
     return run.proofs.get(account);
   }
 
-  async #prove(run: Run, account: string): Promise<AbsenceProof | undefined> {
+  async #prove(run: SettleRun, account: string): Promise<AbsenceProof | undefined> {
     const { orders } = this.#options;
     const open = await this.#read(run, () => orders.openOrders(account));
     const since = this.#clock() - historyMs;
@@ -281,7 +281,7 @@ class JournalSettlement implements Settlement {
     return undefined;
   }
 
-  async #read<T>(run: Run, read: () => Promise<T>): Promise<T | undefined> {
+  async #read<T>(run: SettleRun, read: () => Promise<T>): Promise<T | undefined> {
     run.reads++;
     try {
       return await read();
@@ -295,13 +295,13 @@ class JournalSettlement implements Settlement {
    * @returns what the entry is now; undefined when the sight settles nothing, or another one was faster
    * @throws JournalUnavailable when it is accepted, and could not be counted again
    */
-  async #settle(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
+  async #settle(entry: JournalEntry, sight: OrderSight): Promise<EntryOutcome['state'] | undefined> {
     const write = async (outcome: EntryOutcome) => (await this.#write(outcome)) !== undefined;
     return (await settleSeen(entry, sight, write, this.#release()))?.state;
   }
 
   /** One that could not be counted again must not stop the others. */
-  async #settleOrTell(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
+  async #settleOrTell(entry: JournalEntry, sight: OrderSight): Promise<EntryOutcome['state'] | undefined> {
     try {
       return await this.#settle(entry, sight);
     } catch (cause) {
@@ -320,11 +320,17 @@ class JournalSettlement implements Settlement {
   }
 }
 
-function withoutAbsence({ entry: { key, attempt }, record: { absent: _, ...record } }: Open): EntryOutcome {
+function withoutAbsence({
+  entry: { key, attempt },
+  record: { absent: _, ...record },
+}: OpenEntry): EntryOutcome {
   return { key, attempt, state: 'unknown', record: JSON.stringify(record) };
 }
 
-function unwatched({ entry: { key, attempt, state }, record: { outcome, ...record } }: Open): EntryOutcome {
+function unwatched({
+  entry: { key, attempt, state },
+  record: { outcome, ...record },
+}: OpenEntry): EntryOutcome {
   const said = JSON.stringify({ ...record, outcome: { ...outcome, unwatched: true } });
   return { key, attempt, state: state === 'accepted' ? state : 'refused', record: said, over: 'unseen' };
 }
@@ -334,7 +340,7 @@ const watchEvery = { young: 5, old: 60 };
 const youngMs = 24 * 60 * 60_000;
 
 /** One account a run at most, by the minute: with the published limit, 1.7 % of the reads of open orders. */
-function accountInTurn(unseen: readonly Open[], now: number): string | undefined {
+function accountInTurn(unseen: readonly OpenEntry[], now: number): string | undefined {
   const accounts = [...new Set(unseen.map(({ record }) => record.account_id))].sort();
   const minute = Math.floor(now / 60_000);
   const account = accounts[minute % accounts.length];
@@ -347,14 +353,14 @@ function accountInTurn(unseen: readonly Open[], now: number): string | undefined
 }
 
 /** From so many entries on, a list is read. */
-function accountsOfMany(opened: readonly Open[]): readonly string[] {
+function accountsOfMany(opened: readonly OpenEntry[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { record } of opened) counts.set(record.account_id, (counts.get(record.account_id) ?? 0) + 1);
   return [...counts].flatMap(([account, count]) => (count >= minForList ? [account] : []));
 }
 
 /** What one run has of the entries, and knows of the accounts. */
-class Run {
+class SettleRun {
   reads = 0;
   readonly proofs = new Map<string, AbsenceProof | undefined>();
   /** What lists show of an account. */
@@ -367,15 +373,15 @@ class Run {
     this.#left.add(entry);
   }
 
-  setApart({ entry }: Open): void {
+  setApart({ entry }: OpenEntry): void {
     this.#apart.add(entry);
   }
 
-  isOpen({ entry }: Open): boolean {
+  isOpen({ entry }: OpenEntry): boolean {
     return this.#left.has(entry);
   }
 
-  settled({ entry }: Open, state: EntryOutcome['state'] | undefined): void {
+  settled({ entry }: OpenEntry, state: EntryOutcome['state'] | undefined): void {
     if (state === undefined || state === 'unknown') return;
     this.#counts[state]++;
     this.#left.delete(entry);

@@ -6,7 +6,7 @@ import type { AuditLine } from './audit-line.ts';
 
 export const orderSettledName = 'OrderSettled';
 
-export interface OrderEvent {
+export interface OrderSettledEvent {
   readonly detailType: typeof orderSettledName;
   /** JSON, see `schemas.ts`. */
   readonly detail: string;
@@ -24,7 +24,10 @@ export function isSettled({ before, after, record }: AuditLine): boolean {
 }
 
 /** @returns undefined for a change that settled nothing */
-export async function settledEvent(line: AuditLine, names: KeyedNames): Promise<OrderEvent | undefined> {
+export async function settledEvent(
+  line: AuditLine,
+  names: KeyedNames,
+): Promise<OrderSettledEvent | undefined> {
   const { record } = line;
   if (!isSettled(line) || !record?.outcome) return undefined;
   const { account_id, client_order_id, operation, request_id, user, app, begun_at, outcome } = record;

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { AccessChangeError, type Change, changed } from '../../lib/access/change.ts';
+import { AccessChangeError, changed, type GrantChange } from '../../lib/access/change.ts';
 import type { AccessRecord } from '../../lib/access/records.ts';
 
 const user = { kind: 'user', issuer: 'https://issuer.example', subject: 'alice' } as const;
 const key = { kind: 'key', id: 'key-1' } as const;
 const all = { accounts: ['B', 'A', '*'], userData: true, scopes: ['write', 'read', 'read'] } as const;
 
-const after = (record: AccessRecord | undefined, ...changes: readonly Change[]) =>
+const after = (record: AccessRecord | undefined, ...changes: readonly GrantChange[]) =>
   changes.reduce(changed, record);
 
 test('rights are kept in one order, each once, so that equal rights are equal records', () => {
@@ -67,7 +67,7 @@ test('a change leaves alone what it is not about', () => {
   const signOut = { action: 'sign-out', subject: user, notBefore: 100 } as const;
   const out = after(undefined, signOut);
   assert.deepEqual(out, { principal: user, accounts: [], userData: [], notBefore: 100 });
-  const more: Change[] = [
+  const more: GrantChange[] = [
     { ...signOut, notBefore: 99 },
     { action: 'block', subject: user },
     { action: 'unblock', subject: user },

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
-import { AccessChangeError, type Change } from '../../lib/access/change.ts';
+import { AccessChangeError, type GrantChange } from '../../lib/access/change.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';
 import type { Standing } from '../../lib/access/directory.ts';
 import type { Principal } from '../../lib/access/evidence.ts';
@@ -43,7 +43,7 @@ const nameOf = (principal: Principal) => JSON.stringify(principal);
 const none: Holder = { grants: new Set(), blocked: false, notBefore: 0 };
 
 /** Undefined: the change is to be refused. */
-function next(state: State, change: Change): State | undefined {
+function next(state: State, change: GrantChange): State | undefined {
   const { subject } = change;
   if (!isPrincipal(subject)) {
     const blocked = new Map(state.blocked);
@@ -124,7 +124,7 @@ const blockable = fc.oneof(
   oneOf(principals),
   fc.record({ kind: oneOf(['token', 'app'] as const), id: oneOf(['1', '2']) }),
 );
-const change = (now: number): fc.Arbitrary<Change> =>
+const change = (now: number): fc.Arbitrary<GrantChange> =>
   fc.oneof(
     {
       arbitrary: fc.record({
@@ -182,7 +182,7 @@ const question: fc.Arbitrary<Question> = fc.oneof(
 type Step =
   | { readonly pass: number }
   | { readonly isAway: boolean }
-  | { readonly change: Change }
+  | { readonly change: GrantChange }
   | { readonly ask: Question };
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -9,7 +9,7 @@ import { createMemoryAccessStore } from '../../lib/access/store.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live-quotes.ts';
 import { createMemoryCacheStores } from '../../lib/gateway/cache-options.ts';
 import { createCore } from '../../lib/gateway/core.ts';
-import type { Evidence } from '../../lib/gateway/index.ts';
+import type { SenderEvidence } from '../../lib/gateway/index.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
 import { liveStep } from '../../lib/live/live-step.ts';
 import { claimsOf, issuer } from '../support/access.ts';
@@ -29,7 +29,7 @@ async function worldFor(t: TestContext) {
   const directory = createDirectory({ store: { read }, identity, clock });
   const core = await coreFor(t, {}, { access: { directory, names: identity.names } });
   /** @returns status and code, and how many requests came to the upstream */
-  const order = async (evidence: Evidence) => {
+  const order = async (evidence: SenderEvidence) => {
     const before = core.simulator.received.length;
     const { status, body: bytes } = await core.gateway.handle({
       ...requestOf(orderPath, { body: orderBody() }),
@@ -58,7 +58,7 @@ async function worldFor(t: TestContext) {
     clock,
   });
   /** A stream of quotes. @returns the name and the data of its next event */
-  const follow = async (evidence: Evidence) => {
+  const follow = async (evidence: SenderEvidence) => {
     const target = `${streamStockSnapshots.path}?symbols=A&category=US_STOCK`;
     const { status, stream } = await streams.handle({ ...requestOf(target), evidence });
     assert.ok(stream, String(status));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import type { Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault } from '../../infra/simulator/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
 import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { createSigner } from '../../lib/signer/index.ts';
@@ -15,7 +15,7 @@ useCalmTime();
 const { findOut } = catalogue.placeOrder.sideEffect;
 
 describe('an order whose answer is lost', { concurrent: true }, () => {
-  const lost: readonly Fault[] = [
+  const lost: readonly ApiFault[] = [
     { kind: 'drop-after' },
     { kind: 'hang-after' },
     { kind: 'truncate' },
@@ -34,7 +34,7 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
       body: { error_code: 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', message: 'used' },
     },
     // Only these refuse: 400, 401, 403, 404, 417, 429. With another status, an intermediary may have answered: the outcome is unknown.
-    ...[402, 405, 408, 409, 410, 418, 422, 499].map((status): Fault => ({ kind: 'status', status })),
+    ...[402, 405, 408, 409, 410, 418, 422, 499].map((status): ApiFault => ({ kind: 'status', status })),
   ];
   for (const fault of lost)
     test(`by a signer: ${JSON.stringify(fault)}`, async (t) => {

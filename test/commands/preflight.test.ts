@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'vitest';
-import { type Account, readAccount } from '../../infra/commands/account.ts';
+import { type AwsAccount, readAccount } from '../../infra/commands/account.ts';
 import { verdictOf, type Wish } from '../../infra/commands/preflight.ts';
 import { noneIsTold } from '../../infra/stack/alarm-table.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
@@ -16,7 +16,7 @@ const app = { app: { tier: 'app', keys: ['ios', 'android'] } } as const;
 const orders = { orders: 'iam' } as const;
 const times = { everySeconds: 5, withinSeconds: 5 };
 
-const account = (instances: number, ratePerSecond = 10_000, burst = 5000): Account => ({
+const account = (instances: number, ratePerSecond = 10_000, burst = 5000): AwsAccount => ({
   region: 'eu-central-1',
   lambda: { all: instances, unreserved: instances },
   apiGateway: { ratePerSecond, burst },
@@ -29,12 +29,12 @@ const ofNew = account(10);
 const ofUsual = account(1000);
 const ofSmallRegion = account(1000, 2500, 1250);
 
-const verdict = (config: Omit<CountersignConfig, 'upstream'>, of: Account, wish: Partial<Wish> = {}) =>
+const verdict = (config: Omit<CountersignConfig, 'upstream'>, of: AwsAccount, wish: Partial<Wish> = {}) =>
   verdictOf('dev', resolveConfig({ upstream, ...config }), of, { ...times, ...wish });
 
 const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d';
 const domain = { name: 'api.example.com', certificateArn };
-const withCertificate = (status: string, ...names: readonly string[]): Account => ({
+const withCertificate = (status: string, ...names: readonly string[]): AwsAccount => ({
   ...ofUsual,
   certificate: { status, names },
 });
@@ -42,7 +42,7 @@ const withCertificate = (status: string, ...names: readonly string[]): Account =
 interface Case {
   readonly what: string;
   readonly config: Omit<CountersignConfig, 'upstream'>;
-  readonly of: Account;
+  readonly of: AwsAccount;
   readonly wish?: Partial<Wish>;
   readonly carries: boolean | undefined;
   readonly says: readonly RegExp[];
@@ -304,7 +304,7 @@ for (const { what, config, of, wish, carries, says } of cases)
 
 test('the domain’s certificate: what API Gateway would refuse is said before', () => {
   const elsewhere = certificateArn.replace('eu-central-1', 'us-east-1');
-  const faults: readonly (readonly [CountersignConfig['domain'], Account, RegExp | undefined])[] = [
+  const faults: readonly (readonly [CountersignConfig['domain'], AwsAccount, RegExp | undefined])[] = [
     [domain, ofUsual, undefined],
     [domain, withCertificate('ISSUED', 'api.example.com'), undefined],
     [domain, withCertificate('ISSUED', 'example.com', '*.example.com'), undefined],
@@ -328,7 +328,7 @@ test('the domain’s certificate: what API Gateway would refuse is said before',
   }
 });
 
-const certificates: readonly (readonly [string, AccountStub, Partial<Account>])[] = [
+const certificates: readonly (readonly [string, AccountStub, Partial<AwsAccount>])[] = [
   [
     'one that is issued',
     { certificate: { Status: 'ISSUED', SubjectAlternativeNames: ['api.example.com'] } },

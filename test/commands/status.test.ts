@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { CloudWatchClient, type GetMetricDataCommandInput } from '@aws-sdk/client-cloudwatch';
 import { describe, test, vi } from 'vitest';
-import type { Target } from '../../infra/commands/readers.ts';
+import type { StackTarget } from '../../infra/commands/readers.ts';
 import {
   type AlarmState,
   deployedStatus,
@@ -95,7 +95,7 @@ test('the advice repeats the stack that the operator typed, which need not be na
   for (const line of advice)
     if (line.startsWith('preflight')) assert.match(line, /--stage STAGE$/);
     else {
-      const found = await given<Target | { readonly target: Target }>(line);
+      const found = await given<StackTarget | { readonly target: StackTarget }>(line);
       assert.equal('target' in found ? found.target.stackName : found.stackName, 'Brokerage', line);
     }
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer as createTlsServer } from 'node:tls';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { type TestContext, test } from 'vitest';
-import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
+import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
@@ -222,7 +222,7 @@ function connections(check: Check, create: () => Send): void {
 /** The simulator's faults, through the gateway. */
 function simulatedFaults(check: Check, create: () => Send): void {
   /** What a client gets, for a read and for an order. */
-  const faults: readonly (readonly [Fault, read: string, order: string])[] = [
+  const faults: readonly (readonly [ApiFault, read: string, order: string])[] = [
     [{ kind: 'drop' }, 'upstream_broken_answer', 'outcome_unknown'],
     [{ kind: 'hang' }, 'upstream_timeout', 'outcome_unknown'],
     [{ kind: 'drop-after' }, 'upstream_broken_answer', 'outcome_unknown'],

@@ -11,7 +11,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { OrderChange } from '../../infra/simulator/index.ts';
+import type { LoggedChange } from '../../infra/simulator/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { type OrderChanged, parseTradeEvent } from '../../lib/trade-events/index.ts';
 import type { MinistackOptions } from '../support/ministack.ts';
@@ -181,7 +181,7 @@ export interface Tally {
   /** Changes that no read shows any more, by scene: the one thing that a gap may lose. */
   readonly hidden: Readonly<Record<string, number>>;
   /** Changes that a read shows, and of which no event came. */
-  readonly missing: readonly OrderChange[];
+  readonly missing: readonly LoggedChange[];
   /** Events of no change, and second events of one. */
   readonly invented: readonly OrderChanged[];
   /** From the change to the rule's queue, in milliseconds, ascending. */
@@ -189,7 +189,7 @@ export interface Tally {
 }
 
 /** Holds the simulator's book against the bus. */
-export function tallyOf(changes: readonly OrderChange[], arrived: readonly Arrived[]): Tally {
+export function tallyOf(changes: readonly LoggedChange[], arrived: readonly Arrived[]): Tally {
   const distinct = new Map<string, Arrived>();
   for (const one of arrived) if (!distinct.has(one.detail.event_id)) distinct.set(one.detail.event_id, one);
   const streamed = new Map<unknown, Arrived>();
@@ -204,7 +204,7 @@ export function tallyOf(changes: readonly OrderChange[], arrived: readonly Arriv
     else streamed.set(requestId, one);
   }
   const hidden: Record<string, number> = {};
-  const missing: OrderChange[] = [];
+  const missing: LoggedChange[] = [];
   const delays: number[] = [];
   for (const change of changes) {
     const key = keyOf({
@@ -243,7 +243,7 @@ const requestIdOf = ({ order }: OrderChanged) =>
 const unseen = new Set(['MODIFY_FAILED', 'CANCEL_FAILED']);
 
 /** A read shows an order as it is: what failed, and what something later has overwritten, is not in it. */
-const isHidden = ({ scene, clientOrderId, sequence }: OrderChange, changes: readonly OrderChange[]) =>
+const isHidden = ({ scene, clientOrderId, sequence }: LoggedChange, changes: readonly LoggedChange[]) =>
   unseen.has(scene) ||
   changes.some((later) => later.clientOrderId === clientOrderId && later.sequence > sequence);
 

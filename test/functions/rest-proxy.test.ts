@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../../functions/events/rest-proxy.ts';
-import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
+import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
   type CacheOptions,
@@ -44,7 +44,7 @@ const order = (change: Partial<ProxyEvent> = {}) =>
     ...(!change.multiValueHeaders && { headers: { 'Content-Type': 'application/json', ...change.headers } }),
   });
 
-async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GatewayOptions> = {}) {
+async function handlerFor(t: TestContext, fault?: ApiFault, options: Partial<GatewayOptions> = {}) {
   const simulator = await startSimulator({ ...credentials, fault: () => fault });
   t.onTestFinished(() => simulator.close());
   const handler = createGroupHandler({

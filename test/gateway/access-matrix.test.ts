@@ -16,7 +16,7 @@ import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Operation, operations } from '../../lib/catalogue/index.ts';
 import { isSentOn } from '../../lib/catalogue/operation.ts';
 import { type Scope, scopeOf, scopes } from '../../lib/catalogue/scopes.ts';
-import type { Evidence, GatewayRequest, RefusalCode } from '../../lib/gateway/index.ts';
+import type { GatewayRequest, RefusalCode, SenderEvidence } from '../../lib/gateway/index.ts';
 import { bearer, claimsOf, createTestAccess, iam, issuer, key, source, user } from '../support/access.ts';
 import { accountId as mine, requestOf, startCore } from '../support/core.ts';
 
@@ -57,7 +57,7 @@ interface CallerKind {
   readonly verdict: (operation: Operation) => Verdict;
 }
 
-const evidenceOf = (evidence: Evidence) => () => ({ evidence });
+const evidenceOf = (evidence: SenderEvidence) => () => ({ evidence });
 const nothing = async () => {};
 const block = async (subject: Principal) => {
   await admin.apply({ action: 'block', subject });

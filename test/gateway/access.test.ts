@@ -9,10 +9,10 @@ import {
   type AccessOptions,
   createGateway,
   createMemoryCacheStores,
-  type Evidence,
   type GatewayOptions,
   type Outcome,
   type RefusalCode,
+  type SenderEvidence,
 } from '../../lib/gateway/index.ts';
 import {
   bearer,
@@ -48,7 +48,7 @@ const balance = (account: string) => `/trading/assets/balances/get?account_id=${
 const roleArn = 'arn:aws:iam::123456789012:role/back-end';
 
 interface Given extends Draft {
-  readonly evidence?: Evidence;
+  readonly evidence?: SenderEvidence;
 }
 
 async function worldFor(
@@ -107,7 +107,7 @@ describe('who', { concurrent: true }, () => {
     await people.grant(user('anna'), grantsOf({ [mine]: ['read'] }));
     await people.grant(iam(roleArn), grantsOf({ '*': ['read'] }));
     await people.grant(key('key-1'), grantsOf({ [foreign]: ['read'] }));
-    const evidence: Evidence = { apiKeyId: 'key-1', iamArn: roleArn };
+    const evidence: SenderEvidence = { apiKeyId: 'key-1', iamArn: roleArn };
     const headers = bearer(people.token(claimsOf('anna')));
     const seen = async (given: Given) => idsIn((await passes(accountsPath, given)).text);
     assert.deepEqual(await seen({ evidence, headers }), [mine]);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import type { Fault, SimulatorOptions } from '../../infra/simulator/index.ts';
+import type { ApiFault, SimulatorOptions } from '../../infra/simulator/index.ts';
 import { responseKey } from '../../lib/cache/responses/index.ts';
 import {
   cancelOrder,
@@ -301,7 +301,7 @@ describe('what an account holds and has ordered', { concurrent: true }, () => {
   });
 
   test('is read anew after an order whose outcome is unknown, and kept after one that was refused', async (t) => {
-    let fault: Fault | undefined;
+    let fault: ApiFault | undefined;
     const { gateway, another, asked } = await fleetFor(t, {
       fault: ({ method }) => (method === 'POST' ? fault : undefined),
     });

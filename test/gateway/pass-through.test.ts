@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import type { Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault } from '../../infra/simulator/index.ts';
 import type { SendResult } from '../../lib/gateway/index.ts';
 import { accountsPath, ask, coreFor, problemOf, snapshotTarget } from '../support/core.ts';
 
@@ -47,7 +47,7 @@ describe('a 200 of the upstream', () => {
   });
 
   test('passes decompressed', async (t) => {
-    let fault: Fault | undefined;
+    let fault: ApiFault | undefined;
     const { gateway, simulator } = await coreFor(t, { fault: () => fault });
     const plain = await ask(gateway, accountsPath);
     fault = { kind: 'gzip' };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import type { ChooseFault, Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault, ChooseFault } from '../../infra/simulator/index.ts';
 import { loseFirstAnswers } from '../../infra/simulator/index.ts';
 import { getAccountBalance, operations, placeOrder } from '../../lib/catalogue/index.ts';
 import {
@@ -33,7 +33,7 @@ import { until } from '../support/until.ts';
 
 useCalmTime();
 
-const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
+const status = (code: number, more: Partial<Extract<ApiFault, { kind: 'status' }>> = {}): ApiFault => ({
   kind: 'status',
   status: code,
   ...more,
@@ -43,7 +43,7 @@ const balancePath = `${getAccountBalance.path}?account_id=${accountId}`;
 const atOnce = { random: () => 0 };
 /** The nth attempt gets the nth fault, and all that follow none. */
 const first =
-  (...faults: readonly Fault[]): ChooseFault =>
+  (...faults: readonly ApiFault[]): ChooseFault =>
   ({ attempt }) =>
     faults[attempt - 1];
 
@@ -57,7 +57,7 @@ for (const [sender, createSend] of senders)
       { kind: 'drop-after' },
       { kind: 'truncate' },
       { kind: 'hang' },
-    ] satisfies Fault[])
+    ] satisfies ApiFault[])
       test(`is sent again after ${JSON.stringify(fault)}, with a signature of its own`, async (t) => {
         const { gateway, simulator, reports } = await coreFor(
           t,
@@ -79,7 +79,7 @@ for (const [sender, createSend] of senders)
       // The upstream names the time itself.
       status(503, { headers: { 'retry-after': '2' } }),
       { kind: 'not-json' },
-    ] satisfies Fault[])
+    ] satisfies ApiFault[])
       test(`is not sent again after ${JSON.stringify(fault)}`, async (t) => {
         const { gateway, simulator } = await coreFor(
           t,

@@ -10,7 +10,7 @@ import { describe, type TestContext, test } from 'vitest';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { openApiDocument } from '../../infra/open-api/document.ts';
-import type { Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault } from '../../infra/simulator/index.ts';
 import { gatewayResponses } from '../../infra/stack/gateway-responses.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { tokenFaults } from '../../lib/access/verifier.ts';
@@ -116,7 +116,7 @@ const seen = (status: number, headers: Readonly<Record<string, unknown>>, text: 
 
 interface Setting extends Draft {
   readonly method?: string;
-  readonly fault?: Fault;
+  readonly fault?: ApiFault;
   readonly options?: Partial<GatewayOptions>;
   readonly change?: Partial<GatewayRequest>;
   /** Requests that are answered before. */
@@ -142,7 +142,7 @@ const core =
   };
 
 const order = (more: Setting = {}): Source => core(orderPath, { body: orderBody(), ...more });
-const says = (status: number, error_code?: string): Fault => ({
+const says = (status: number, error_code?: string): ApiFault => ({
   kind: 'status',
   status,
   body: { ...(error_code && { error_code }), message: 'words of the upstream' },
@@ -173,7 +173,7 @@ const guarded = (control: Omit<Control, 'version'> | 'away', scope = 'stack'): S
   const journal = createMemoryOrderJournal();
   return order({ options: { orders: { journal, names, guard: { controls: { read }, journal } } } });
 };
-const refusedWith = (fault: Fault, options?: Partial<GatewayOptions>): Source =>
+const refusedWith = (fault: ApiFault, options?: Partial<GatewayOptions>): Source =>
   core(accountsPath, { fault, ...(options && { options }) });
 /** A gateway that tells users apart, and has granted nothing to any. */
 const withUsers = ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { describe, type TestContext, test, vi } from 'vitest';
-import type { Fault, FaultRequest, SimulatorOptions } from '../../infra/simulator/index.ts';
+import type { ApiFault, FaultRequest, SimulatorOptions } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type GatewayOptions } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
@@ -68,9 +68,9 @@ async function searched(
 }
 
 /** What an unkind upstream could say: all it knows, so long that it is cut somewhere. */
-const echo = (status: number, errorCode: string, padding: number): ((request: FaultRequest) => Fault) => {
+const echo = (status: number, errorCode: string, padding: number): ((request: FaultRequest) => ApiFault) => {
   const known = `${token} ${secret}& ${secret}${token}`;
-  return ({ headers }: FaultRequest): Fault => ({
+  return ({ headers }: FaultRequest): ApiFault => ({
     kind: 'status',
     status,
     headers: { 'x-request-id': secret, 'retry-after': secret, location: `/${token}`, 'x-secret': secret },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import type { Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault } from '../../infra/simulator/index.ts';
 import { deleteWatchlist, getOrder, operations } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
@@ -24,7 +24,7 @@ import {
 import { each } from '../support/each.ts';
 import { senders } from '../support/senders.ts';
 
-const status = (code: number, body?: unknown): Fault => ({
+const status = (code: number, body?: unknown): ApiFault => ({
   kind: 'status',
   status: code,
   // Followed, a redirect would show as a second request.
@@ -33,7 +33,7 @@ const status = (code: number, body?: unknown): Fault => ({
 });
 
 /** After each of these the gateway cannot know whether there is an order. */
-const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
+const open: readonly (readonly [fault: ApiFault, executed: boolean])[] = [
   [{ kind: 'drop' }, false],
   [{ kind: 'drop-after' }, true],
   [{ kind: 'hang' }, false],
@@ -77,7 +77,7 @@ const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
 ];
 
 /** After each of these there certainly is none. */
-const definitive: readonly (readonly [fault: Fault, code: string, status: number])[] = [
+const definitive: readonly (readonly [fault: ApiFault, code: string, status: number])[] = [
   [status(417, { error_code: 'OPENAPI_NO_TRADING_TIME', message: 'closed' }), 'upstream_rejected', 422],
   [status(400, { error_code: 'ILLEGAL_PARAMETER', message: 'no' }), 'upstream_rejected', 400],
   [status(404, { error_code: 'ORDER_NOT_FOUND', message: 'no' }), 'upstream_rejected', 404],
@@ -92,7 +92,7 @@ const definitive: readonly (readonly [fault: Fault, code: string, status: number
   [status(403, { error_code: 'ACCOUNT_ACCESS_DENIED', message: 'no' }), 'upstream_rejected', 403],
 ];
 
-const nameOf = (fault: Fault) =>
+const nameOf = (fault: ApiFault) =>
   fault.kind === 'status' ? `status ${fault.status} ${JSON.stringify(fault.body ?? '')}` : fault.kind;
 
 for (const [sender, createSend] of senders) {
@@ -158,7 +158,7 @@ for (const [sender, createSend] of senders) {
     });
 
     test('after the upstream closed its kept connections is sent once, and placed', async (t) => {
-      let fault: Fault | undefined;
+      let fault: ApiFault | undefined;
       const { gateway, simulator } = await coreFor(t, { fault: () => fault }, { send: createSend() });
       for (const kind of [undefined, 'drop', undefined] as const) {
         fault = kind && { kind };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import type { Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { type Cause, createGateway } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
@@ -25,7 +25,7 @@ const says = (
   status: number,
   error_code?: string,
   headers: Readonly<Record<string, string>> = {},
-): Fault => ({
+): ApiFault => ({
   kind: 'status',
   status,
   headers,
@@ -41,7 +41,7 @@ interface Expected {
   readonly upstream?: { readonly status: number; readonly error_code?: string; readonly message?: string };
 }
 
-type Case = readonly [name: string, fault: Fault, expected: Expected];
+type Case = readonly [name: string, fault: ApiFault, expected: Expected];
 
 /** The upstream said no to the request: its code and words are passed on. */
 const rejected: readonly Case[] = (
@@ -355,15 +355,15 @@ const causesByCode: Readonly<Record<string, Cause>> = {
 };
 
 /** After these a read is sent again, and its last answer is the client's. */
-const isSentAgain = (fault: Fault, { code, upstream }: Expected): boolean =>
+const isSentAgain = (fault: ApiFault, { code, upstream }: Expected): boolean =>
   code === 'upstream_timeout' ||
   (code === 'upstream_broken_answer' && fault.kind !== 'not-json' && !isEmpty(fault)) ||
   (code === 'upstream_error' && (upstream?.status ?? 0) >= 500);
 
 /** A whole answer, which is no JSON. */
-const isEmpty = (fault: Fault) => fault.kind === 'status' && fault.body === undefined;
+const isEmpty = (fault: ApiFault) => fault.kind === 'status' && fault.body === undefined;
 
-function causeExpected(fault: Fault, { code, upstream }: Expected): Cause | undefined {
+function causeExpected(fault: ApiFault, { code, upstream }: Expected): Cause | undefined {
   if (code === 'upstream_rate_limited') return 'limit_tighter';
   if (fault.kind === 'not-json' || upstream?.status === 302) return 'not_the_interface';
   const stem = (upstream?.error_code ?? '').replace(/^(OAUTH_)?OPENAPI_/, '');

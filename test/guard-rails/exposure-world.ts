@@ -11,7 +11,7 @@ import {
   multiplyDecimals,
   subtractDecimals,
 } from '../../lib/kernel/decimals.ts';
-import type { createHandOver, Delivery, HandOver } from '../../lib/orders/hand-over.ts';
+import type { createHandOver, HandOver, OrderDelivery } from '../../lib/orders/hand-over.ts';
 import {
   type CountingJournal,
   type createMemoryOrderJournal,
@@ -237,7 +237,7 @@ export class ExposureWorld {
     this.#failsIn = 0;
   }
 
-  #delivery(operation: Operation, fate: Fate): Delivery {
+  #delivery(operation: Operation, fate: Fate): OrderDelivery {
     return {
       send: async (body) => {
         const execute = () => this.#execute(operation, JSON.parse(body));

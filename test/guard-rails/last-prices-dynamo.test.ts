@@ -15,7 +15,7 @@ import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';
-import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
+import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
@@ -49,7 +49,7 @@ describe('prices in DynamoDB', needsDynamo(), () => {
   }
 
   async function deployed(t: TestContext) {
-    let fault: Fault | undefined;
+    let fault: ApiFault | undefined;
     // The market stands still: a refresh between two reads brings the same prices.
     const from = Date.now();
     const simulator = await startSimulator({ ...credentials, fault: () => fault, clock: () => from });
@@ -85,7 +85,7 @@ describe('prices in DynamoDB', needsDynamo(), () => {
       prices,
       calls,
       logged,
-      setFault(next: Fault | undefined) {
+      setFault(next: ApiFault | undefined) {
         fault = next;
       },
     };

@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { faultsByChance, type OrderChange, startSimulator } from '../../infra/simulator/index.ts';
+import { faultsByChance, type LoggedChange, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
@@ -267,7 +267,7 @@ const notionalOf = (orders: readonly ReadOrder[]): number =>
     )
     .reduce((sum, value) => sum + value, 0);
 
-const orderOf = ({ accountId, clientOrderId, status, filledQuantity, payload }: OrderChange) => ({
+const orderOf = ({ accountId, clientOrderId, status, filledQuantity, payload }: LoggedChange) => ({
   state: { account: accountId, clientOrderId, status, filled: filledQuantity },
   payload: JSON.stringify(payload),
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import type { Fault } from '../../infra/simulator/index.ts';
+import type { ApiFault } from '../../infra/simulator/index.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { accountId, ask, newOrder, orderBody, orderPath, problemOf } from '../support/core.ts';
@@ -14,7 +14,7 @@ const minute = 60_000;
 
 /** An account whose orders may come to a limit, and its settlement; both by one clock. */
 async function start(t: TestContext, max_open_notional = '100') {
-  const state = { clock: Date.UTC(2026, 10, 20, 15), fault: undefined as Fault | undefined };
+  const state = { clock: Date.UTC(2026, 10, 20, 15), fault: undefined as ApiFault | undefined };
   const clock = () => state.clock;
   const sleep = async (ms: number) => {
     state.clock += ms;

@@ -10,7 +10,7 @@ import { Quotes } from '../../lib/client/followed.ts';
 import { serverSentEvents } from '../../lib/client/server-sent.ts';
 import { jitteredMs } from '../../lib/kernel/pauses.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
-import { StreamDemand } from '../../lib/live/stream-demand.ts';
+import { FollowedDemand } from '../../lib/live/stream-demand.ts';
 import { createChannel } from '../market-stream/channel.ts';
 import { type Client, createClients, exists } from '../snapshots/world/load.ts';
 import { type Ages, createSystem, Histogram, quantiles, worstWindow } from '../snapshots/world/study.ts';
@@ -93,7 +93,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
   /** One process of the deployment; another takes its place when it dies. */
   const begin = () => {
     const cache = new FollowedSnapshots({ ...system.instance(), streamed: channel?.connect() }, processes);
-    const demand = new StreamDemand();
+    const demand = new FollowedDemand();
     const state = { isDead: false };
     const hub = new QuoteHub({
       source: {

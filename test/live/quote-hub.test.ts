@@ -7,8 +7,8 @@ import { type Look, viewOf } from '../../lib/cache/snapshots/index.ts';
 import { Quotes } from '../../lib/client/followed.ts';
 import { type ServerSent, serverSentEvents } from '../../lib/client/server-sent.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
-import type { StreamCall } from '../../lib/live/quote-stream.ts';
-import { StreamDemand } from '../../lib/live/stream-demand.ts';
+import type { QuoteStreamCall } from '../../lib/live/quote-stream.ts';
+import { FollowedDemand } from '../../lib/live/stream-demand.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
@@ -29,7 +29,7 @@ function world() {
   };
   let aheadMs = 0;
   let callers = 0;
-  const demand = new StreamDemand();
+  const demand = new FollowedDemand();
   const hub = new QuoteHub({
     source: {
       follow: async () => void seen.turns++,
@@ -64,7 +64,7 @@ function world() {
         snapshot: { symbol, record: bytes(record), hash: undefined, sentAt: time.now() },
       });
     },
-    follow(symbols: readonly string[], more: Partial<StreamCall> = {}) {
+    follow(symbols: readonly string[], more: Partial<QuoteStreamCall> = {}) {
       const call = { view, symbols, endsAt: Number.POSITIVE_INFINITY, endsFor: 'time' as const, ...more };
       const askFor = async (missing: readonly string[]) => void asked.push(missing);
       const followed = { caller: `caller ${++callers}`, view, symbols };

@@ -10,7 +10,7 @@ import { StartError } from '../../infra/environment.ts';
 import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
-import { type Fault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
+import { type ApiFault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { exposedOperations, getConfig, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import { useCalmTime } from '../support/calm-time.ts';
@@ -118,7 +118,7 @@ describe('a 200 of the upstream, through everything', () => {
   }
 
   test('arrives decompressed when the upstream compresses', async (t) => {
-    let fault: Fault | undefined;
+    let fault: ApiFault | undefined;
     const { ask, simulator } = await runBefore(t, { fault: () => fault }, { cache: 'off' });
     const plain = await (await ask(accountsPath)).text();
     fault = { kind: 'gzip' };

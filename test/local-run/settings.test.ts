@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { type Environment, StartError } from '../../infra/environment.ts';
+import { StartError, type Variables } from '../../infra/environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { type Group, openable, openByDefault } from '../../lib/catalogue/index.ts';
 
@@ -106,7 +106,7 @@ describe('settings', () => {
   });
 
   test('have trade events where orders are open and an event service is known', () => {
-    const tradeEvents = (env: Environment) => readSettings(env).tradeEvents;
+    const tradeEvents = (env: Variables) => readSettings(env).tradeEvents;
     assert.deepEqual(tradeEvents({ TRADE_EVENTS: 'on' }), { isShown: true });
     assert.deepEqual(tradeEvents({ TRADE_EVENTS: 'quiet' }), { isShown: false });
     assert.equal(tradeEvents({ TRADE_EVENTS: 'off' }), undefined);
@@ -224,9 +224,9 @@ describe('users', () => {
   });
 });
 
-const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
+const wrong: readonly (readonly [env: Variables, line: RegExp])[] = [
   ...['-1', '65536', '8787.5', '0x10', '1e3', ' 1', 'http', '123456'].flatMap(
-    (port): (readonly [Environment, RegExp])[] => [
+    (port): (readonly [Variables, RegExp])[] => [
       [{ PORT: port }, /^PORT must be a port number from 0 to 65535, not ".*"\.$/],
       [{ UPSTREAM_PORT: port }, /^UPSTREAM_PORT must be a port number from 0 to 65535, not ".*"\.$/],
       [{ EVENTS_PORT: port }, /^EVENTS_PORT must be a port number from 0 to 65535, not ".*"\.$/],
@@ -273,40 +273,38 @@ const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
   [{ PORT: '8789', UPSTREAM_PORT: '8789' }, /^PORT, UPSTREAM_PORT and EVENTS_PORT are all 8789: each/],
   [{ PORT: '9000', UPSTREAM_PORT: '9000' }, /^PORT and UPSTREAM_PORT are both 9000: /],
   [{ ...upstream, UPSTREAM_BASE_URL: 'https://api.example.com/a%20b' }, /^UPSTREAM_BASE_URL: its path has/],
-  ...['a key', 'schlüssel', 'x'.repeat(129), 'a\nb'].map((key): readonly [Environment, RegExp] => [
+  ...['a key', 'schlüssel', 'x'.repeat(129), 'a\nb'].map((key): readonly [Variables, RegExp] => [
     { API_KEY: key },
     /^API_KEY must be 1 to 128 visible ASCII characters without spaces\.$/,
   ]),
-  ...['a', 'b,', 'b,b', 'b, c', `b,${'x'.repeat(129)}`].map((keys): readonly [Environment, RegExp] => [
+  ...['a', 'b,', 'b,b', 'b, c', `b,${'x'.repeat(129)}`].map((keys): readonly [Variables, RegExp] => [
     { API_KEY: 'a', OTHER_API_KEYS: keys },
     /^OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, /,
   ]),
-  ...['0', '1', '1000001', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
+  ...['0', '1', '1000001', '-5', '1e3', 'many'].map((limit): readonly [Variables, RegExp] => [
     { MARKET_DATA_LIMIT: limit },
     /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 to 1000000, not ".*"\.$/,
   ]),
   [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
   [{ UPSTREAM_FAULTS: 'drop=2' }, /^UPSTREAM_FAULTS must be a list such as lose-first,/],
   [{ ...upstream, UPSTREAM_FAULTS: 'lose-first' }, /^UPSTREAM_FAULTS is for the simulator/],
-  ...['toString', '{', '{"orders":{}}', '[]'].map((choice): readonly [Environment, RegExp] => [
+  ...['toString', '{', '{"orders":{}}', '[]'].map((choice): readonly [Variables, RegExp] => [
     { UPSTREAM_LIMITS: choice },
     /^UPSTREAM_LIMITS: (not interface, published, published-sandbox or an object of limits|"orders" is none of)/,
   ]),
-  ...['App', 'default', 'toString'].map((plan): readonly [Environment, RegExp] => [
+  ...['App', 'default', 'toString'].map((plan): readonly [Variables, RegExp] => [
     { PLAN: plan },
     /^PLAN must be upstream or app, not ".*"\.$/,
   ]),
   ...['ada', '[]', '{}', '{"1":["A"]}', '{"ada":"*"}', '{"ada":["A B"]}', '{"ada":[""]}', '{"a b":[]}'].map(
-    (users): readonly [Environment, RegExp] => [{ USERS: users }, /^USERS must be JSON like \{"ada":/],
+    (users): readonly [Variables, RegExp] => [{ USERS: users }, /^USERS must be JSON like \{"ada":/],
   ),
-  ...['{', '[]', '{"placeOrders":"/a"}', '{"placeOrder":"a"}'].map(
-    (paths): readonly [Environment, RegExp] => [
-      { UPSTREAM_PATHS: paths },
-      /^UPSTREAM_PATHS must be JSON like \{"placeOrder":"\/trading\/orders\/place"\}: /,
-    ],
-  ),
+  ...['{', '[]', '{"placeOrders":"/a"}', '{"placeOrder":"a"}'].map((paths): readonly [Variables, RegExp] => [
+    { UPSTREAM_PATHS: paths },
+    /^UPSTREAM_PATHS must be JSON like \{"placeOrder":"\/trading\/orders\/place"\}: /,
+  ]),
   ...['auth', 'market_data', 'orders,auth', 'orders,', 'all,orders', 'constructor'].map(
-    (names): readonly [Environment, RegExp] => [
+    (names): readonly [Variables, RegExp] => [
       { OPEN_GROUPS: names },
       /^OPEN_GROUPS has no group ".*": it takes all, or a list of accounts, /,
     ],

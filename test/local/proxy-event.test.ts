@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { proxyEvent, type ReceivedRequest } from '../../infra/local/proxy-event.ts';
+import { proxyEvent, type WireRequest } from '../../infra/local/proxy-event.ts';
 
-const received: ReceivedRequest = {
+const received: WireRequest = {
   method: 'GET',
   path: '/things/list',
   query: undefined,
@@ -17,7 +17,7 @@ const received: ReceivedRequest = {
   receivedAt: Date.UTC(2026, 3, 9, 12, 34, 56, 789),
 };
 
-const eventOf = (change: Partial<ReceivedRequest>) => proxyEvent({ ...received, ...change });
+const eventOf = (change: Partial<WireRequest>) => proxyEvent({ ...received, ...change });
 const bodyOf = (body: Uint8Array, contentType?: string) => {
   const event = eventOf({ body, rawHeaders: contentType === undefined ? [] : ['Content-Type', contentType] });
   return { body: event.body, isBase64Encoded: event.isBase64Encoded };

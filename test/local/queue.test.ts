@@ -3,7 +3,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { toMessage } from '../../functions/events/sqs-message.ts';
-import { createLocalQueue, type LocalQueue, type Settled } from '../../infra/local/queue.ts';
+import { createLocalQueue, type LocalQueue, type SettledMessage } from '../../infra/local/queue.ts';
 import type { LookupMessage } from '../../lib/lookups/index.ts';
 
 type Work = (messages: readonly LookupMessage[], queue: LocalQueue) => Promise<readonly LookupMessage[]>;
@@ -59,7 +59,7 @@ test('two batches run at once, and a third waits for one of them', async () => {
     await new Promise<void>((resolve) => ends.push(resolve));
     return [];
   });
-  const sent: Promise<Settled>[] = [];
+  const sent: Promise<SettledMessage>[] = [];
   for (const body of ['a', 'b', 'c']) {
     sent.push(send(body));
     await new Promise((resolve) => setImmediate(resolve));
@@ -79,7 +79,7 @@ test('a message that waits comes again after its delay, with its first time and 
       await queue.port.putAgain(messages.map((message) => ({ message, seconds: 30 })));
     return [];
   });
-  let settled: Settled | undefined;
+  let settled: SettledMessage | undefined;
   void send('slow').then((end) => {
     settled = end;
   });

@@ -8,7 +8,7 @@ import type { EntryChange } from '../../lib/orders/audit-line.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
 import { orderSettled } from '../../lib/orders/schemas.ts';
-import type { OrderEvent } from '../../lib/orders/settled-event.ts';
+import type { OrderSettledEvent } from '../../lib/orders/settled-event.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
 import { names, settlementFor, startInstances } from '../support/instances.ts';
@@ -34,9 +34,9 @@ async function startAudited(t: TestContext, change: Partial<OrderAuditStore> = {
     },
   });
   const store = { ...createMemoryOrderAudit(), ...change };
-  const events: OrderEvent[] = [];
+  const events: OrderSettledEvent[] = [];
   const bus = {
-    async publish(published: readonly OrderEvent[]) {
+    async publish(published: readonly OrderSettledEvent[]) {
       if (state.takes) events.push(...published);
       return published.map(() => state.takes);
     },
@@ -49,7 +49,7 @@ async function startAudited(t: TestContext, change: Partial<OrderAuditStore> = {
   return { state, gateway, changes, store, events, failures, audit, settlement, place, journal };
 }
 
-const detailOf = (event: OrderEvent | undefined) =>
+const detailOf = (event: OrderSettledEvent | undefined) =>
   v.parse(orderSettled, JSON.parse(event?.detail ?? 'null'));
 
 describe('a line for each change', () => {

@@ -6,7 +6,7 @@
  */
 
 import {
-  type Fault,
+  type ApiFault,
   type FaultRequest,
   type Simulator,
   startSimulator,
@@ -41,20 +41,21 @@ const pausesMs = [1, 2, 5, 10, 20, 30].map((seconds) => seconds * second);
 
 /** What the second delivery is told where something on the way signs anew. */
 const used = '{"error_code":"OPENAPI_TRADE_PLACE_ORDER_REPEAT","message":"client_order_id was used before"}';
-const instead = (status: number, body: string): Fault => ({ kind: 'answer-after', status, body });
+const instead = (status: number, body: string): ApiFault => ({ kind: 'answer-after', status, body });
 /** What happens to a sent order: the upstream's fault, or what `#send` makes of it. None of `before` is taken. */
-const kinds: Readonly<Record<string, { readonly after?: readonly Fault[]; readonly before?: Fault }>> = {
-  none: {},
-  refused: {},
-  'answered late': {},
-  'arrives late': {},
-  'cut before': { before: { kind: 'drop' } },
-  'cut after': { after: [{ kind: 'drop-after' }] },
-  'delivered twice': { after: [{ kind: 'repeat' }, instead(417, used)] },
-  garbage: { after: [instead(200, '<p>Back soon.')], before: { kind: 'not-json' } },
-  'half an answer': { after: [{ kind: 'truncate' }] },
-  'error 500': { after: [instead(500, '')], before: { kind: 'status', status: 500 } },
-};
+const kinds: Readonly<Record<string, { readonly after?: readonly ApiFault[]; readonly before?: ApiFault }>> =
+  {
+    none: {},
+    refused: {},
+    'answered late': {},
+    'arrives late': {},
+    'cut before': { before: { kind: 'drop' } },
+    'cut after': { after: [{ kind: 'drop-after' }] },
+    'delivered twice': { after: [{ kind: 'repeat' }, instead(417, used)] },
+    garbage: { after: [instead(200, '<p>Back soon.')], before: { kind: 'not-json' } },
+    'half an answer': { after: [{ kind: 'truncate' }] },
+    'error 500': { after: [instead(500, '')], before: { kind: 'status', status: 500 } },
+  };
 const kindNames = Object.keys(kinds);
 const badReads = (['drop', 'truncate', 'not-json'] as const).map((kind) => ({ kind }));
 
@@ -70,7 +71,7 @@ interface Order {
   readonly isContested: boolean;
   requests: number;
   /** The upstream's fault of each sending, by nonce. */
-  readonly sendings: Map<string, Fault | undefined>;
+  readonly sendings: Map<string, ApiFault | undefined>;
   sentAt: number;
   /** Sendings that the upstream may execute. */
   effects: number;
@@ -372,7 +373,7 @@ class World {
     return this.#orders.get(/"client_order_id":"([^"]+)"/.exec(body)?.[1] ?? '');
   }
 
-  #faultOf({ method, path, query, headers, body }: FaultRequest): Fault | undefined {
+  #faultOf({ method, path, query, headers, body }: FaultRequest): ApiFault | undefined {
     if (method === 'POST') return this.#orderIn(body)?.sendings.get(headers['x-signature-nonce'] ?? '');
     const order = this.#orders.get(new URLSearchParams(query).get('client_order_id') ?? '');
     const isById = path.endsWith('/orders/get');

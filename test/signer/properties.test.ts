@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { nodeDigests } from '../../functions/aws/node-digests.ts';
-import type { Pair, WireRequest } from '../../infra/simulator/index.ts';
+import type { Field, WireRequest } from '../../infra/simulator/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { anyRequest, unambiguousRequest } from '../support/requests.ts';
 import { appKey, appSecret, fixedSigner, nonce, now } from '../support/signing.ts';
@@ -54,7 +54,7 @@ const changeHeader =
   });
 
 const changeQuery =
-  (to: (pairs: Pair[], at: number) => Pair[] | undefined): Change =>
+  (to: (pairs: Field[], at: number) => Field[] | undefined): Change =>
   (wire, pick) => {
     const [path = '', search = ''] = wire.rawTarget.split('?');
     const pairs = [...new URLSearchParams(search)];
@@ -62,7 +62,7 @@ const changeQuery =
     const written = changed?.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
     return written === undefined ? undefined : { ...wire, rawTarget: `${path}?${written}` };
   };
-const changePair = (to: (pair: Pair) => Pair) =>
+const changePair = (to: (pair: Field) => Field) =>
   changeQuery((pairs, at) =>
     pairs.length > 0 ? pairs.map((pair, index) => (index === at ? to(pair) : pair)) : undefined,
   );

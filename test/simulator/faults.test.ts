@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { test } from 'vitest';
-import type { Fault, FaultRequest } from '../../infra/simulator/index.ts';
+import type { ApiFault, FaultRequest } from '../../infra/simulator/index.ts';
 import { each } from '../support/each.ts';
 import { newOrder } from '../support/orders.ts';
 import { until } from '../support/until.ts';
@@ -19,7 +19,7 @@ import {
 const order = newOrder();
 
 /** Places an order under a fault; what became of the call, and how many orders are stored afterwards. */
-async function underFault(fault: Fault) {
+async function underFault(fault: ApiFault) {
   let result: unknown;
   let stored = -1;
   let outcome: string | undefined;
@@ -71,7 +71,7 @@ test('answer-after: executed, and answered with something else', async () => {
 });
 
 test('answers in place of the operation’s', async () => {
-  const ask = async (fault: Fault) => {
+  const ask = async (fault: ApiFault) => {
     let reply: Awaited<ReturnType<typeof send>> | undefined;
     await withSimulator({ fault: () => fault }, async (simulator) => {
       reply = await send(simulator, { target: snapshotTarget });
@@ -94,7 +94,7 @@ test('answers in place of the operation’s', async () => {
 });
 
 test('an answer in place of the operation’s still needs a right signature and a new nonce', async () => {
-  const fault = (): Fault => ({ kind: 'status', status: 503 });
+  const fault = (): ApiFault => ({ kind: 'status', status: 503 });
   await withSimulator({ fault }, async (simulator) => {
     const draft = { target: snapshotTarget, nonce: 'once' };
     assert.equal(codeOf(await send(simulator, { ...draft, appSecret: 'wrong' })), 'INCORRECT_SIGN');
@@ -137,7 +137,7 @@ test('a compressed answer is the right one', async () => {
 
 test('a fault is chosen by request and attempt', async () => {
   const asked: FaultRequest[] = [];
-  const fault = (request: FaultRequest): Fault | undefined => {
+  const fault = (request: FaultRequest): ApiFault | undefined => {
     asked.push(request);
     return request.attempt === 1 ? { kind: 'status', status: 500 } : undefined;
   };

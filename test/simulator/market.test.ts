@@ -6,9 +6,9 @@ import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
 import {
   dayMilliseconds,
   dayPricesAt,
+  type Hours,
   momentAt,
   rangeOf,
-  type Session,
 } from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { ratio } from '../../infra/simulator/numbers-and-times.ts';
@@ -90,7 +90,7 @@ test('within a day highs only rise, lows only fall, volume only grows, and no pr
 
 test('who asks again and again has the same range of the day as who asks once', () => {
   const bySome = fc.oneof(fc.integer({ min: -90_000, max: 90_000 }), fc.nat(dayMilliseconds / 4));
-  const session = fc.constantFrom<Session[]>('regular', 'extended');
+  const session = fc.constantFrom<Hours[]>('regular', 'extended');
   const steps = fc.array(fc.tuple(bySome, session), { minLength: 2, maxLength: 8 });
   fc.assert(
     fc.property(

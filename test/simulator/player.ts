@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
 import { checkParameters } from '../../infra/simulator/parameters.ts';
-import type { Refusal } from '../../infra/simulator/refusal.ts';
+import type { Rejection } from '../../infra/simulator/refusal.ts';
 import { createWorld, type World } from '../../infra/simulator/world.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { testTime } from './support.ts';
@@ -82,7 +82,7 @@ function call(
   id: string,
   query: Readonly<Record<string, string>>,
   body: unknown,
-): { ok: true; payload: unknown } | Refusal {
+): { ok: true; payload: unknown } | Rejection {
   const operation = operationOf(id);
   const text = body === undefined ? '' : JSON.stringify(body);
   const checked = checkParameters(operation, Object.entries(query), Buffer.from(text));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { boundOf, farthest, jumpOf, logMove } from '../../infra/simulator/market/price-path.ts';
-import { type Moment, priceOf, rangeOf } from '../../infra/simulator/market/prices.ts';
+import { type Minute, priceOf, rangeOf } from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 
 const instruments = [...createUniverse(1).values()];
@@ -21,7 +21,7 @@ test('the highest and lowest price of a time are those of all its minutes', () =
       ];
       assert.deepEqual(rangeOf(one, from, to, where), everyMinute(from, to));
 
-      function everyMinute(start: Moment, end: Moment) {
+      function everyMinute(start: Minute, end: Minute) {
         const prices = [priceOf(one, start, where), priceOf(one, end, where)];
         for (let at = start.day; at <= end.day; at++)
           for (let whole = 0; whole <= 1440; whole++)

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import {
   canonicalString,
-  type Pair,
+  type Field,
   signatureOf,
   type VerifyOptions,
   verifyRequest,
 } from '../../infra/simulator/index.ts';
 import { type Vector, vectors } from '../support/vectors.ts';
 
-function headersOf({ request }: Vector): readonly Pair[] {
+function headersOf({ request }: Vector): readonly Field[] {
   return [
     ['x-app-key', request.appKey],
     ['x-signature-algorithm', 'HMAC-SHA256'],

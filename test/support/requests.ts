@@ -1,13 +1,13 @@
 /** Random requests: what a caller may hand to `sign`, beside the pairs and bytes that must arrive. */
 
 import fc from 'fast-check';
-import type { Pair } from '../../infra/simulator/index.ts';
+import type { Field } from '../../infra/simulator/index.ts';
 import type { SignInput } from '../../lib/signer/index.ts';
 
 export interface RandomRequest {
   readonly input: SignInput;
   /** What must be signed and sent, decoded, in the order sent. */
-  readonly query: readonly Pair[];
+  readonly query: readonly Field[];
 }
 
 /** Everything that has been got wrong somewhere: reserved characters, sorting traps, headers as names. */

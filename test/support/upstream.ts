@@ -1,6 +1,6 @@
 /** The simulated upstream without a server, for tests on a virtual clock. */
 
-import { handle, type Upstream } from '../../infra/simulator/handle.ts';
+import { handle, type SimulatedUpstream } from '../../infra/simulator/handle.ts';
 import { NonceMemory } from '../../infra/simulator/nonces.ts';
 import { RequestCounters } from '../../infra/simulator/request-counters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
@@ -9,7 +9,9 @@ import type { Send } from '../../lib/gateway/index.ts';
 import { credentials } from './core.ts';
 
 /** Takes the credentials of the tests; it has no limits but the given ones. */
-export const upstreamOfTest = (given: Partial<Pick<Upstream, 'counters' | 'world'>> = {}): Upstream => ({
+export const upstreamOfTest = (
+  given: Partial<Pick<SimulatedUpstream, 'counters' | 'world'>> = {},
+): SimulatedUpstream => ({
   routes: routesOf(operations),
   credentials: new Map([[credentials.appKey, credentials.appSecret]]),
   accessToken: undefined,
@@ -27,7 +29,7 @@ const answerMs = 120;
 /** Sends to it. @param arrived called with the answer to each request, and with the request, when it arrives */
 export const sendTo =
   (
-    upstream: Upstream,
+    upstream: SimulatedUpstream,
     arrived: (answer: ReturnType<typeof handle>, request: { method: string; rawTarget: string }) => void,
   ): Send =>
   async ({ method, url, headers, body = '' }, { letGo }) => {

@@ -1,6 +1,6 @@
 /** A signed request as it goes over the wire, put before the simulator's verification and lib's. */
 
-import { type Pair, verifyRequest, type WireRequest } from '../../infra/simulator/index.ts';
+import { type Field, verifyRequest, type WireRequest } from '../../infra/simulator/index.ts';
 import type { SignedRequest } from '../../lib/signer/index.ts';
 import { createVerifier, type Verification } from '../../lib/verifier/index.ts';
 import { appKey, appSecret, now } from './signing.ts';
@@ -40,5 +40,5 @@ export function libVerdict({ rawTarget, rawHeaders, body }: WireRequest): Promis
   });
 }
 
-export const headerPairs = (rawHeaders: readonly string[]): Pair[] =>
+export const headerPairs = (rawHeaders: readonly string[]): Field[] =>
   rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : []));

@@ -17,7 +17,7 @@ import {
 } from '../trading/amounts.ts';
 import { type AssetLeg, currentPrice, stockAsset } from '../trading/order-asset.ts';
 import type { Valued } from '../trading/portfolio.ts';
-import type { Account, World } from '../world.ts';
+import type { Holder, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { availableOf, fundsOf, ofAccount } from './order-checks.ts';
 
@@ -37,7 +37,7 @@ export const accounts: Behaviours = {
   }),
 };
 
-function balance(account: Account, world: World, now: number) {
+function balance(account: Holder, world: World, now: number) {
   const funds = fundsOf(account, world, now);
   const dayProfit = dollarText(world.portfolios.get(account.account_id)!.profitOfDay(now));
   const cash = dollarText(funds.cash);
@@ -91,7 +91,7 @@ function marginRatio(equity: bigint, held: bigint): string {
   return held <= 0n || equity >= held ? '1.0000' : ratioText(equity, held);
 }
 
-function shownPosition(position: Valued, total: bigint, account: Account, world: World, now: number) {
+function shownPosition(position: Valued, total: bigint, account: Holder, world: World, now: number) {
   const { asset, quantity, cost, price, value, profit } = position;
   const { underlying, kind, legs } = asset;
   const available = availableOf(asset, account, world);

@@ -1,14 +1,14 @@
 /** Tokens, and whether the simulated upstream was started with one. */
 
 import type { checkToken, createToken } from '../../../lib/catalogue/index.ts';
-import type { BodyOf } from '../parameters.ts';
+import type { BodyIn } from '../parameters.ts';
 import { parameterError } from '../refusal.ts';
 import type { ShownToken } from '../tokens.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 
 export const auth: Behaviours = {
   createToken: ({ body, now }, { tokens }) => {
-    const { token } = body as BodyOf<typeof createToken>;
+    const { token } = body as BodyIn<typeof createToken>;
     if (token === undefined) return answer(shown(tokens.create(now)));
     const renewed = tokens.renew(token, now);
     return renewed ? answer(shown(renewed)) : parameterError('token');
@@ -16,7 +16,7 @@ export const auth: Behaviours = {
 
   /** A token that the simulator never issued is INVALID; what cannot be a token is a wrong parameter. */
   checkToken: ({ body, now }, { tokens }) => {
-    const { token } = body as BodyOf<typeof checkToken>;
+    const { token } = body as BodyIn<typeof checkToken>;
     return /^[0-9a-f]{32}$/.test(token) ? answer(shown(tokens.check(token, now))) : parameterError('token');
   },
 };

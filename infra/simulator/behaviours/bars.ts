@@ -6,25 +6,25 @@ import type { Timespan } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { sessionFor } from '../market/sessions.ts';
 import { money, offsetText } from '../numbers-and-times.ts';
-import type { BodyOf } from '../parameters.ts';
+import type { BodyIn } from '../parameters.ts';
 import { illegalParameter } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal, ofInstrument } from './find.ts';
 
-type Body = BodyOf<typeof listStockBars>;
+type BarsBody = BodyIn<typeof listStockBars>;
 
 const usualCount = 200;
 const maxBars = 1650;
 
 export const bars: Behaviours = {
   listStockBars: ({ body, now }, world) => {
-    const asked = body as Body;
+    const asked = body as BarsBody;
     const count = Number(asked.count ?? usualCount);
     // The schema lets through what only looks like a count.
     if (count < 1 || count > maxBars) return illegalParameter('count');
     const found = findAll(asked.symbols, (symbol) => findInstrument(world, symbol, asked.category));
     if (isRefusal(found)) return found;
-    const which: Asked = {
+    const which: AskedSessions = {
       timespan: asked.timespan,
       count,
       forming: asked.real_time_required !== false,
@@ -63,11 +63,11 @@ export function queryAsked(
   };
 }
 
-interface Asked extends BarsAsked {
+interface AskedSessions extends BarsAsked {
   readonly sessions: string | undefined;
 }
 
-function stockBars(instrument: Instrument, asked: Asked): readonly object[] {
+function stockBars(instrument: Instrument, asked: AskedSessions): readonly object[] {
   const { session, nameAt } = sessionFor(asked.sessions);
   // A day and what is longer holds all of its sessions.
   const intraday = !['D', 'W', 'M', 'Y'].includes(asked.timespan);

@@ -1,10 +1,10 @@
 /** What an operation does in the simulated upstream, once the request has been let in and checked. */
 
 import type { Operation } from '../../../lib/catalogue/index.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Rejection } from '../refusal.ts';
 import type { World } from '../world.ts';
 
-export interface Call {
+export interface ApiCall {
   readonly operation: Operation;
   /** Checked against the catalogue entry. */
   readonly query: Readonly<Record<string, string>>;
@@ -16,13 +16,13 @@ export interface Call {
   readonly appKey?: string;
 }
 
-export type Reply = { readonly ok: true; readonly payload: unknown } | Refusal;
+export type ApiReply = { readonly ok: true; readonly payload: unknown } | Rejection;
 
-export type Behaviour = (call: Call, world: World) => Reply;
+export type Behaviour = (call: ApiCall, world: World) => ApiReply;
 
 /** Behaviours by operation id. */
 export type Behaviours = Readonly<Record<string, Behaviour>>;
 
-export function answer(payload: unknown): Reply {
+export function answer(payload: unknown): ApiReply {
   return { ok: true, payload };
 }

@@ -2,23 +2,23 @@
 
 import type { Instrument } from '../market/instrument.ts';
 import { type Contract, findContract } from '../market/option-contracts.ts';
-import { type Refusal, refuse } from '../refusal.ts';
+import { type Rejection, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
-import { answer, type Behaviour, type Call, type Reply } from './behaviour.ts';
+import { type ApiCall, type ApiReply, answer, type Behaviour } from './behaviour.ts';
 
 /** Market data: the symbol must be of the category that the call is about. */
 export function findInstrument(
   { universe }: World,
   symbol: string,
   category: string | undefined,
-): Instrument | Refusal {
+): Instrument | Rejection {
   const instrument = universe.get(symbol);
   return instrument?.category === category ? instrument! : unknownSymbol(symbol);
 }
 
 /** What is told of the instrument that a call of market data names; the refusal where it is not known. */
 export const ofInstrument =
-  (told: (found: Instrument, call: Call, world: World) => object): Behaviour =>
+  (told: (found: Instrument, call: ApiCall, world: World) => object): Behaviour =>
   (call, world) => {
     const found = findInstrument(world, call.query.symbol!, call.query.category);
     return isRefusal(found) ? found : replyOf(told(found, call, world));
@@ -26,29 +26,29 @@ export const ofInstrument =
 
 /** The same of each one that it names. */
 export const ofInstruments =
-  (told: (found: Instrument, call: Call) => object): Behaviour =>
+  (told: (found: Instrument, call: ApiCall) => object): Behaviour =>
   (call, world) => {
     const { symbols = '', category } = call.query;
     const found = findAll(symbols.split(','), (symbol) => findInstrument(world, symbol, category));
     return isRefusal(found) ? found : answer(found.map((one) => told(one, call)));
   };
 
-const replyOf = (told: object): Reply => (isRefusal(told) ? told : answer(told));
+const replyOf = (told: object): ApiReply => (isRefusal(told) ? told : answer(told));
 
 /** Fundamentals: the category is not looked at, for the interface asks for US_STOCK of funds too. */
-export function findAny({ universe }: World, symbol: string | undefined): Instrument | Refusal {
+export function findAny({ universe }: World, symbol: string | undefined): Instrument | Rejection {
   return universe.get(symbol!) ?? unknownSymbol(symbol!);
 }
 
-export function findOption({ universe }: World, symbol: string): Contract | Refusal {
+export function findOption({ universe }: World, symbol: string): Contract | Rejection {
   return findContract(universe, symbol) ?? unknownSymbol(symbol);
 }
 
 /** Every one of them, or the first that is not known. */
 export function findAll<T extends object>(
   symbols: readonly string[],
-  find: (symbol: string) => T | Refusal,
-): readonly T[] | Refusal {
+  find: (symbol: string) => T | Rejection,
+): readonly T[] | Rejection {
   const found: T[] = [];
   for (const symbol of symbols) {
     const one = find(symbol);
@@ -58,10 +58,10 @@ export function findAll<T extends object>(
   return found;
 }
 
-export function isRefusal(found: object): found is Refusal {
+export function isRefusal(found: object): found is Rejection {
   return 'error_code' in found;
 }
 
-export function unknownSymbol(symbol: string): Refusal {
+export function unknownSymbol(symbol: string): Rejection {
   return refuse(417, 'INVALID_SYMBOL', `Symbol not known, ${symbol}`);
 }

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import type { Operation } from '../../../lib/catalogue/index.ts';
 import type { Schema } from '../catalogue-schema.ts';
 import { hashOf, mix } from '../random.ts';
-import { answer, type Behaviour, type Call } from './behaviour.ts';
+import { type ApiCall, answer, type Behaviour } from './behaviour.ts';
 import { type Constraints, numbersFor, type Slot, textsFor } from './sample-values.ts';
 
 export interface ExampleCall {
@@ -21,7 +21,7 @@ export interface ExampleCall {
 }
 
 /** What is known of an answer, by the names of its members. */
-export type Facts = Readonly<Record<string, unknown>>;
+export type AnswerFacts = Readonly<Record<string, unknown>>;
 
 /** Serves any operation. */
 export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
@@ -30,7 +30,7 @@ export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
 /** Every optional member is there, and of several forms the first. Throws for a schema it cannot fill. */
 export function exampleAnswer(operation: Operation, call: ExampleCall): unknown {
   const { query = {}, body } = call;
-  const asked: Facts = { ...(typeof body === 'object' && body), ...query };
+  const asked: AnswerFacts = { ...(typeof body === 'object' && body), ...query };
   const page = pageFor(operation, asked, call);
   const { paging } = operation;
   if (!paging || !Object.hasOwn(asked, paging.parameter)) return page;
@@ -45,7 +45,7 @@ export function exampleAnswer(operation: Operation, call: ExampleCall): unknown 
   return lastItem?.[paging.next.ofLastItem] === cursor ? [] : page;
 }
 
-function pageFor({ id, response }: Operation, asked: Facts, { now, seed = 1 }: ExampleCall): unknown {
+function pageFor({ id, response }: Operation, asked: AnswerFacts, { now, seed = 1 }: ExampleCall): unknown {
   const noise = hashOf(hashOf(seed, id), JSON.stringify(asked));
   return make(response as Schema, { name: id, at: id, noise, index: 0, asked, now });
 }
@@ -58,27 +58,27 @@ function pageFor({ id, response }: Operation, asked: Facts, { now, seed = 1 }: E
  * when absent
  */
 export function factualAnswer(
-  { operation: { id, response }, now }: Pick<Call, 'operation' | 'now'>,
+  { operation: { id, response }, now }: Pick<ApiCall, 'operation' | 'now'>,
   noise: number,
-  facts: Facts,
-  records?: readonly Facts[],
+  facts: AnswerFacts,
+  records?: readonly AnswerFacts[],
 ): unknown {
   const place = { name: id, at: id, noise: hashOf(noise, id), index: 0, asked: facts, now };
   return make(response as Schema, { ...place, ...(records && { records }) });
 }
 
 /** Where in the answer a value stands, and what it may be made from. */
-interface Place extends Slot {
+interface AnswerPlace extends Slot {
   /** The way from the top, for a message. */
   readonly at: string;
   /** What comes back under the same name. */
-  readonly asked: Facts;
+  readonly asked: AnswerFacts;
   /** Of the outermost list. */
-  readonly records?: readonly Facts[];
+  readonly records?: readonly AnswerFacts[];
   readonly isInList?: boolean;
 }
 
-function make(schema: Schema, place: Place): unknown {
+function make(schema: Schema, place: AnswerPlace): unknown {
   const { name, asked } = place;
   if (Object.hasOwn(asked, name) && fits(schema, asked[name])) return asked[name];
   switch (schema.type) {
@@ -133,7 +133,7 @@ function make(schema: Schema, place: Place): unknown {
   }
 }
 
-function makeObject(entries: Readonly<Record<string, Schema>>, place: Place): Record<string, unknown> {
+function makeObject(entries: Readonly<Record<string, Schema>>, place: AnswerPlace): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(entries).map(([name, member]) => {
       const at = `${place.at}.${name}`;
@@ -143,12 +143,14 @@ function makeObject(entries: Readonly<Record<string, Schema>>, place: Place): Re
 }
 
 /** One record for each that is known or each symbol asked for where records have one, else as many as asked for, or two. */
-function makeArray(schema: Schema, place: Place): unknown[] {
+function makeArray(schema: Schema, place: AnswerPlace): unknown[] {
   const { minimum = 0, maximum = Infinity } = constraintsOf(schema);
   const ofSymbols = schema.item!.type.endsWith('object') && schema.item!.entries!.symbol !== undefined;
   const symbols = ofSymbols ? symbolsIn(place.asked) : [];
   const bySymbol = symbols.length > 0 ? symbols.map((symbol) => ({ symbol })) : undefined;
-  const records: readonly Facts[] | undefined = place.isInList ? undefined : (place.records ?? bySymbol);
+  const records: readonly AnswerFacts[] | undefined = place.isInList
+    ? undefined
+    : (place.records ?? bySymbol);
   const count = records?.length ?? Math.min(100, Number(place.asked.count ?? 2) || 2);
   return Array.from({ length: Math.min(maximum, Math.max(minimum, count)) }, (_, index) => {
     const asked = { ...place.asked, ...records?.[index] };
@@ -156,19 +158,19 @@ function makeArray(schema: Schema, place: Place): unknown[] {
   });
 }
 
-const within = (place: Place, index: number): Place => ({
+const within = (place: AnswerPlace, index: number): AnswerPlace => ({
   ...place,
   index,
   at: `${place.at}.${index}`,
   noise: mix(place.noise, index),
 });
 
-function symbolsIn({ symbols }: Facts): readonly string[] {
+function symbolsIn({ symbols }: AnswerFacts): readonly string[] {
   if (typeof symbols === 'string') return symbols.split(',');
   return Array.isArray(symbols) ? symbols.map(String) : [];
 }
 
-function firstFit(schema: Schema, { at }: Place, candidates: readonly unknown[]): unknown {
+function firstFit(schema: Schema, { at }: AnswerPlace, candidates: readonly unknown[]): unknown {
   const found = candidates.find((candidate) => fits(schema, candidate));
   if (found === undefined) throw new TypeError(`${at}: no example fits its schema; give it a behaviour`);
   return found;

@@ -12,16 +12,20 @@ import { marketStart } from '../market/tape.ts';
 import { fixed, money } from '../numbers-and-times.ts';
 import { pageOf } from '../paging.ts';
 import { hashOf, mix } from '../random.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Rejection } from '../refusal.ts';
 import type { World } from '../world.ts';
-import { answer, type Behaviour, type Behaviours, type Call } from './behaviour.ts';
+import { type ApiCall, answer, type Behaviour, type Behaviours } from './behaviour.ts';
 import { findAny, isRefusal } from './find.ts';
-import { type Facts, factualAnswer } from './from-schema.ts';
+import { type AnswerFacts, factualAnswer } from './from-schema.ts';
 
 const firstDay = dayOf(marketStart);
 
 /** Of the outermost list's records, or of what the answer has beside them. */
-type Tell = (about: Instrument, call: Call, world: World) => readonly Facts[] | Facts | Refusal;
+type Tell = (
+  about: Instrument,
+  call: ApiCall,
+  world: World,
+) => readonly AnswerFacts[] | AnswerFacts | Rejection;
 
 /** By its name: what a figure is made of. */
 const indicators: Readonly<Record<string, readonly [part: string, whole: string, decimals: number]>> = {
@@ -37,7 +41,7 @@ const indicators: Readonly<Record<string, readonly [part: string, whole: string,
 
 const ratios = ['ROE', 'DEBT_TO_ASSETS', 'NET_MARGIN', 'DIV_YIELD_TTM'];
 
-const periods = (about: Instrument, { query, now }: Call) =>
+const periods = (about: Instrument, { query, now }: ApiCall) =>
   (query.type === 'ANNUAL' ? publishedYears : publishedQuarters)(about, now, Number(query.count ?? 5));
 
 const tellers: Readonly<Record<string, Tell>> = {
@@ -49,7 +53,7 @@ const tellers: Readonly<Record<string, Tell>> = {
   getBalanceSheet: periods,
 
   getFinancialIndicators: (about, call) => {
-    const told: readonly Facts[] = periods(about, call);
+    const told: readonly AnswerFacts[] = periods(about, call);
     const values = Object.entries(indicators).map(([name, [part, whole, decimals]]) => [
       name,
       told.map((one) => ({
@@ -189,13 +193,13 @@ const tellers: Readonly<Record<string, Tell>> = {
 };
 
 /** So many reports that were published, the oldest first, and the next one. */
-const reports = (about: Instrument, now: number, count: number): readonly Facts[] => [
+const reports = (about: Instrument, now: number, count: number): readonly AnswerFacts[] => [
   ...publishedQuarters(about, now, count).toReversed(),
   nextQuarter(about, now),
 ];
 
 /** What answers tell of any company or fund beside their own facts. */
-function factsOf(one: Instrument, now: number): Facts {
+function factsOf(one: Instrument, now: number): AnswerFacts {
   const monday = dayOf(now) - ((dayOf(now) + 3) % 7);
   const mean = Math.round(closeOf(one, monday - 1) * trait(one, 65, 0.95, 1.2));
   const sector = findSector(one.sectorId)!.name;

@@ -7,9 +7,9 @@ import type { Operation } from '../../../lib/catalogue/index.ts';
 import * as catalogue from '../../../lib/catalogue/index.ts';
 import { isDay } from '../../../lib/catalogue/schemas.ts';
 import { writeCursor } from '../paging.ts';
-import { parameterError, type Refusal } from '../refusal.ts';
+import { parameterError, type Rejection } from '../refusal.ts';
 import type { World } from '../world.ts';
-import { answer, type Behaviour, type Behaviours, type Call } from './behaviour.ts';
+import { type ApiCall, answer, type Behaviour, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 import { fundamentals } from './fundamentals.ts';
 import { optionContracts } from './option-contracts.ts';
@@ -17,7 +17,7 @@ import { options } from './options.ts';
 import { orderViews } from './order-views.ts';
 import { screeners } from './screeners.ts';
 
-type Query = Call['query'];
+type OldQuery = ApiCall['query'];
 
 /** No source says how long a page is when page_size is absent. */
 const usualPageSize = 20;
@@ -99,7 +99,10 @@ function byIndex(operation: Operation, shown: (page: IndexedPage) => unknown): B
 }
 
 /** The groups after the last order seen, which may have left the list meanwhile: then its place still counts. */
-function orders(current: Behaviour, translated = (query: Query): Query | Refusal => query): Behaviour {
+function orders(
+  current: Behaviour,
+  translated = (query: OldQuery): OldQuery | Rejection => query,
+): Behaviour {
   return (call, world) => {
     const { page_size: size = usualOrders, last_client_order_id, last_order_id, ...query } = call.query;
     const after = placeOf(query.account_id!, { last_client_order_id, last_order_id }, call.now, world);
@@ -125,7 +128,7 @@ function placeOf(
   named: { readonly last_client_order_id?: string | undefined; readonly last_order_id?: string | undefined },
   now: number,
   { orders: book }: World,
-): number | undefined | Refusal {
+): number | undefined | Rejection {
   const { last_client_order_id: clientOrderId, last_order_id: orderId } = named;
   if (clientOrderId !== undefined)
     return (
@@ -140,7 +143,7 @@ function placeOf(
 }
 
 /** The period in the current operation's form. A day that ends a period is part of it. */
-function inPeriod({ start_date, end_date, ...query }: Query): Query | Refusal {
+function inPeriod({ start_date, end_date, ...query }: OldQuery): OldQuery | Rejection {
   const period: Record<string, string> = {};
   for (const [name, text, dayIs] of [
     ['start_time', query.start_time ?? start_date, 0],
@@ -172,13 +175,13 @@ interface CurrentPage {
 }
 
 /** The current operation's pages, each made when it is asked for; a refusal is the last. */
-function* pagesOf(current: Behaviour, call: Call, world: World): Generator<CurrentPage | Refusal> {
+function* pagesOf(current: Behaviour, call: ApiCall, world: World): Generator<CurrentPage | Rejection> {
   let query = call.query;
   for (;;) {
     const reply = current({ ...call, query }, world);
     if (!reply.ok) return yield reply;
-    const { payload } = reply as { readonly payload: readonly object[] | Envelope };
-    const envelope: Envelope = 'data' in payload ? payload : { data: payload };
+    const { payload } = reply as { readonly payload: readonly object[] | Wrapped };
+    const envelope: Wrapped = 'data' in payload ? payload : { data: payload };
     const { data, pagination_key: cursor, ...rest } = envelope;
     yield { data, rest };
     if (cursor === undefined) return;
@@ -186,7 +189,7 @@ function* pagesOf(current: Behaviour, call: Call, world: World): Generator<Curre
   }
 }
 
-interface Envelope {
+interface Wrapped {
   readonly data: readonly object[];
   readonly pagination_key?: string;
 }

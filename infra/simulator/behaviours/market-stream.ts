@@ -3,10 +3,10 @@
 import * as v from 'valibot';
 import { type Operation, subscribeMarketData, unsubscribeMarketData } from '../../../lib/catalogue/index.ts';
 import type { Instrument } from '../market/instrument.ts';
-import { illegalParameter, type Refusal, refuse, wrongValue } from '../refusal.ts';
-import { type Session, type SubType, subTypes } from '../stream-sessions.ts';
+import { illegalParameter, type Rejection, refuse, wrongValue } from '../refusal.ts';
+import { type StreamSession, type SubType, subTypes } from '../stream-sessions.ts';
 import { notSubscribed, type World } from '../world.ts';
-import { answer, type Behaviours, type Call } from './behaviour.ts';
+import { type ApiCall, answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -98,7 +98,7 @@ export const marketStream: Behaviours = {
 /** Of a session, whatever the types. */
 const maxSymbols = 100;
 
-function sessionOf({ body, appKey, now }: Call, { streamSessions }: World): Session | Refusal {
+function sessionOf({ body, appKey, now }: ApiCall, { streamSessions }: World): StreamSession | Rejection {
   const { session_id: id } = body as { readonly session_id: string };
   return (
     streamSessions.find(id, appKey, now) ??
@@ -106,14 +106,14 @@ function sessionOf({ body, appKey, now }: Call, { streamSessions }: World): Sess
   );
 }
 
-function typeFault(asked: readonly string[]): Refusal | undefined {
+function typeFault(asked: readonly string[]): Rejection | undefined {
   const unknown = asked.filter((type) => !(subTypes as readonly string[]).includes(type));
   return unknown.length > 0
     ? refuse(417, 'UNSUPPORTED_SUB_TYPE', `Subtype not supported:${unknown.join('')}`)
     : undefined;
 }
 
-const categoryFault = ({ operation }: Call, category: string): Refusal | undefined =>
+const categoryFault = ({ operation }: ApiCall, category: string): Rejection | undefined =>
   ['US_STOCK', 'US_ETF'].includes(category) ? undefined : wrongValue(operation, 'category');
 
 /** Funds pass as stocks, too. */
@@ -121,7 +121,7 @@ function findAll(
   { universe }: World,
   symbols: readonly string[],
   category: string,
-): readonly Instrument[] | Refusal {
+): readonly Instrument[] | Rejection {
   const found = symbols.map((symbol) => universe.get(symbol));
   const unknown = symbols.filter(
     (_, at) => found[at] === undefined || (category === 'US_ETF' && found[at].category !== 'US_ETF'),

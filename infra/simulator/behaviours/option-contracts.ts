@@ -20,7 +20,7 @@ import { parameterError } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
-type Query = Readonly<Record<string, string>>;
+type ContractsQuery = Readonly<Record<string, string>>;
 
 const pageSize = 100;
 
@@ -53,7 +53,7 @@ export const optionContracts: Behaviours = {
 
 /** In the order of underlying, expiry, type and strike; made one after the other, for there are millions. */
 function* contractsFor(
-  query: Query,
+  query: ContractsQuery,
   now: number,
   universe: Universe,
   from: Instrument | undefined,
@@ -80,12 +80,15 @@ function* contractsFor(
   }
 }
 
-function underlyings({ underlying_symbols: symbols }: Query, universe: Universe): readonly Instrument[] {
+function underlyings(
+  { underlying_symbols: symbols }: ContractsQuery,
+  universe: Universe,
+): readonly Instrument[] {
   if (symbols === undefined) return [...universe.values()];
   return [...new Set(symbols.split(','))].flatMap((symbol) => universe.get(symbol) ?? []);
 }
 
-function matches(contract: Contract, query: Query, now: number): boolean {
+function matches(contract: Contract, query: ContractsQuery, now: number): boolean {
   const { underlying, expiryDay, type, strike } = contract;
   const status = endOfTrading(contract) >= now ? 'LISTING' : 'DELISTING';
   const wanted = query.underlying_symbols?.split(',');
@@ -101,30 +104,33 @@ function matches(contract: Contract, query: Query, now: number): boolean {
 }
 
 /** As the catalogue has it: start_date is the one expiry wanted, end_date the earliest. */
-function matchesDay(day: number, { start_date: exact, end_date: earliest }: Query): boolean {
+function matchesDay(day: number, { start_date: exact, end_date: earliest }: ContractsQuery): boolean {
   return (
     (exact === undefined || day === dayNumber(exact)) &&
     (earliest === undefined || day >= dayNumber(earliest))
   );
 }
 
-function matchesUnderlying(underlying: Instrument, { root_symbol: root, ppind }: Query): boolean {
+function matchesUnderlying(underlying: Instrument, { root_symbol: root, ppind }: ContractsQuery): boolean {
   return (
     (root === undefined || root === underlying.symbol) &&
     (ppind === undefined || ppind === String(inPennyProgram(underlying)))
   );
 }
 
-const matchesType = (type: OptionType, { option_type: wanted }: Query) =>
+const matchesType = (type: OptionType, { option_type: wanted }: ContractsQuery) =>
   wanted === undefined || wanted === type;
 
-function matchesStrike(strike: number, { strike_price_gte: least, strike_price_lte: most }: Query): boolean {
+function matchesStrike(
+  strike: number,
+  { strike_price_gte: least, strike_price_lte: most }: ContractsQuery,
+): boolean {
   return strike >= 1000 * Number(least ?? 0) && strike <= 1000 * Number(most ?? Infinity);
 }
 
 const inPennyProgram = ({ noise }: Instrument) => mix(noise, 22) % 3 > 0;
 
-function shown(contract: Contract, now: number, { show_deliverables: deliverables }: Query) {
+function shown(contract: Contract, now: number, { show_deliverables: deliverables }: ContractsQuery) {
   const { underlying, type, symbol } = contract;
   const price = strikeText(contract);
   return {

@@ -10,7 +10,7 @@ import {
   optionPriceOf,
   volatilityOf,
 } from '../market/option-model.ts';
-import { type Moment, momentAt, priceOf } from '../market/prices.ts';
+import { type Minute, momentAt, priceOf } from '../market/prices.ts';
 import { partOfDay } from '../market/sessions.ts';
 import { fixed, millisecondsText, money, ratio } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
@@ -98,7 +98,7 @@ function snapshot(contract: Contract, now: number) {
   };
 }
 
-function sensitivities(contract: Contract, moment: Moment) {
+function sensitivities(contract: Contract, moment: Minute) {
   const greeks = greeksOf(contract, priceOf(contract.underlying, moment), moment.day);
   const { delta, gamma, theta, vega, rho } = greeks;
   return {

@@ -1,10 +1,10 @@
 /** Orders: replacing what is not filled, and cancelling it. */
 
 import type { cancelOrder, replaceOrder } from '../../../lib/catalogue/index.ts';
-import type { BodyOf } from '../parameters.ts';
-import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import type { BodyIn } from '../parameters.ts';
+import { parameterError, type Rejection, refuse } from '../refusal.ts';
 import type { Quantity } from '../trading/amounts.ts';
-import type { Found } from '../trading/order-book.ts';
+import type { FoundOrder } from '../trading/order-book.ts';
 import type { LiveOrder } from '../trading/order-life.ts';
 import type { NewOrder } from '../trading/stored-order.ts';
 import type { World } from '../world.ts';
@@ -13,10 +13,10 @@ import { isRefusal } from './find.ts';
 import { checkFigures, ofAccount } from './order-checks.ts';
 import { orderNotFound } from './order-views.ts';
 
-type Modified = BodyOf<typeof replaceOrder>['modify_orders'][number];
+type Modified = BodyIn<typeof replaceOrder>['modify_orders'][number];
 
 interface Replacement {
-  readonly found: Found;
+  readonly found: FoundOrder;
   readonly terms: NewOrder;
   readonly total: Quantity;
 }
@@ -24,7 +24,7 @@ interface Replacement {
 export const orderChanges: Behaviours = {
   /** All changes are checked before the first is made. */
   replaceOrder: ofAccount((account, { body, now }, world) => {
-    const { modify_orders: changes } = body as BodyOf<typeof replaceOrder>;
+    const { modify_orders: changes } = body as BodyIn<typeof replaceOrder>;
     const all: Replacement[] = [];
     for (const change of changes) {
       const replacement = checkChange(change, account.account_id, world, now);
@@ -37,7 +37,7 @@ export const orderChanges: Behaviours = {
   }),
 
   cancelOrder: ofAccount(({ account_id: id }, { body, now }, world) => {
-    const asked = body as BodyOf<typeof cancelOrder>;
+    const asked = body as BodyIn<typeof cancelOrder>;
     const { client_order_id: clientOrderId, client_combo_order_id: comboId } = asked;
     const found = world.orders.find(id, clientOrderId);
     if (!found) return orderNotFound(clientOrderId);
@@ -51,7 +51,12 @@ export const orderChanges: Behaviours = {
   }),
 };
 
-function checkChange(change: Modified, accountId: string, world: World, now: number): Replacement | Refusal {
+function checkChange(
+  change: Modified,
+  accountId: string,
+  world: World,
+  now: number,
+): Replacement | Rejection {
   const { client_order_id: clientOrderId, legs, ...changed } = change;
   const found = world.orders.find(accountId, clientOrderId);
   if (!found) return orderNotFound(clientOrderId);
@@ -72,7 +77,7 @@ function checkChange(change: Modified, accountId: string, world: World, now: num
   return total > order.filled ? { found, terms, total } : parameterError('quantity');
 }
 
-const ended = ({ status, stored }: LiveOrder): Refusal =>
+const ended = ({ status, stored }: LiveOrder): Rejection =>
   refuse(417, 'ORDER_STATUS_ILLEGAL', `The order is ${status} already, ${stored.clientOrderId}`);
 
 const named = ({ stored }: LiveOrder) => ({
@@ -80,7 +85,7 @@ const named = ({ stored }: LiveOrder) => ({
   order_id: stored.orderId,
 });
 
-const namedGroup = ({ group }: Found) => ({
+const namedGroup = ({ group }: FoundOrder) => ({
   client_combo_order_id: group.clientComboOrderId,
   combo_order_id: group.comboOrderId,
 });

@@ -1,13 +1,13 @@
 /** Whether an order can be taken; nothing is changed here. */
 
 import { partOfDay } from '../market/sessions.ts';
-import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import { parameterError, type Rejection, refuse } from '../refusal.ts';
 import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
 import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
 import { type Asset, assetOf, costOf, currentPrice, priceAskedFor } from '../trading/order-asset.ts';
 import type { NewOrder } from '../trading/stored-order.ts';
-import type { Account, World } from '../world.ts';
-import type { Behaviour, Call, Reply } from './behaviour.ts';
+import type { Holder, World } from '../world.ts';
+import type { ApiCall, ApiReply, Behaviour } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
 /** An order that can be taken, with what it trades and how much of it. */
@@ -19,7 +19,7 @@ export interface Checked {
 
 /** What is answered about the account that a call names, once its orders have lived on up to now. */
 export const ofAccount =
-  (reply: (account: Account, call: Call, world: World) => Reply): Behaviour =>
+  (reply: (account: Holder, call: ApiCall, world: World) => ApiReply): Behaviour =>
   (call, world) => {
     const id = call.query.account_id ?? (call.body as { readonly account_id?: string })?.account_id;
     const account = world.accounts.find(({ account_id }) => account_id === id);
@@ -29,7 +29,7 @@ export const ofAccount =
   };
 
 /** What any order must be, whether it is placed or only previewed. */
-export function checkTerms(order: NewOrder, world: World, now: number): Checked | Refusal {
+export function checkTerms(order: NewOrder, world: World, now: number): Checked | Rejection {
   // Seen live of stocks; for options the session is optional.
   if (order.instrument_type === 'EQUITY' && order.support_trading_session === undefined)
     return parameterError('support_trading_session');
@@ -40,7 +40,7 @@ export function checkTerms(order: NewOrder, world: World, now: number): Checked 
 }
 
 /** Prices, and how much is asked for. */
-export function checkFigures(order: NewOrder, asset: Asset, now: number): Quantity | Refusal {
+export function checkFigures(order: NewOrder, asset: Asset, now: number): Quantity | Rejection {
   return checkPrices(order) ?? checkOfOptions(order, asset) ?? totalOf(order, asset, now);
 }
 
@@ -48,7 +48,7 @@ export function checkFigures(order: NewOrder, asset: Asset, now: number): Quanti
 function checkOfOptions(
   { time_in_force: inForce, order_type: type }: NewOrder,
   asset: Asset,
-): Refusal | undefined {
+): Rejection | undefined {
   if (asset.kind !== 'OPTION') return undefined;
   if (inForce === 'IOC' || inForce === 'FOK') return parameterError('time_in_force');
   return type === 'TRAILING_STOP_LOSS' ? parameterError('order_type') : undefined;
@@ -59,7 +59,7 @@ function checkOfOptions(
  * happens before the session and on days without one was not seen: the order is taken, for the session to come.
  * Orders that outlive the day, previews and changes are taken around the clock.
  */
-export function checkDay({ time_in_force: inForce }: NewOrder, now: number): Refusal | undefined {
+export function checkDay({ time_in_force: inForce }: NewOrder, now: number): Rejection | undefined {
   return inForce === 'DAY' && partOfDay(now) === 'after'
     ? refuse(
         417,
@@ -69,7 +69,7 @@ export function checkDay({ time_in_force: inForce }: NewOrder, now: number): Ref
     : undefined;
 }
 
-function checkPrices(order: NewOrder): Refusal | undefined {
+function checkPrices(order: NewOrder): Rejection | undefined {
   const { order_type: type, time_in_force: inForce, expire_date: date } = order;
   if (type.includes('LIMIT') && !isPositive(order.limit_price))
     return refuse(417, 'ORDER_PRICE_ILLEGAL', 'Price not accepted, limit_price');
@@ -81,7 +81,7 @@ function checkPrices(order: NewOrder): Refusal | undefined {
 }
 
 /** Shares or contracts; an amount of money buys as many as it pays for at the price of now. */
-function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Refusal {
+function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Rejection {
   const byAmount = order.entrust_type === 'AMOUNT';
   const name = byAmount ? 'total_cash_amount' : 'quantity';
   const asked = parseQuantity(order[name]);
@@ -95,10 +95,10 @@ function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Refusal
 /** Whether the account can pay for an order, or has what it sells. */
 export function checkMeans(
   { order, asset, total }: Checked,
-  account: Account,
+  account: Holder,
   world: World,
   now: number,
-): Refusal | undefined {
+): Rejection | undefined {
   const { status } = asset.underlying;
   if (status === 'NT' || (status === 'CO' && order.side === 'BUY'))
     return refuse(417, 'INSTRUMENT_NOT_TRADABLE', `Not tradable, ${order.symbol}`);
@@ -119,7 +119,7 @@ export function checkMeans(
 }
 
 /** What is held and not on sale already. */
-export function availableOf(asset: Asset, account: Account, world: World): Quantity {
+export function availableOf(asset: Asset, account: Holder, world: World): Quantity {
   const onSale = world.orders
     .openOf(account.account_id)
     .filter((order) => order.sign < 0 && !order.waiting && order.asset.key === asset.key)
@@ -128,7 +128,7 @@ export function availableOf(asset: Asset, account: Account, world: World): Quant
 }
 
 export function fundsOf(
-  { account_id: id, account_type: kind }: Account,
+  { account_id: id, account_type: kind }: Holder,
   world: World,
   now: number,
 ): FundsAtHand {

@@ -9,8 +9,8 @@ import { type AssetLeg, averagePrice } from '../trading/order-asset.ts';
 import type { OrderGroup } from '../trading/order-group.ts';
 import type { LiveOrder, Status } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
-import type { Account, World } from '../world.ts';
-import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
+import type { Holder, World } from '../world.ts';
+import { type ApiCall, type ApiReply, answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 import { ofAccount } from './order-checks.ts';
 
@@ -51,12 +51,12 @@ export const orderNotFound = (id: string) => refuse(417, 'OPENAPI_ORDER_NOT_FOUN
 
 /** Newest first. A cursor names the last group given, so that what is placed meanwhile moves nothing. */
 function page(
-  account: Account,
-  call: Call,
+  account: Holder,
+  call: ApiCall,
   world: World,
   wanted: (group: OrderGroup) => boolean,
   statusOf = latestStatus,
-): Reply {
+): ApiReply {
   const { now } = call;
   const cursor = readCursor(call);
   if (cursor && isRefusal(cursor)) return cursor;

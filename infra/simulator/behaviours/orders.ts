@@ -1,24 +1,24 @@
 /** Orders: placing and previewing. */
 
 import type { batchPlaceOrders, placeOrder, previewOrder } from '../../../lib/catalogue/index.ts';
-import type { BodyOf } from '../parameters.ts';
-import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import type { BodyIn } from '../parameters.ts';
+import { parameterError, type Rejection, refuse } from '../refusal.ts';
 import { dollarText } from '../trading/amounts.ts';
 import { costOf } from '../trading/order-asset.ts';
 import { follows } from '../trading/order-group.ts';
 import { LiveOrder } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
 import { completed, type NewOrder } from '../trading/stored-order.ts';
-import type { Account, World } from '../world.ts';
+import type { Holder, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 import { type Checked, checkDay, checkMeans, checkTerms, ofAccount, previewPrice } from './order-checks.ts';
 
-type Body = BodyOf<typeof placeOrder>;
+type PlaceOrderBody = BodyIn<typeof placeOrder>;
 
 export const orders: Behaviours = {
   placeOrder: ofAccount((account, { body, now }, world) => {
-    const { new_orders, client_combo_order_id: given } = body as Body;
+    const { new_orders, client_combo_order_id: given } = body as PlaceOrderBody;
     const asked = new_orders.map(completed);
     if (!areComplete(asked)) return parameterError('symbol');
     const combination = isCombination(asked);
@@ -33,7 +33,7 @@ export const orders: Behaviours = {
 
   /** Each order for itself: one that is refused keeps none of the others back. */
   batchPlaceOrders: ofAccount((account, { body, now }, world) => {
-    const { batch_orders: asked } = body as BodyOf<typeof batchPlaceOrders>;
+    const { batch_orders: asked } = body as BodyIn<typeof batchPlaceOrders>;
     const results = asked.map((order) => {
       const checked = checkAll([{ ...order, combo_type: 'NORMAL' }], account, world, now);
       if (!isRefusal(checked)) return add(checked, account, world, now)[0]!;
@@ -46,7 +46,7 @@ export const orders: Behaviours = {
 
   /** Nothing is placed, so that neither the client's id nor the account's means are looked at. */
   previewOrder: ofAccount((_account, { body, now }, world) => {
-    const { new_orders: asked } = body as BodyOf<typeof previewOrder>;
+    const { new_orders: asked } = body as BodyIn<typeof previewOrder>;
     let [cost, fee] = [0n, 0n];
     for (const order of asked) {
       const whole = completed(order);
@@ -75,10 +75,10 @@ const isCombination = (asked: readonly NewOrder[]) => asked.length > 1 || asked[
 /** All orders are checked before the first is stored: a request is executed as a whole or not at all. */
 function checkAll(
   asked: readonly NewOrder[],
-  account: Account,
+  account: Holder,
   world: World,
   now: number,
-): readonly Checked[] | Refusal {
+): readonly Checked[] | Rejection {
   const seen = new Set<string>();
   const all: Checked[] = [];
   for (const order of asked) {
@@ -102,7 +102,7 @@ function checkAll(
 
 function add(
   checked: readonly Checked[],
-  { account_id: accountId }: Account,
+  { account_id: accountId }: Holder,
   world: World,
   now: number,
   combination: { readonly comboOrderId?: string; readonly clientComboOrderId?: string } = {},

@@ -10,9 +10,9 @@ import { money, ratio } from '../numbers-and-times.ts';
 import { pageOf } from '../paging.ts';
 import { illegalParameter } from '../refusal.ts';
 import type { World } from '../world.ts';
-import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
+import { type ApiCall, type ApiReply, answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { type Facts, factualAnswer } from './from-schema.ts';
+import { type AnswerFacts, factualAnswer } from './from-schema.ts';
 import { factsOf, snapshot } from './market.ts';
 
 const shownRows = 200;
@@ -77,19 +77,19 @@ export const screeners: Behaviours = {
 
 /** What is known of every instrument that is ranked: the price of what is hardly traded means little. */
 function rowsOf(
-  { query, now }: Pick<Call, 'query' | 'now'>,
+  { query, now }: Pick<ApiCall, 'query' | 'now'>,
   world: World,
   sector?: string,
-): readonly Facts[] {
+): readonly AnswerFacts[] {
   return world.universe
     .active()
     .filter((one) => one.category === query.category && one.sectorId === (sector ?? one.sectorId))
     .map((instrument) => rowOf(instrument, windowOf(query), now));
 }
 
-const windowOf = ({ rank_type, period }: Call['query']) => rank_type ?? period ?? 'DAY_1';
+const windowOf = ({ rank_type, period }: ApiCall['query']) => rank_type ?? period ?? 'DAY_1';
 
-function rowOf(instrument: Instrument, window: string, now: number): Facts {
+function rowOf(instrument: Instrument, window: string, now: number): AnswerFacts {
   const time = lastTradeTime(instrument, now);
   const shown = snapshot(instrument, time);
   const day = dayPricesAt(instrument, time);
@@ -129,7 +129,7 @@ const changeOf = (price: number, base: number) => ({
 });
 
 /** A sector changes as its members do on average. */
-function summaryOf({ id, name }: Sector, all: readonly Facts[]): Facts {
+function summaryOf({ id, name }: Sector, all: readonly AnswerFacts[]): AnswerFacts {
   const rows = all.filter(({ sector }) => sector === id);
   const sum = (member: string) => rows.reduce((total, row) => total + Number(row[member]), 0);
   const count = (sign: number) =>
@@ -146,7 +146,7 @@ function summaryOf({ id, name }: Sector, all: readonly Facts[]): Facts {
   };
 }
 
-const leadersOf = ({ id }: Sector, rows: readonly Facts[]) =>
+const leadersOf = ({ id }: Sector, rows: readonly AnswerFacts[]) =>
   sorted(
     rows.filter(({ sector }) => sector === id),
     'MARKET_VALUE',
@@ -156,24 +156,29 @@ const leadersOf = ({ id }: Sector, rows: readonly Facts[]) =>
     .map(({ instrument_id, name, symbol }) => ({ instrument_id, name, symbol }));
 
 /** What a measure is called in lower case is the member that has it; what is equal stays in the order of the list. */
-function sorted(records: readonly Facts[], measure: string, direction: string): readonly Facts[] {
+function sorted(records: readonly AnswerFacts[], measure: string, direction: string): readonly AnswerFacts[] {
   const sign = direction === 'ASC' ? 1 : -1;
   const name = measure.toLowerCase();
   const keyed = records.map((record) => ({ record, amount: sign * Number(record[name]) }));
   return keyed.sort((a, b) => a.amount - b.amount).map(({ record }) => record);
 }
 
-function ranking(call: Call, rows: readonly Facts[], measure: string, direction: Direction = 'DESC'): Reply {
+function ranking(
+  call: ApiCall,
+  rows: readonly AnswerFacts[],
+  measure: string,
+  direction: Direction = 'DESC',
+): ApiReply {
   const all = sorted(rows, call.query.sort_by ?? measure, call.query.direction ?? direction);
   return answer(factualAnswer(call, 0, {}, all.slice(0, shownRows)));
 }
 
 function sortedPage(
-  call: Call,
+  call: ApiCall,
   size: number,
   measure: string,
-  at: (moment: number) => { readonly facts?: Facts; readonly records: readonly Facts[] },
-): Reply {
+  at: (moment: number) => { readonly facts?: AnswerFacts; readonly records: readonly AnswerFacts[] },
+): ApiReply {
   const page = pageOf(call, size, (moment) => {
     const { records, ...rest } = at(moment);
     return { ...rest, records: sorted(records, measure, call.query.direction ?? 'ASC') };

@@ -3,7 +3,7 @@
 import { barsOf, stockAsTraded } from '../market/bars.ts';
 import type { Timespan } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
-import { priceAt, type Session } from '../market/prices.ts';
+import { type Hours, priceAt } from '../market/prices.ts';
 import { sessionFor } from '../market/sessions.ts';
 import { lastTradeTime, marketStart, sidesAt, tradeBefore, volumeUpTo } from '../market/tape.ts';
 import { millisecondsText, money } from '../numbers-and-times.ts';
@@ -88,7 +88,7 @@ export function levels(
 }
 
 /** One trade: what was traded since the one before it, but a trade is of one share at least. */
-export function tick(instrument: Instrument, time: number, session: Session) {
+export function tick(instrument: Instrument, time: number, session: Hours) {
   const before = tradeBefore(instrument, time);
   const price = priceAt(instrument, time, session);
   const move = price - priceAt(instrument, before, session);

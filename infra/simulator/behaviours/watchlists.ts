@@ -6,14 +6,14 @@ import type {
   deleteWatchlist,
   updateWatchlist,
 } from '../../../lib/catalogue/index.ts';
-import type { BodyOf } from '../parameters.ts';
-import { illegalParameter, type Refusal, refuse } from '../refusal.ts';
-import { type Entry, maxInstruments, maxLists, type Watchlist } from '../watchlist-book.ts';
+import type { BodyIn } from '../parameters.ts';
+import { illegalParameter, type Rejection, refuse } from '../refusal.ts';
+import { maxInstruments, maxLists, type Watchlist, type WatchlistEntry } from '../watchlist-book.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findInstrument, isRefusal } from './find.ts';
 
-type Changed = BodyOf<typeof addWatchlistInstruments>;
+type Changed = BodyIn<typeof addWatchlistInstruments>;
 
 /** Changes answer with a bare boolean, as seen live; the pages show an object. `false` is a failure in spite of its 200. */
 const done = answer(true);
@@ -33,14 +33,14 @@ export const watchlists: Behaviours = {
     ),
 
   createWatchlist: ({ body, now }, { watchlists: book }) => {
-    const { name, sort } = body as BodyOf<typeof createWatchlist>;
+    const { name, sort } = body as BodyIn<typeof createWatchlist>;
     if (book.all.length >= maxLists)
       return refuse(417, 'TOO_MANY_WATCHLISTS', `At most ${maxLists} watchlists`);
     return answer({ watchlist_id: book.create(name, sort, now).id });
   },
 
   updateWatchlist: ({ body, now }, { watchlists: book }) => {
-    const { watchlist_id: id, name, sort } = body as BodyOf<typeof updateWatchlist>;
+    const { watchlist_id: id, name, sort } = body as BodyIn<typeof updateWatchlist>;
     const list = book.find(id);
     if (!list) return failed;
     if (name === '') return illegalParameter('name');
@@ -49,7 +49,7 @@ export const watchlists: Behaviours = {
   },
 
   deleteWatchlist: ({ body }, { watchlists: book }) => {
-    const { watchlist_id: id } = body as BodyOf<typeof deleteWatchlist>;
+    const { watchlist_id: id } = body as BodyIn<typeof deleteWatchlist>;
     if (!book.find(id)) return failed;
     book.delete(id);
     return done;
@@ -98,9 +98,9 @@ export const watchlists: Behaviours = {
     }),
 };
 
-interface Change {
+interface WatchlistChange {
   readonly symbol: string;
-  readonly instrument: Entry['instrument'];
+  readonly instrument: WatchlistEntry['instrument'];
   readonly sort: number | undefined;
 }
 
@@ -109,7 +109,7 @@ function changeEntries(
   { watchlist_id: id, instruments }: Changed,
   world: World,
   now: number,
-  change: (entries: Map<string, Entry>, asked: Change) => void,
+  change: (entries: Map<string, WatchlistEntry>, asked: WatchlistChange) => void,
 ) {
   const list = world.watchlists.find(id);
   if (!list) return failed;
@@ -128,8 +128,8 @@ function changeEntries(
 function tooMany(
   { watchlists: book }: World,
   list: Watchlist,
-  entries: ReadonlyMap<string, Entry>,
-): Refusal | undefined {
+  entries: ReadonlyMap<string, WatchlistEntry>,
+): Rejection | undefined {
   const size = book.size - list.entries.size + entries.size;
   return size > maxInstruments && entries.size > list.entries.size
     ? refuse(417, 'TOO_MANY_INSTRUMENTS', `At most ${maxInstruments} instruments in all watchlists`)

@@ -139,10 +139,10 @@ function answerOn(stream: ServerHttp2Stream, wire: Wire): GrpcAnswer {
   };
 }
 
-type Read = Uint8Array | { readonly status: number; readonly message: string };
+type ReadMessage = Uint8Array | { readonly status: number; readonly message: string };
 
 /** The call's one message, when the client has said that there is no more. */
-function readMessage(stream: ServerHttp2Stream, done: (read: Read) => void): void {
+function readMessage(stream: ServerHttp2Stream, done: (read: ReadMessage) => void): void {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   stream.once('end', () => {

@@ -3,14 +3,14 @@
  * the streams that are open at that moment, and to no other.
  */
 
-import type { Upstream } from '../handle.ts';
-import { ChangeLog, type OrderChange, type PartlyFilledStatus } from '../trading/change-log.ts';
+import type { SimulatedUpstream } from '../handle.ts';
+import { ChangeLog, type LoggedChange, type PartlyFilledStatus } from '../trading/change-log.ts';
 import type { EventFault } from './faults.ts';
 import { serveGrpc } from './grpc-server.ts';
-import { EventStreams, type Subscription } from './streams.ts';
+import { EventStreams, type EventSubscription } from './streams.ts';
 
 export type { EventFault, OddEvent } from './faults.ts';
-export type { Subscription } from './streams.ts';
+export type { EventSubscription } from './streams.ts';
 export { subscriptionString, verifySubscription } from './verify.ts';
 
 export const eventPath = '/grpc.trade.event.EventService/Subscribe';
@@ -31,7 +31,7 @@ export interface EventOptions {
 export interface SimulatedEvents {
   readonly port: number;
   /** Every subscription, oldest first: the last 10 000. */
-  readonly subscriptions: readonly Subscription[];
+  readonly subscriptions: readonly EventSubscription[];
   /** How many streams are open. */
   readonly open: number;
   /** The most that were open at one time. */
@@ -46,7 +46,7 @@ export interface SimulatedEvents {
 }
 
 export interface EventServer extends SimulatedEvents {
-  readonly changes: readonly OrderChange[];
+  readonly changes: readonly LoggedChange[];
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ const usualSettlement = {
 };
 
 export async function startEvents(
-  upstream: Upstream,
+  upstream: SimulatedUpstream,
   clock: () => number,
   options: EventOptions,
 ): Promise<EventServer> {

@@ -2,7 +2,7 @@
 
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
-export interface SubscribeRequest {
+export interface ParsedSubscribe {
   /** Bits: 1 orders, 2 positions, 4 options. */
   readonly subscribeType: number;
   /** Unix time in milliseconds. */
@@ -23,7 +23,7 @@ export interface EventMessage {
 }
 
 /** Undefined for bytes that are no message; fields that are not known pass. */
-export function decodeSubscribeRequest(bytes: Uint8Array): SubscribeRequest | undefined {
+export function decodeSubscribeRequest(bytes: Uint8Array): ParsedSubscribe | undefined {
   const found = { subscribeType: 0, timestamp: 0, contentType: '', payload: '' };
   const accounts: string[] = [];
   const reader = new BinaryReader(bytes);

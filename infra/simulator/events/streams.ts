@@ -1,15 +1,15 @@
 /** The streams that are open, who gets which event, and how each of them ends. It knows no transport. */
 
 import { randomUUID } from 'node:crypto';
-import type { Upstream } from '../handle.ts';
-import type { OrderChange } from '../trading/change-log.ts';
+import type { SimulatedUpstream } from '../handle.ts';
+import type { LoggedChange } from '../trading/change-log.ts';
 import { type EventFault, oddEvent } from './faults.ts';
 import { type GrpcAnswer, type GrpcCall, grpcStatus } from './grpc-server.ts';
-import { decodeSubscribeRequest, type EventMessage, encodeEvent, type SubscribeRequest } from './messages.ts';
+import { decodeSubscribeRequest, type EventMessage, encodeEvent, type ParsedSubscribe } from './messages.ts';
 import { verifySubscription } from './verify.ts';
 
 /** What became of one subscription. */
-export interface Subscription {
+export interface EventSubscription {
   /** Unix time in milliseconds. */
   readonly at: number;
   /** `subscribed`, or why not: an error code, or the fault that was brought about. */
@@ -40,15 +40,15 @@ const ends = {
   expire: { eventType: 4, status: grpcStatus.ok },
 } as const;
 
-type End = keyof typeof ends;
+type StreamEndKind = keyof typeof ends;
 
 interface Stream {
-  readonly subscription: Subscription;
+  readonly subscription: EventSubscription;
   readonly answer: GrpcAnswer;
   isMuted: boolean;
 }
 
-interface Sent {
+interface SentEvents {
   readonly accountId: string;
   readonly bit: number;
   readonly message: Uint8Array;
@@ -58,20 +58,20 @@ interface Sent {
 const kept = 10_000;
 
 export class EventStreams {
-  readonly subscriptions: Subscription[] = [];
+  readonly subscriptions: EventSubscription[] = [];
   /** The most that were open at one time. */
   mostOpen = 0;
-  readonly #upstream: Upstream;
+  readonly #upstream: SimulatedUpstream;
   readonly #clock: () => number;
   readonly #allowed: number;
   readonly #open = new Set<Stream>();
-  readonly #sent: Sent[] = [];
+  readonly #sent: SentEvents[] = [];
   readonly #refusals: Extract<EventFault, { kind: 'refuse' }>['as'][] = [];
   #toRepeat = 0;
   #toLose = 0;
 
   /** `allowed` is how many streams one app key may have open at one time. */
-  constructor(upstream: Upstream, clock: () => number, allowed: number) {
+  constructor(upstream: SimulatedUpstream, clock: () => number, allowed: number) {
     this.#upstream = upstream;
     this.#clock = clock;
     this.#allowed = allowed;
@@ -117,7 +117,7 @@ export class EventStreams {
       answer.send(this.#note(1, subscription.subscribeType, 'ping'));
   }
 
-  order({ accountId, requestId, at, payload }: OrderChange): void {
+  order({ accountId, requestId, at, payload }: LoggedChange): void {
     this.#push('order', accountId, payload, { requestId, timestamp: at });
   }
 
@@ -172,7 +172,7 @@ export class EventStreams {
   /** Whether a subscription is let in; otherwise the outcome names the reason. */
   #admit(
     call: GrpcCall,
-    request: SubscribeRequest | undefined,
+    request: ParsedSubscribe | undefined,
     now: number,
   ): { readonly outcome: string; readonly appKey?: string; readonly text?: string } {
     const { credentials, foreignKeys, toleranceSeconds, nonces, accessToken, world } = this.#upstream;
@@ -200,14 +200,14 @@ export class EventStreams {
     return { outcome: own.length < this.#allowed ? 'subscribed' : 'too-many-connections', appKey };
   }
 
-  #refuse(answer: GrpcAnswer, { outcome, subscribeType }: Subscription, text: string): void {
+  #refuse(answer: GrpcAnswer, { outcome, subscribeType }: EventSubscription, text: string): void {
     if (outcome === 'invalid-message') answer.end(grpcStatus.invalidArgument, 'The request cannot be read');
     else if (outcome === 'unavailable') answer.end(grpcStatus.unavailable, 'Try again later');
     else if (outcome === 'too-many-connections') this.#end(answer, subscribeType, outcome, text);
     else this.#end(answer, subscribeType, 'authentication-error', text);
   }
 
-  #end(answer: GrpcAnswer, subscribeType: number, end: End, text: string): void {
+  #end(answer: GrpcAnswer, subscribeType: number, end: StreamEndKind, text: string): void {
     const { eventType, status } = ends[end];
     answer.send(this.#note(eventType, subscribeType, text));
     answer.end(status, status === grpcStatus.ok ? '' : text);
@@ -269,7 +269,7 @@ export class EventStreams {
   }
 }
 
-const isFor = ({ accounts, subscribeType }: Subscription, { accountId, bit }: Sent): boolean =>
+const isFor = ({ accounts, subscribeType }: EventSubscription, { accountId, bit }: SentEvents): boolean =>
   (subscribeType & bit) !== 0 && accounts.includes(accountId);
 
 const newRequestId = () => randomUUID().replaceAll('-', '');

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { byCodeUnit, percentEncode } from '../canonical.ts';
-import { type Refusal, refuse } from '../refusal.ts';
+import { type Rejection, refuse } from '../refusal.ts';
 import { checkSignature, type Signed, type VerifyOptions } from '../verify.ts';
 
 export interface WireSubscription {
@@ -35,8 +35,8 @@ const missing = {
   'x-signature-version': 'ILLEAGAL_PARAMETER',
 } as const;
 
-type Name = keyof typeof missing;
-type Metadata = Record<Name, string>;
+type MetadataName = keyof typeof missing;
+type Metadata = Record<MetadataName, string>;
 
 /** Of HTTP requests alone: a client that sends them here has signed another text, or will one day. */
 const foreign = ['host', 'x-version'];
@@ -44,7 +44,7 @@ const foreign = ['host', 'x-version'];
 export function verifySubscription(
   { rawMetadata, message, now }: WireSubscription,
   options: VerifyOptions,
-): Signed | Refusal {
+): Signed | Rejection {
   const metadata = readMetadata(rawMetadata);
   return 'ok' in metadata
     ? metadata
@@ -59,12 +59,12 @@ export function subscriptionString(metadata: Omit<Metadata, 'x-signature'>, mess
 }
 
 /** Every required name exactly once. */
-function readMetadata(raw: readonly string[]): Metadata | Refusal {
+function readMetadata(raw: readonly string[]): Metadata | Rejection {
   const found: Partial<Metadata> = {};
   const names = raw.filter((_, at) => at % 2 === 0);
   const refused = foreign.find((name) => names.includes(name));
   if (refused) return refuse(400, 'ILLEAGAL_PARAMETER', `${refused} does not belong to a subscription`);
-  for (const name of Object.keys(missing) as Name[]) {
+  for (const name of Object.keys(missing) as MetadataName[]) {
     const at = names.indexOf(name);
     const value = raw[2 * at + 1];
     if (at < 0 || !value) return refuse(401, missing[name], `${name} is missing`);

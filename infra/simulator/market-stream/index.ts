@@ -3,7 +3,7 @@
  * sessions that subscribed over HTTP.
  */
 
-import type { Upstream } from '../handle.ts';
+import type { SimulatedUpstream } from '../handle.ts';
 import type { StreamLimits } from '../stream-sessions.ts';
 import { openDoor } from './door.ts';
 import type { MarketStreamFault } from './faults.ts';
@@ -39,7 +39,7 @@ export interface MarketStreamServer extends SimulatedMarketStream {
 }
 
 export async function startMarketStream(
-  upstream: Upstream,
+  upstream: SimulatedUpstream,
   clock: () => number,
   options: MarketStreamOptions,
 ): Promise<MarketStreamServer> {

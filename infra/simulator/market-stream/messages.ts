@@ -4,7 +4,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { BookLevel } from '../behaviours/trades.ts';
 
 /** Text by field number. Empty means absent, and is left out. */
-export type Members = ReadonlyMap<number, string>;
+export type MessageMembers = ReadonlyMap<number, string>;
 
 /** What begins each message. All but the symbol may be left out. */
 export interface Basic {
@@ -16,7 +16,7 @@ export interface Basic {
 }
 
 /** A snapshot or a tick. */
-export function encodeMembers(basic: Basic, members: Members = new Map()): Uint8Array {
+export function encodeMembers(basic: Basic, members: MessageMembers = new Map()): Uint8Array {
   const writer = withBasic(basic);
   for (const [field, text] of [...members].sort(([a], [b]) => a - b)) writeText(writer, field, text);
   return writer.finish();

@@ -19,7 +19,7 @@ export interface MqttOptions {
   readonly onConnect: (client: Introduction, fault: number | undefined) => number;
 }
 
-export interface Delivery {
+export interface MqttDelivery {
   readonly qos: 0 | 1;
   readonly retain: boolean;
 }
@@ -28,7 +28,7 @@ export interface Delivery {
 const maxUnreadBytes = 8_388_608;
 
 export class MqttConnection implements Link {
-  delivery: Delivery = { qos: 0, retain: false };
+  delivery: MqttDelivery = { qos: 0, retain: false };
   /** How many messages were sent, and how many not, because the client did not read. */
   sent = 0;
   unsent = 0;

@@ -1,8 +1,8 @@
 /** Who is connected to the market-data stream, what is pushed to each session and when, and what goes wrong with it. */
 
-import type { Upstream } from '../handle.ts';
+import type { SimulatedUpstream } from '../handle.ts';
 import { lastTradeTime } from '../market/tape.ts';
-import { connack, type Feed, type Session, type SubType } from '../stream-sessions.ts';
+import { connack, type Feed, type StreamSession, type SubType } from '../stream-sessions.ts';
 import type { Transport, Way } from './door.ts';
 import { type MarketStreamFault, oddMessage } from './faults.ts';
 import { type Introduction, MqttConnection } from './mqtt.ts';
@@ -41,8 +41,8 @@ export interface StreamConnection {
 }
 
 /** The connection of a session. */
-interface Client {
-  readonly session: Session;
+interface StreamClient {
+  readonly session: StreamSession;
   readonly connection: MqttConnection;
   readonly sayBye: () => void;
   echoedAt: number;
@@ -59,14 +59,14 @@ const kept = 10_000;
 export class MarketPushes {
   readonly connections: StreamConnection[] = [];
   readonly sent = new Map<string, number>();
-  readonly #upstream: Upstream;
+  readonly #upstream: SimulatedUpstream;
   readonly #clock: () => number;
   readonly #options: PushOptions;
-  readonly #clients = new Set<Client>();
+  readonly #clients = new Set<StreamClient>();
   readonly #refusals: number[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(upstream: Upstream, clock: () => number, options: PushOptions) {
+  constructor(upstream: SimulatedUpstream, clock: () => number, options: PushOptions) {
     this.#upstream = upstream;
     this.#clock = clock;
     this.#options = options;
@@ -114,7 +114,7 @@ export class MarketPushes {
     this.#timer = undefined;
   }
 
-  #connect({ sessionId, appKey }: Introduction, connection: MqttConnection): Session | number {
+  #connect({ sessionId, appKey }: Introduction, connection: MqttConnection): StreamSession | number {
     const { credentials, world } = this.#upstream;
     if (!credentials.has(appKey)) return connack.badKey;
     return (
@@ -129,7 +129,7 @@ export class MarketPushes {
     return entry;
   }
 
-  #enter(client: Client, stream: Way['stream'], entry: StreamConnection): void {
+  #enter(client: StreamClient, stream: Way['stream'], entry: StreamConnection): void {
     this.#clients.add(client);
     stream.once('close', () => {
       this.#clients.delete(client);
@@ -142,7 +142,7 @@ export class MarketPushes {
     if (pushMs > 0) this.#timer ??= setInterval(() => this.push(), pushMs).unref();
   }
 
-  #pushTo(client: Client): void {
+  #pushTo(client: StreamClient): void {
     for (const feed of client.session.feeds) {
       // All of them take a while, and each message says when it was sent.
       const now = this.#clock();
@@ -156,22 +156,22 @@ export class MarketPushes {
     }
   }
 
-  #echo(client: Client, now: number): void {
+  #echo(client: StreamClient, now: number): void {
     client.echoedAt = now;
     const { sent, unsent: drop } = client.connection;
     this.#send(client, 'echo', new Uint8Array());
     this.#notice(client, { type: 'status', rtt: 100, drop, sent });
   }
 
-  #notice(client: Client, notice: object): void {
+  #notice(client: StreamClient, notice: object): void {
     this.#send(client, 'notice', Buffer.from(JSON.stringify(notice)));
   }
 
-  #send({ connection }: Client, topic: string, payload: Uint8Array): void {
+  #send({ connection }: StreamClient, topic: string, payload: Uint8Array): void {
     if (connection.publish(topic, payload)) this.sent.set(topic, (this.sent.get(topic) ?? 0) + 1);
   }
 
-  #bringTo(client: Client, fault: Exclude<MarketStreamFault, { kind: 'refuse' | 'late' }>): void {
+  #bringTo(client: StreamClient, fault: Exclude<MarketStreamFault, { kind: 'refuse' | 'late' }>): void {
     const { session, connection, sayBye } = client;
     const { streamSessions } = this.#upstream.world;
     const { kind } = fault;

@@ -10,7 +10,7 @@ import { priceAt } from '../market/prices.ts';
 import { clockInNewYork } from '../market/sessions.ts';
 import { sidesAt } from '../market/tape.ts';
 import type { Feed } from '../stream-sessions.ts';
-import { type Basic, encodeMembers, encodeQuote, type Members } from './messages.ts';
+import { type Basic, encodeMembers, encodeQuote, type MessageMembers } from './messages.ts';
 
 /** How a tick tells its time: `clock` as seen live, with the milliseconds in a field that no document names. */
 export type TickTime = 'clock' | 'milliseconds';
@@ -64,7 +64,7 @@ const snapshotFields = {
   24: 'ovn_change_ratio',
 } as const;
 
-function snapshotOf({ instrument, overnight: withOvernight }: Feed, time: number): Members {
+function snapshotOf({ instrument, overnight: withOvernight }: Feed, time: number): MessageMembers {
   const all: Readonly<Record<string, unknown>> = {
     ...snapshot(instrument, time),
     ...extended(instrument, time),
@@ -84,7 +84,7 @@ function nextQuote({ instrument, depth, messages }: Feed, basic: Basic, time: nu
   return encodeQuote(basic, asks, messages % lackingEvery === 0 ? [] : bids);
 }
 
-function tickOf(instrument: Instrument, time: number, form: TickTime): Members {
+function tickOf(instrument: Instrument, time: number, form: TickTime): MessageMembers {
   const { time: milliseconds, price, volume, side } = tick(instrument, time, 'regular');
   return new Map([
     [2, form === 'clock' ? clockInNewYork(time) : milliseconds],

@@ -2,7 +2,7 @@
 
 import { startOfBar, startOfNextBar, type Timespan } from './calendar.ts';
 import type { Instrument } from './instrument.ts';
-import { type Moment, momentAt, priceOf, type Range, rangeOf, type Session } from './prices.ts';
+import { type HighLow, type Hours, type Minute, momentAt, priceOf, rangeOf } from './prices.ts';
 import { lastTradeTime, marketStart, volumeBetween } from './tape.ts';
 
 /** What has a price: a stock in one of its sessions, or an option. */
@@ -12,12 +12,12 @@ export interface Traded {
   readonly until: number;
   lastTrade(now: number): number;
   /** In cents; of minute 1440 the day's last price. */
-  price(at: Moment): number;
-  range(from: Moment, to: Moment): Range;
-  volume(from: Moment, to: Moment): number;
+  price(at: Minute): number;
+  range(from: Minute, to: Minute): HighLow;
+  volume(from: Minute, to: Minute): number;
 }
 
-export interface Bar extends Range {
+export interface Bar extends HighLow {
   /** Its start, Unix time in milliseconds. */
   readonly time: number;
   readonly open: number;
@@ -62,18 +62,18 @@ export function barsOf(traded: Traded, asked: BarsAsked): readonly Bar[] {
 }
 
 /** A bar ends with its last trade, and where a day ends with it, with the day's last price. */
-function lastMoment(end: number, lastTrade: number): Moment {
+function lastMoment(end: number, lastTrade: number): Minute {
   const moment = endOf(end);
   return moment.minute === 1440 ? moment : momentAt(lastTrade);
 }
 
 /** The end of a time, which at midnight belongs to the day before. */
-function endOf(time: number): Moment {
+function endOf(time: number): Minute {
   const moment = momentAt(time);
   return moment.minute === 0 ? { day: moment.day - 1, minute: 1440 } : moment;
 }
 
-function barFrom(traded: Traded, start: number, last: Moment, end = last): Bar {
+function barFrom(traded: Traded, start: number, last: Minute, end = last): Bar {
   const first = momentAt(start);
   return {
     time: start,
@@ -85,7 +85,7 @@ function barFrom(traded: Traded, start: number, last: Moment, end = last): Bar {
 }
 
 /** A stock or fund in one session. */
-export function stockAsTraded(instrument: Instrument, session: Session): Traded {
+export function stockAsTraded(instrument: Instrument, session: Hours): Traded {
   return {
     from: marketStart,
     until: Infinity,

@@ -9,10 +9,10 @@ import { sectorOf } from './sectors.ts';
 const activeVolume = 200_000;
 
 /** `plain` is an ordinary share or fund that can be traded freely, and actively is. */
-export type Kind = 'plain' | 'active' | 'quiet';
+export type DraftKind = 'plain' | 'active' | 'quiet';
 
 export interface Draft {
-  readonly kind: Kind;
+  readonly kind: DraftKind;
   readonly symbol: string;
   readonly category: Category;
   readonly basePrice: number;

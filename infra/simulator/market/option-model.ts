@@ -8,7 +8,7 @@ import { fraction, mix } from '../random.ts';
 import type { Traded } from './bars.ts';
 import { dayText, timeOf } from './calendar.ts';
 import { type Contract, endOfTrading } from './option-contracts.ts';
-import { type Moment, priceOf, type Range, rangeOf } from './prices.ts';
+import { type HighLow, type Minute, priceOf, rangeOf } from './prices.ts';
 import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
 
 export const multiplier = 100;
@@ -92,7 +92,7 @@ export function greeksOf(contract: Contract, spotCents: number, day: number): Gr
 }
 
 /** In cents. */
-export function optionPriceOf(contract: Contract, moment: Moment): number {
+export function optionPriceOf(contract: Contract, moment: Minute): number {
   return worth(contract, priceOf(contract.underlying, moment), moment.day);
 }
 
@@ -107,7 +107,7 @@ const usualContracts = (noise: number) => Math.round(20 * 200 ** fraction(mix(no
 
 export function optionAsTraded(contract: Contract): Traded {
   const { underlying, noise } = contract;
-  const volumeUpTo = (day: number, to: Moment) => {
+  const volumeUpTo = (day: number, to: Minute) => {
     const shares = volumeBetween(underlying, { day, minute: 0 }, to);
     return Math.floor((shares * usualContracts(noise)) / underlying.dailyVolume);
   };
@@ -122,7 +122,7 @@ export function optionAsTraded(contract: Contract): Traded {
 }
 
 /** Day by day, because time passes from one day to the next. */
-function optionRange(contract: Contract, from: Moment, to: Moment): Range {
+function optionRange(contract: Contract, from: Minute, to: Minute): HighLow {
   let high = 0;
   let low = Infinity;
   for (let day = from.day; day <= to.day; day++) {

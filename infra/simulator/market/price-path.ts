@@ -18,9 +18,9 @@ const swings = periods.map((period) => 0.7 * Math.sqrt(period / minutesPerDay));
 const jump = 0.3;
 
 /** The prices of regular trading, and those of the two sessions that snapshots report on request. */
-export type Session = 'regular' | 'extended' | 'overnight';
+export type Hours = 'regular' | 'extended' | 'overnight';
 
-const sessionNoise: Readonly<Record<Session, number>> = { regular: 0, extended: 101, overnight: 102 };
+const sessionNoise: Readonly<Record<Hours, number>> = { regular: 0, extended: 101, overnight: 102 };
 const sessionPeriod = 30;
 const sessionSwing = 0.1;
 
@@ -30,7 +30,7 @@ export function farthest({ dailyMove }: Instrument): number {
 }
 
 /** In cents. `minute` of the day may have a fraction, and is 1440 for the day's end. */
-export function centsAt(instrument: Instrument, session: Session, day: number, minute: number): number {
+export function centsAt(instrument: Instrument, session: Hours, day: number, minute: number): number {
   const whole = Math.floor(minute);
   const from = logMove(instrument, session, day, whole);
   const part = minute - whole;
@@ -44,7 +44,7 @@ export const toCents = ({ basePrice }: Instrument, move: number): number =>
   Math.max(2, Math.round(100 * basePrice * Math.exp(move)));
 
 /** The logarithm of price to base price at a whole minute of a day. */
-export function logMove(instrument: Instrument, session: Session, day: number, minute: number): number {
+export function logMove(instrument: Instrument, session: Hours, day: number, minute: number): number {
   const { noise, dailyMove } = instrument;
   const time = day * minutesPerDay + minute;
   let move = jump * jumpOf(noise, day);
@@ -62,7 +62,7 @@ export function logMove(instrument: Instrument, session: Session, day: number, m
  */
 export function boundOf(
   { noise, dailyMove }: Instrument,
-  session: Session,
+  session: Hours,
   from: number,
   to: number,
   sign: 1 | -1,

@@ -4,16 +4,16 @@
  */
 
 import type { Instrument } from './instrument.ts';
-import { boundOf, centsAt, jumpOf, logMove, minutesPerDay, type Session, toCents } from './price-path.ts';
+import { boundOf, centsAt, type Hours, jumpOf, logMove, minutesPerDay, toCents } from './price-path.ts';
 
 /** Cents. */
-export interface Range {
+export interface HighLow {
   readonly high: number;
   readonly low: number;
 }
 
 /** A moment as a day since 1970 and a minute of it, with a fraction; 1440 is that day's end. */
-export interface Moment {
+export interface Minute {
   readonly day: number;
   readonly minute: number;
 }
@@ -21,10 +21,10 @@ export interface Moment {
 /** From one moment to another, both included. */
 export function rangeOf(
   instrument: Instrument,
-  from: Moment,
-  to: Moment,
-  session: Session = 'regular',
-): Range {
+  from: Minute,
+  to: Minute,
+  session: Hours = 'regular',
+): HighLow {
   const start = centsAt(instrument, session, from.day, from.minute);
   const end = centsAt(instrument, session, to.day, to.minute);
   // Between the two only whole minutes count.
@@ -42,11 +42,11 @@ export function rangeOf(
 /** Looks for the highest move, or with the sign -1 for the lowest, which it then gives negated. */
 class Search {
   readonly #instrument: Instrument;
-  readonly #session: Session;
+  readonly #session: Hours;
   readonly #sign: 1 | -1;
   #best = -Infinity;
 
-  constructor(instrument: Instrument, session: Session, sign: 1 | -1) {
+  constructor(instrument: Instrument, session: Hours, sign: 1 | -1) {
     this.#instrument = instrument;
     this.#session = session;
     this.#sign = sign;

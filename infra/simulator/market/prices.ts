@@ -7,14 +7,14 @@
  */
 
 import type { Instrument } from './instrument.ts';
-import { centsAt, dayMilliseconds, minutesPerDay, type Session } from './price-path.ts';
-import { type Moment, type Range, rangeOf } from './price-range.ts';
+import { centsAt, dayMilliseconds, type Hours, minutesPerDay } from './price-path.ts';
+import { type HighLow, type Minute, rangeOf } from './price-range.ts';
 
-export { dayMilliseconds, type Session } from './price-path.ts';
-export { type Moment, type Range, rangeOf } from './price-range.ts';
+export { dayMilliseconds, type Hours } from './price-path.ts';
+export { type HighLow, type Minute, rangeOf } from './price-range.ts';
 
 /** All prices in cents. */
-export interface DayPrices extends Range {
+export interface DayPrices extends HighLow {
   readonly open: number;
   readonly price: number;
   /** The last price of the day before. */
@@ -22,10 +22,10 @@ export interface DayPrices extends Range {
 }
 
 /** What was last asked about each: a later question on the same day searches only the time since then. */
-const latest = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Session }>();
+const latest = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Hours }>();
 
 /** The day up to `time` (Unix milliseconds), that moment included. */
-export function dayPricesAt(instrument: Instrument, time: number, session: Session = 'regular'): DayPrices {
+export function dayPricesAt(instrument: Instrument, time: number, session: Hours = 'regular'): DayPrices {
   const known = latest.get(instrument);
   if (known?.time === time && known.session === session) return known;
   const moment = momentAt(time);
@@ -46,17 +46,17 @@ export function dayPricesAt(instrument: Instrument, time: number, session: Sessi
   return prices;
 }
 
-export function momentAt(time: number): Moment {
+export function momentAt(time: number): Minute {
   const day = Math.floor(time / dayMilliseconds);
   return { day, minute: (time - day * dayMilliseconds) / 60_000 };
 }
 
 /** The price at a time, in cents. */
-export const priceAt = (instrument: Instrument, time: number, session?: Session): number =>
+export const priceAt = (instrument: Instrument, time: number, session?: Hours): number =>
   priceOf(instrument, momentAt(time), session);
 
 /** The price at a moment, in cents. */
-export const priceOf = (instrument: Instrument, moment: Moment, session: Session = 'regular'): number =>
+export const priceOf = (instrument: Instrument, moment: Minute, session: Hours = 'regular'): number =>
   centsAt(instrument, session, moment.day, moment.minute);
 
 /** The last price of a day, in cents. */

@@ -4,12 +4,12 @@
  * overnight session.
  */
 
-import { dayMilliseconds, type Session } from './prices.ts';
+import { dayMilliseconds, type Hours } from './prices.ts';
 
 export type SessionName = 'PRE' | 'RTH' | 'ATH' | 'OVN';
 
 export interface TradedSession {
-  readonly session: Session;
+  readonly session: Hours;
   /** What trades at a moment is called; undefined when that was not asked for. */
   nameAt(time: number): SessionName | undefined;
 }

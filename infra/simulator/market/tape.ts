@@ -2,7 +2,7 @@
 
 import { fraction, mix } from '../random.ts';
 import type { Instrument } from './instrument.ts';
-import { dayMilliseconds, type Moment, momentAt, type Session } from './prices.ts';
+import { dayMilliseconds, type Hours, type Minute, momentAt } from './prices.ts';
 
 /** Before this day nothing was traded. */
 export const marketStart = Date.UTC(2016, 0, 4);
@@ -26,19 +26,19 @@ export function lastOnGrid(pace: number, now: number): number {
 const paceOf = (noise: number) => 200 + Math.floor(2800 * fraction(mix(noise, 4)));
 
 /** The extended and overnight sessions trade a part of what regular trading does. */
-const volumeShare: Readonly<Record<Session, number>> = { regular: 1, extended: 50, overnight: 200 };
+const volumeShare: Readonly<Record<Hours, number>> = { regular: 1, extended: 50, overnight: 200 };
 
 /** Shares traded since the day's start. */
-export function volumeUpTo(instrument: Instrument, time: number, session: Session = 'regular'): number {
+export function volumeUpTo(instrument: Instrument, time: number, session: Hours = 'regular'): number {
   return volumeAt(instrument, momentAt(time), session);
 }
 
 /** Shares traded from one moment to another, over days as well. */
 export function volumeBetween(
   instrument: Instrument,
-  from: Moment,
-  to: Moment,
-  session: Session = 'regular',
+  from: Minute,
+  to: Minute,
+  session: Hours = 'regular',
 ): number {
   let volume = volumeAt(instrument, to, session) - volumeAt(instrument, from, session);
   for (let day = from.day; day < to.day; day++)
@@ -47,7 +47,7 @@ export function volumeBetween(
 }
 
 /** Never fewer than before, fastest near the day's two ends. */
-function volumeAt(instrument: Instrument, { day, minute }: Moment, session: Session): number {
+function volumeAt(instrument: Instrument, { day, minute }: Minute, session: Hours): number {
   const part = minute / 1440;
   const shares = usualVolume(instrument, day) * (0.5 * part + 0.25 * ((2 * part - 1) ** 3 + 1));
   return Math.floor(Math.floor(shares) / volumeShare[session]);

@@ -6,7 +6,7 @@ import { averagePrice } from './order-asset.ts';
 import type { BookChange, Scene } from './order-book.ts';
 import type { Status } from './order-life.ts';
 
-export interface OrderChange {
+export interface LoggedChange {
   /** 1 for the first change since the start, and so on without a gap. */
   readonly sequence: number;
   /** When it happened, Unix time in milliseconds. */
@@ -31,7 +31,7 @@ export type PartlyFilledStatus = 'SUBMITTED' | 'PARTIAL_FILLED';
 const keptChanges = 100_000;
 
 export class ChangeLog {
-  readonly changes: OrderChange[] = [];
+  readonly changes: LoggedChange[] = [];
   readonly #partlyFilled: PartlyFilledStatus;
   #sequence = 0;
 
@@ -39,7 +39,7 @@ export class ChangeLog {
     this.#partlyFilled = partlyFilled;
   }
 
-  add(change: BookChange): OrderChange {
+  add(change: BookChange): LoggedChange {
     const { order, scene, time: at } = change;
     const { accountId, clientOrderId } = order.stored;
     const status = change.status === 'PARTIAL_FILLED' ? this.#partlyFilled : change.status;
@@ -66,8 +66,8 @@ export class ChangeLog {
 
 function payloadOf(
   { order, scene, time }: BookChange,
-  { requestId, status, filledQuantity }: Pick<OrderChange, 'requestId' | 'status' | 'filledQuantity'>,
-): OrderChange['payload'] {
+  { requestId, status, filledQuantity }: Pick<LoggedChange, 'requestId' | 'status' | 'filledQuantity'>,
+): LoggedChange['payload'] {
   const { accountId, clientOrderId, orderId } = order.stored;
   const { underlying, contract } = order.asset.legs[0]!;
   const fills = order.fills.filter((fill) => fill.time <= time);

@@ -1,12 +1,12 @@
 /** What tests do to orders in the exchange's place, and the record of all that happened to them. */
 
 import { parseQuantity } from './amounts.ts';
-import type { OrderChange } from './change-log.ts';
-import type { Found, OrderBook } from './order-book.ts';
+import type { LoggedChange } from './change-log.ts';
+import type { FoundOrder, OrderBook } from './order-book.ts';
 
 export interface Exchange {
   /** Every change of every order since the start, oldest first: the last 100 000. */
-  changes(): readonly OrderChange[];
+  changes(): readonly LoggedChange[];
   /** Lets orders live on up to the clock, as each request does, and each moment while a stream is open. */
   settle(): void;
   /** Fills an open order now, at the market's price: a part of it, or all of the rest. */
@@ -25,10 +25,10 @@ export interface Exchange {
 /** Each function throws for an order to which it cannot happen. */
 export function createExchange(
   orders: OrderBook,
-  changes: readonly OrderChange[],
+  changes: readonly LoggedChange[],
   clock: () => number,
 ): Exchange {
-  const openOrder = (accountId: string, clientOrderId: string): Found => {
+  const openOrder = (accountId: string, clientOrderId: string): FoundOrder => {
     orders.settle(clock());
     const found = orders.find(accountId, clientOrderId);
     if (!found?.order.isOpen || found.order.waiting)

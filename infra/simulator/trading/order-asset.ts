@@ -8,10 +8,10 @@ import type { Instrument } from '../market/instrument.ts';
 import { type Contract, contractOf, endOfTrading, findContract } from '../market/option-contracts.ts';
 import { lastOptionTrade, multiplier, optionPriceOf } from '../market/option-model.ts';
 import { farthest } from '../market/price-path.ts';
-import { type Moment, momentAt, priceOf, type Range } from '../market/prices.ts';
+import { type HighLow, type Minute, momentAt, priceOf } from '../market/prices.ts';
 import { lastTradeTime } from '../market/tape.ts';
 import type { Universe } from '../market/universe.ts';
-import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import { parameterError, type Rejection, refuse } from '../refusal.ts';
 import { amountOf, decimalText, divide, dollarText, type Quantity } from './amounts.ts';
 import type { NewOrder } from './stored-order.ts';
 
@@ -34,9 +34,9 @@ export interface Asset {
   /** When it stops to be traded. */
   readonly until: number;
   /** Prices that are never passed, in cents. */
-  readonly bounds: Range;
+  readonly bounds: HighLow;
   /** In cents; what is sold with the asset counts against it, so that it can be negative. */
-  price(moment: Moment): number;
+  price(moment: Minute): number;
   lastTrade(now: number): number;
 }
 
@@ -68,7 +68,7 @@ function optionAsset(legs: readonly AssetLeg[]): Asset {
   const contracts = legs.flatMap(({ contract }) => contract ?? []);
   const until = Math.min(...contracts.map(endOfTrading));
   // What expired keeps its last price.
-  const atMost = (moment: Moment): Moment =>
+  const atMost = (moment: Minute): Minute =>
     moment.day > dayOf(until) ? { day: dayOf(until), minute: 1440 } : moment;
   return {
     key: names.sort().join(' '),
@@ -90,7 +90,7 @@ function optionAsset(legs: readonly AssetLeg[]): Asset {
 }
 
 /** The asset of an order, or why there is none. */
-export function assetOf(order: NewOrder, universe: Universe, now: number): Asset | Refusal {
+export function assetOf(order: NewOrder, universe: Universe, now: number): Asset | Rejection {
   const { instrument_type: type, symbol } = order;
   const underlying = universe.get(symbol) ?? findContract(universe, symbol)?.underlying;
   // Futures, crypto and events are not played.
@@ -107,7 +107,7 @@ export function assetOf(order: NewOrder, universe: Universe, now: number): Asset
  * Legs say what is bought and sold when the order is carried out. The asset of an order that sells is what it
  * sells, so its legs are the other way round: with them, an order that buys opens what one that sells closes.
  */
-function optionOrderAsset(order: NewOrder, universe: Universe, now: number): Asset | Refusal {
+function optionOrderAsset(order: NewOrder, universe: Universe, now: number): Asset | Rejection {
   const direction = order.side === 'BUY' ? 1 : -1;
   const legs: AssetLeg[] = [];
   for (const [at, leg] of (order.legs ?? []).entries()) {

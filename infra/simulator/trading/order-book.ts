@@ -26,7 +26,7 @@ export interface BookChange {
   readonly filled: Quantity;
 }
 
-export interface Found {
+export interface FoundOrder {
   readonly group: OrderGroup;
   readonly order: LiveOrder;
 }
@@ -34,7 +34,7 @@ export interface Found {
 export class OrderBook {
   readonly #noise: number;
   readonly #onFill: (fill: GroupFill) => void;
-  readonly #byClientId = new Map<string, Found>();
+  readonly #byClientId = new Map<string, FoundOrder>();
   readonly #groups = new Map<string, OrderGroup[]>();
   /** Those that are open, and when each is to be looked at next: most orders only rest. */
   readonly #open = new Map<OrderGroup, number>();
@@ -58,13 +58,13 @@ export class OrderBook {
   }
 
   /** Undefined also for the parts of a combination that went away with its master. */
-  find(accountId: string, clientOrderId: string): Found | undefined {
+  find(accountId: string, clientOrderId: string): FoundOrder | undefined {
     const found = this.#byClientId.get(keyOf(accountId, clientOrderId));
     return found?.group.hasDropped(found.order) ? undefined : found;
   }
 
   /** As reads find it. */
-  findVisible(accountId: string, clientOrderId: string, now: number): Found | undefined {
+  findVisible(accountId: string, clientOrderId: string, now: number): FoundOrder | undefined {
     const found = this.find(accountId, clientOrderId);
     return found && found.group.visibleAt <= now ? found : undefined;
   }
@@ -109,7 +109,7 @@ export class OrderBook {
   }
 
   /** New terms for what is not filled of an order, unless its next change is to fail. */
-  replace({ group, order }: Found, terms: NewOrder, total: Quantity, now: number): void {
+  replace({ group, order }: FoundOrder, terms: NewOrder, total: Quantity, now: number): void {
     const fails = this.#failing.delete(order);
     if (!fails) order.replace(terms, total, now);
     this.#tell(fails ? 'MODIFY_FAILED' : 'MODIFY_SUCCESS', order, now);
@@ -117,27 +117,27 @@ export class OrderBook {
   }
 
   /** Ends what is open of some orders of a group, unless the next change of the named one is to fail. */
-  cancel({ group, order }: Found, orders: readonly LiveOrder[], now: number): void {
+  cancel({ group, order }: FoundOrder, orders: readonly LiveOrder[], now: number): void {
     if (this.#failing.delete(order)) this.#tell('CANCEL_FAILED', order, now);
     else group.cancel(orders, now);
     this.#look(group, now);
   }
 
   /** Fills a part of an open order now. */
-  fill({ group, order }: Found, quantity: Quantity, now: number): void {
+  fill({ group, order }: FoundOrder, quantity: Quantity, now: number): void {
     this.#happen(group.fill(order, quantity, now));
     this.#look(group, now);
   }
 
   /** An order that was taken is not placed after all. */
-  fail({ group, order }: Found, now: number): void {
+  fail({ group, order }: FoundOrder, now: number): void {
     order.hasFailed = true;
     group.cancel([order], now);
     this.#look(group, now);
   }
 
   /** The next replacement or cancellation of an order is taken, and then changes nothing. */
-  failNextChange({ order }: Found): void {
+  failNextChange({ order }: FoundOrder): void {
     this.#failing.add(order);
   }
 

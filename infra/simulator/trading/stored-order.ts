@@ -1,16 +1,16 @@
 /** An order as it was asked for, and what the upstream noted of it when it was placed. */
 
 import type { placeOrder } from '../../../lib/catalogue/index.ts';
-import type { BodyOf } from '../parameters.ts';
+import type { BodyIn } from '../parameters.ts';
 
-type AskedOrder = BodyOf<typeof placeOrder>['new_orders'][number];
-type Subject = 'combo_type' | 'instrument_type' | 'symbol';
+type OrderBody = BodyIn<typeof placeOrder>['new_orders'][number];
+type OrderSubject = 'combo_type' | 'instrument_type' | 'symbol';
 
 /** An order with what it left to its legs, or to the upstream. */
-export type NewOrder = AskedOrder & { readonly [K in Subject]: NonNullable<AskedOrder[K]> };
+export type NewOrder = OrderBody & { readonly [K in OrderSubject]: NonNullable<OrderBody[K]> };
 
 /** Undefined for an order that says neither itself nor by its legs what it trades. */
-export function completed(order: AskedOrder): NewOrder | undefined {
+export function completed(order: OrderBody): NewOrder | undefined {
   const option = order.legs?.find((leg) => leg.instrument_type === 'OPTION');
   const {
     combo_type = 'NORMAL',

@@ -107,7 +107,7 @@ const storePauseMs = 1000;
 /** A response fetched further in the future than this comes from an instance with a wrong clock: its age is not known. */
 const maxAheadMs = 1000;
 
-interface Fetched {
+interface FetchedAnswer {
   readonly answer: StoredResponse;
   readonly isPrivate: boolean;
 }
@@ -154,7 +154,7 @@ class SharedResponses implements ResponseCache {
   readonly #memory: ResponseMemory;
   readonly #refusals: RecentRefusals;
   /** By key: one fetch for all requests of this instance. */
-  readonly #fetches = new Map<string, Promise<Fetched>>();
+  readonly #fetches = new Map<string, Promise<FetchedAnswer>>();
   #storeAwayUntil = Number.NEGATIVE_INFINITY;
 
   constructor(settings: Settings, memory: ResponseMemory) {
@@ -226,7 +226,7 @@ class SharedResponses implements ResponseCache {
   /** A usable old response is better than a refusal. */
   #fetchedOutcome(
     call: ResponseCall,
-    { answer }: Fetched,
+    { answer }: FetchedAnswer,
     best: StoredResponse | undefined,
     from: 'own' | 'other',
   ): ResponseOutcome {
@@ -256,13 +256,13 @@ class SharedResponses implements ResponseCache {
     return ageMsOf(answer.askedAt, now) <= freshMs + maxStaleMs;
   }
 
-  #fetchOnce(call: ResponseCall, old: StoredResponse | undefined): Promise<Fetched> {
+  #fetchOnce(call: ResponseCall, old: StoredResponse | undefined): Promise<FetchedAnswer> {
     const fetched = this.#fetch(call, old).finally(() => this.#fetches.delete(call.key));
     this.#fetches.set(call.key, fetched);
     return fetched;
   }
 
-  async #fetch(call: ResponseCall, old: StoredResponse | undefined): Promise<Fetched> {
+  async #fetch(call: ResponseCall, old: StoredResponse | undefined): Promise<FetchedAnswer> {
     const { store, clock, refusalMs } = this.#settings;
     const { key, fetch, freshness } = call;
     const isOverQuota = await this.#isOverQuota(call);

@@ -101,7 +101,7 @@ const keyOf = (subject: string) => `version#${subject}`;
 
 const randomText = () => crypto.randomUUID().replaceAll('-', '');
 
-type Stored = Awaited<ReturnType<ResponseStore['read']>>;
+type StoredRead = Awaited<ReturnType<ResponseStore['read']>>;
 
-const versionIn = (stored: Stored): string | undefined =>
+const versionIn = (stored: StoredRead): string | undefined =>
   stored?.kind === 'answer' ? new TextDecoder().decode(stored.body) : undefined;

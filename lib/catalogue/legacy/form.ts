@@ -8,7 +8,7 @@ import type { Note } from '../notes.ts';
 import type { AccountPlaces, Operation, Paging } from '../operation.ts';
 import { optional, type Parameter, text, whole } from '../parameters.ts';
 
-type Query = Operation['query'];
+type QuerySchema = Operation['query'];
 
 export interface OlderForm {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface OlderForm {
   readonly required: readonly string[];
   readonly optional?: readonly string[];
   /** Parameters that it has alone, or in another form. */
-  readonly own: Query;
+  readonly own: QuerySchema;
   readonly response: v.GenericSchema;
   readonly paging?: Paging;
   /** Besides the current operation's, as far as it takes them. */
@@ -71,11 +71,11 @@ const ourVersion =
   'The vendor’s SDK sends x-version v2 with its older calls; the interface text accepts v3 alone, so that v3 is sent here too.';
 
 /** Those of its query that it has, too; it takes no body. */
-const placesIn = ({ query = [] }: AccountPlaces, own: Query): AccountPlaces => ({
+const placesIn = ({ query = [] }: AccountPlaces, own: QuerySchema): AccountPlaces => ({
   query: query.filter((name) => Object.hasOwn(own, name)),
 });
 
-function pick({ id, query }: Operation, names: readonly string[], required: boolean): Query {
+function pick({ id, query }: Operation, names: readonly string[], required: boolean): QuerySchema {
   const picked = names.map((name): [string, Parameter] => {
     const parameter = query[name];
     if (!parameter) throw new TypeError(`${id} has no parameter ${name}`);

@@ -8,7 +8,7 @@ import { type Answer, refused } from '../../../lib/answer.ts';
 import type { StoredCounter } from '../../../lib/guard-rails/counter.ts';
 import { createMemoryControls } from '../../../lib/guard-rails/index.ts';
 import { clockSkewMs } from '../../../lib/kernel/clock-skew.ts';
-import type { createHandOver, Delivery } from '../../../lib/orders/hand-over.ts';
+import type { createHandOver, OrderDelivery } from '../../../lib/orders/hand-over.ts';
 import {
   absenceCountsAfterMs,
   type CountingJournal,
@@ -431,7 +431,7 @@ export class History {
     };
   }
 
-  #deliveryOf(running: Running, asked: ModelRequest): Delivery {
+  #deliveryOf(running: Running, asked: ModelRequest): OrderDelivery {
     return {
       send: (body, sendBy) => running.call('send', (history) => history.#sendVariants(asked, body, sendBy)),
       lookUp: (account, id) =>

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
-import type { Delivery } from '../../../lib/orders/hand-over.ts';
+import type { OrderDelivery } from '../../../lib/orders/hand-over.ts';
 import { type CountingJournal, type JournalEntry, JournalUnavailable } from '../../../lib/orders/journal.ts';
 import type { ReadOrder } from '../../../lib/orders/order-reads.ts';
 import type { SettlementOptions } from '../../../lib/orders/settle.ts';
@@ -446,7 +446,7 @@ class RandomHistory {
     };
   }
 
-  #deliveryOf(run: Run, asked: Asked): Delivery {
+  #deliveryOf(run: Run, asked: Asked): OrderDelivery {
     return {
       send: (body, sendBy) => this.#through(run, () => this.#send(run, asked, body, sendBy)),
       lookUp: (account, id, endBy) =>

@@ -8,7 +8,7 @@ import type { Outcome } from '../../../lib/gateway/outcome.ts';
 import type { StoredCounter } from '../../../lib/guard-rails/counter.ts';
 import { readExposure } from '../../../lib/guard-rails/exposure.ts';
 import { absenceCountsAfterMs, type JournalEntry } from '../../../lib/orders/journal.ts';
-import type { Change } from '../../../lib/orders/parts.ts';
+import type { Submission } from '../../../lib/orders/parts.ts';
 import { readRecord } from '../../../lib/orders/record.ts';
 import type { AskedOrder, ModelUpstream } from './upstream.ts';
 import { ordersOf } from './upstream.ts';
@@ -25,7 +25,7 @@ export interface Asked {
 export const changeOf = (
   { operation, body, name, credential = 'credential' }: Asked,
   deadline: number,
-): Change => ({
+): Submission => ({
   operation,
   query: [],
   body,
