@@ -1,6 +1,7 @@
 /** Items of a table: their numbers, reads of several by key or by the page, and writes whose condition is not met. */
 
 import type { AttributeValue, QueryInput } from '@aws-sdk/client-dynamodb';
+import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { DynamoSender } from './dynamo-http.ts';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
@@ -39,7 +40,7 @@ export async function batchGetOf(
   const found: Record<string, Item[]> = {};
   const readSome = async (some: typeof wanted) => {
     for (let reads = 0, left = some; left.length > 0; reads++) {
-      if (reads === maxReads) throw new Error('DynamoDB left keys unread');
+      if (reads === maxReads) throw new StoreThrottled(new Error('DynamoDB left keys unread'));
       const RequestItems: Record<string, { Keys: Item[]; ConsistentRead: true }> = {};
       for (const [name, key] of left) {
         RequestItems[name] ??= { Keys: [], ConsistentRead: true };

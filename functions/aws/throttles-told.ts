@@ -1,5 +1,6 @@
 /** A table that throttles is told in the log, whichever store of the function has it: most stores go on without a word. */
 
+import type { BatchGetItemOutput } from '@aws-sdk/client-dynamodb';
 import type { Host } from '../compose/ports.ts';
 import { figuresOf } from '../log/metrics.ts';
 import { type DynamoSender, isThrottling } from './dynamo-client.ts';
@@ -29,11 +30,18 @@ export function withThrottlesTold(
     count = 0;
   }
   return {
-    send: (operation, input, options) =>
-      client.send(operation, input, options).catch((error: unknown) => {
+    async send(operation, input, options) {
+      try {
+        const answer = await client.send(operation, input, options);
+        // A read of several items is answered without those whose partitions are throttled.
+        const { UnprocessedKeys: left = {} } = answer as BatchGetItemOutput;
+        if (Object.keys(left).length > 0) tell(operation, { RequestItems: left });
+        return answer;
+      } catch (error) {
         if (isThrottling(error)) tell(operation, input);
         throw error;
-      }),
+      }
+    },
   };
 }
 

@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import type { BatchGetItemInput } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
-import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
+import {
+  createDynamoAccessReader,
+  createDynamoAccessStore,
+} from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
 import {
   asStoreError,
@@ -14,14 +18,18 @@ import {
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { DynamoError } from '../../functions/aws/dynamo-http.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
+import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { createDynamoSnapshotReads } from '../../functions/aws/dynamo-snapshot-reads.ts';
 import { createDynamoTradeEventStore } from '../../functions/aws/dynamo-trade-event-store.ts';
+import { createDynamoControls } from '../../functions/aws/dynamo-trading-controls.ts';
 import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
 import { orderAuditPorts, tradingStopPorts } from '../../functions/aws/order-ports.ts';
 import { withThrottlesTold } from '../../functions/aws/throttles-told.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
+import type { JournalUnavailable } from '../../lib/orders/index.ts';
 import { lineOf } from '../orders/audit.contract.ts';
 import { hostWith } from '../support/deployed.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
@@ -139,6 +147,42 @@ const writes: Readonly<Record<string, (client: DynamoSender) => Promise<unknown>
   answers: (client) =>
     createDynamoResponseStore({ client, tableName, partition: 'p' }).lease('an-answer', at, at + 1),
 };
+
+/** A read of each store that asks for several items at once. */
+const reads: Readonly<Record<string, (client: DynamoSender) => Promise<unknown>>> = {
+  users: (client) => createDynamoAccessReader({ client, tableName }).read(['a-key']),
+  controls: (client) => createDynamoControls({ client, tableName }).read(['stack']),
+  checkpoints: (client) => createDynamoCheckpoints({ client, tables: { journal: tableName } }).read(),
+  'trade events': (client) =>
+    createDynamoTradeEventStore({ client, tableName, sealer: identity.sealer }).known('a-lease', ['a']),
+  orders: (client) =>
+    createDynamoOrderJournal({ client, tableName, sealer: identity.sealer })
+      .read(['a-key'])
+      .catch((error: JournalUnavailable) => Promise.reject(error.cause)),
+};
+
+const readsNothing: DynamoSender = {
+  send: async (_, input) => ({ UnprocessedKeys: (input as BatchGetItemInput).RequestItems }),
+};
+
+for (const [name, read] of Object.entries(reads))
+  test(`the store of ${name} tells keys that DynamoDB leaves unread as StoreThrottled, and the log as a throttled table`, async () => {
+    const logged: LogEntry[] = [];
+    const host = hostWith((entry) => logged.push(entry));
+    await assert.rejects(read(withThrottlesTold(readsNothing, host)), StoreThrottled);
+    assert.deepEqual(each(logged, 'event', 'table', 'StoreThrottled'), [['store_throttled', tableName, 1]]);
+  });
+
+test('a read of snapshots without those that DynamoDB leaves unread goes on, and the log tells it, too', async () => {
+  const logged: LogEntry[] = [];
+  const client = withThrottlesTold(
+    readsNothing,
+    hostWith((entry) => logged.push(entry)),
+  );
+  const snapshots = createDynamoSnapshotReads({ client, tableName, partition: 'p' });
+  assert.deepEqual(await snapshots.records([1], 'AAPL'), []);
+  assert.deepEqual(each(logged, 'event', 'table'), [['store_throttled', tableName]]);
+});
 
 for (const [name, write] of Object.entries(writes))
   for (const error of [

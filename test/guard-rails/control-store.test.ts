@@ -12,6 +12,7 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import type { ControlChange } from '../../lib/guard-rails/control-changes.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
+import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
@@ -52,7 +53,7 @@ test('keys that DynamoDB leaves unread never count as none', async (t) => {
   const controls = createDynamoControls({ client, tableName, timeoutMs: 10_000 });
   const read = await controls.read(['stack']);
   assert.deepEqual(read.get('stack'), { version: 1, limits: { max_orders_per_minute: 1 } });
-  await assert.rejects(controls.read(['stack']), /left keys unread/);
+  await assert.rejects(controls.read(['stack']), StoreThrottled);
 });
 
 test('the reader asks for what was written last, each key once', async (t) => {
