@@ -56,7 +56,7 @@ const waits = [
   'test/functions/rest-proxy.test.ts',
   'test/gateway/{access-matrix,answer-memory,cache,checks,instruments-limit,limiter,lists,neighbours,order-polling,order-shares}.test.ts',
   'test/gateway/{read-again,redact,refusal-readers,side-effects,smuggling,upstream-answers}.test.ts',
-  'test/guard-rails/{counters,determined-user,worst-case}.test.ts',
+  'test/guard-rails/{counters,determined-user,every-limit,worst-case}.test.ts',
   'test/json-scan.test.ts',
   'test/limiter/{many-limits,shares,window}.test.ts',
   'test/live/{first-look,stream-demand}.test.ts',

@@ -6,6 +6,7 @@ import { placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { restoredControl, restoredScope } from '../../lib/guard-rails/controls.ts';
 import { readCounter } from '../../lib/guard-rails/counter.ts';
+import type { GuardOptions } from '../../lib/guard-rails/guard.ts';
 import { createMemoryControls, type MassCancel, type TradingLimits } from '../../lib/guard-rails/index.ts';
 import { compareCounters } from '../../lib/orders/compare-counters.ts';
 import type { KeptJournal } from '../../lib/orders/memory-journal.ts';
@@ -36,7 +37,11 @@ interface State {
 }
 
 /** Instances that share a journal, and what they send. */
-function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubject, limits: TradingLimits) {
+export function createFloor(
+  { createHandOver, createMemoryOrderJournal }: Omit<ExposureSubject, 'createSettlement'>,
+  limits: TradingLimits,
+  prices: Pick<GuardOptions, 'lastPrices' | 'optionPrices'> = {},
+) {
   const kept: KeptJournal = { entries: new Map(), counters: new Map() };
   const journal = createMemoryOrderJournal(kept);
   const controls = createMemoryControls();
@@ -62,6 +67,7 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
         state.now += ms;
       },
       guard: {
+        ...prices,
         controls,
         journal,
         massCancels: {
@@ -109,6 +115,7 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
     controls,
     journal,
     kept,
+    request,
     place: (id: string, terms: object, instance?: number, beside?: object) =>
       request(placeOrder, { new_orders: [newOrder({ client_order_id: id, ...terms })] }, instance, beside),
     replace: (...orders: readonly object[]) => request(replaceOrder, { modify_orders: orders }),

@@ -18,8 +18,9 @@ export function takenAnswer(body: string): Answer {
   }));
   if (batch_orders)
     return answered({ total: named.length, success: named.length, failed: 0, batch_orders: named });
+  const [{ combo_type = 'NORMAL' }] = orders;
   return answered(
-    named.length > 1
+    named.length > 1 || combo_type !== 'NORMAL'
       ? { client_combo_order_id: client_combo_order_id ?? 'made-by-the-upstream', combo_order_id: '8' }
       : named[0],
   );
