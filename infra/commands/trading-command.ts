@@ -5,7 +5,7 @@ import { defined } from '../defined.ts';
 import { type CommandGroup, command, flag, type GivenOptions, refuse, value, values } from './command.ts';
 import { accountIn, deployed, json, targetOf, whole } from './readers.ts';
 import type { TradingArguments, TradingVerb } from './trading.ts';
-import { limitChanges } from './trading-values.ts';
+import { limitChanges, limitLines } from './trading-values.ts';
 
 const userIn = (text: string): string =>
   text.length > 0 && text.length <= 640 ? text : refuse('must have 1 to 640 characters.');
@@ -73,11 +73,11 @@ function changesIn(given: readonly (readonly [string, string | null])[]): LimitC
   return typeof changes === 'string' ? refuse(changes) : changes;
 }
 
-const limitsHelp = `Limits: max_order_quantity, max_order_notional, max_open_notional=50000.00, max_orders_per_minute=30,
-max_duplicative_orders=3/60 (orders/seconds), price_collar=5 (percent), allowed_symbols=AAPL,MSFT,
-restricted_symbols, allowed_sides, allowed_order_types, allowed_sessions, market_order_margin=5
-(percent), max_quote_age=15 (seconds), allow_unknown=price,futures, user_shares=none (for one user),
-actions.<limit>=notify, block or block_and_cancel. A list replaces the one before. docs/orders.md, "Guard rails", says what each of them bounds.`;
+const limitsHelp = `Limits, by what they take:
+${limitLines.join('\n')}
+  notify, block or block_and_cancel:
+    actions.<limit>
+docs/orders.md, "Guard rails", says what each of them bounds.`;
 
 /** What each verb takes besides those whom it is about, and an example of it. */
 const verbs = {

@@ -3,23 +3,27 @@
 import {
   areLimits,
   checkNames,
+  formOf,
   type LimitChanges,
   limitNames,
   readLimitChanges,
 } from '../../lib/guard-rails/limits.ts';
 import { didYouMean } from '../nearest-name.ts';
 
-const counts: ReadonlySet<string> = new Set(['max_orders_per_minute', 'max_quote_age']);
-const lists: ReadonlySet<string> = new Set([
-  'allowed_symbols',
-  'restricted_symbols',
-  'allowed_sides',
-  'allow_unknown',
-  'allowed_order_types',
-  'allowed_sessions',
-]);
-const repetitions = 'max_duplicative_orders';
 const actionPrefix = 'actions.';
+
+const forms = {
+  string: 'a decimal, such as 50000.00',
+  number: 'a whole number, such as 30',
+  object: 'orders/seconds, such as 3/60',
+  array: 'a list with commas, such as AAPL,MSFT, in place of the one before',
+  picklist: 'equal, or none for one user',
+} as const;
+
+/** A line for each form, with the limits that take it. */
+export const limitLines: readonly string[] = Object.entries(forms).map(
+  ([form, words]) => `  ${words}:\n    ${limitNames.filter((name) => formOf(name) === form).join(', ')}`,
+);
 
 /** Every name that `--set` takes. */
 export const settable: readonly string[] = [
@@ -48,20 +52,28 @@ export function limitChanges(given: ReadonlyMap<string, string | null>): LimitCh
 }
 
 function faultOf(name: string, text: string): string | undefined {
-  if (name === repetitions && !/^\d{1,9}\/\d{1,9}$/.test(text))
+  const form = formIn(name);
+  if (form === 'object' && !/^\d{1,9}\/\d{1,9}$/.test(text))
     return 'orders/seconds, such as 3/60: three of the same within a minute';
   // An empty list would stop all trading: there is a word for that.
-  if (lists.has(name) && namesIn(text).some((one) => one === ''))
+  if (form === 'array' && namesIn(text).some((one) => one === ''))
     return 'names with commas between, such as AAPL,MSFT; stop ends all trading, --unset takes the limit away';
   return undefined;
 }
 
 function valueIn(name: string, text: string): unknown {
-  if (lists.has(name)) return namesIn(text);
-  if (counts.has(name)) return /^\d{1,9}$/.test(text) ? Number(text) : text;
-  if (name !== repetitions) return text;
+  const form = formIn(name);
+  if (form === 'array') return namesIn(text);
+  if (form === 'number') return /^\d{1,9}$/.test(text) ? Number(text) : text;
+  if (form !== 'object') return text;
   const [orders, seconds] = text.split('/').map(Number);
   return { orders, seconds };
+}
+
+/** Undefined for the action of a check. */
+function formIn(name: string): keyof typeof forms | undefined {
+  const limit = limitNames.find((one) => one === name);
+  return limit && formOf(limit);
 }
 
 const namesIn = (text: string) => text.split(',').map((one) => one.trim());

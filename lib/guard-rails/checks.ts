@@ -3,7 +3,7 @@
 import { shorten } from '../catalogue/faults.ts';
 import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import { namesOf, plainSymbol } from './contracts.ts';
-import { type CheckName, checkNames, type TradingLimits, type Unknown } from './limits.ts';
+import { type CheckName, checkNames, type SingleCheck, type TradingLimits, type Unknown } from './limits.ts';
 import {
   hundredth,
   notionalOf,
@@ -60,7 +60,7 @@ const unsaid = ({ doubt }: Pick<OrderToCheck, 'doubt'>, member: string) => ({
 const namedBy = (names: readonly string[], contract: string | undefined): readonly string[] =>
   contract === undefined ? names : [...names, contract];
 
-const single: Partial<Record<CheckName, Check>> = {
+const single: Readonly<Record<SingleCheck, Check>> = {
   restricted_symbols: (order, { restricted_symbols: limit }) => {
     if (!limit) return undefined;
     const { symbols } = order;

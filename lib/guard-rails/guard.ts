@@ -43,6 +43,7 @@ import type { LastPrices } from './last-price.ts';
 import {
   type CheckAction,
   type CheckName,
+  countedChecks,
   isCounted,
   type TradingLimits,
   type Unknown,
@@ -550,7 +551,7 @@ const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[
   }));
 
 const isOfOthers = ({ kind }: Rule, { check, unknown }: Failure): boolean =>
-  kind === 'gateway' && countedChecks.has(check) && !unknown;
+  kind === 'gateway' && countedChecks.some((one) => one === check) && !unknown;
 
 /**
  * A price that could not be read, or an order that could not be looked up, blocks and says nothing against what is open:
@@ -567,12 +568,6 @@ function actionOf(
   if (allowed?.some((one) => one === name || (one === 'order' && name === 'category'))) return 'notify';
   return action === 'block_and_cancel' ? 'block' : action;
 }
-
-const countedChecks: ReadonlySet<string> = new Set([
-  'max_orders_per_minute',
-  'max_duplicative_orders',
-  'max_open_notional',
-]);
 
 const asTold = ({ action: _action, rule: _rule, ...failure }: RuleFailure): ScopeFailure => failure;
 

@@ -115,6 +115,16 @@ export const checkNames = [
 
 export type CheckName = (typeof checkNames)[number];
 
+/** Checks that count over orders: instances share their counters, which tell no user of others. */
+export const countedChecks = [
+  'max_orders_per_minute',
+  'max_duplicative_orders',
+  'max_open_notional',
+] as const satisfies readonly CheckName[];
+
+/** Checks of an order by itself. */
+export type SingleCheck = Exclude<CheckName, (typeof countedChecks)[number]>;
+
 const actionNames = ['notify', 'block', 'block_and_cancel'] as const;
 
 /**
@@ -160,6 +170,9 @@ export type TradingLimits = v.InferOutput<typeof limits>;
 
 /** In the order of the documentation. */
 export const limitNames = Object.keys(all) as readonly (keyof typeof all)[];
+
+/** What a limit takes: a decimal is a `string`, a list an `array`. */
+export const formOf = (name: keyof typeof all) => all[name].type;
 
 type NullableAll = {
   readonly [K in keyof typeof all]: v.OptionalSchema<v.NullableSchema<(typeof all)[K], undefined>, undefined>;
@@ -249,15 +262,8 @@ export function withChanges(before: LimitChanges, changes: LimitChanges): Tradin
 const withoutNulls = (members: object) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
-/** Whether a limit counts over orders, so that instances share a counter. */
-export const isCounted = ({
-  max_open_notional,
-  max_orders_per_minute,
-  max_duplicative_orders,
-}: TradingLimits): boolean =>
-  max_open_notional !== undefined ||
-  max_orders_per_minute !== undefined ||
-  max_duplicative_orders !== undefined;
+export const isCounted = (limits: TradingLimits): boolean =>
+  countedChecks.some((check) => limits[check] !== undefined);
 
 function isPositive(text: string): boolean {
   try {
