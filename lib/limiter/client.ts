@@ -6,7 +6,7 @@
 import type { FallbackLimiter } from './fallback.ts';
 import { allPriorities, type Priority } from './options.ts';
 import { createPermit, type LimiterReport, type PermitAnswer, type Validity } from './permit.ts';
-import { isShare } from './schedule.ts';
+import { blockedWith, isShare } from './schedule.ts';
 import { UsersOfLate } from './shares.ts';
 import { failureOf, StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
 import { WaitQueue } from './wait-queue.ts';
@@ -112,10 +112,9 @@ export class LimiterClient {
   /** Never rejects: a failure of the store is reported. */
   async block(limit: string, until: number): Promise<void> {
     const { report, windows } = this.#options;
-    // As in the store, which may be away: a second limit that is blocked blocks the one around it.
-    const around = windows.get(limit)?.within;
-    const isSecond = [...windows.keys()].some((name) => name !== limit && this.#isBlocked([name]));
-    for (const name of around !== undefined && isSecond ? [limit, around] : [limit])
+    // As in the store, which may be away.
+    const blocked = [...windows.keys()].filter((name) => name === limit || this.#isBlocked([name]));
+    for (const name of blockedWith(limit, blocked, windows.get(limit)?.within))
       this.#blockedUntil.set(name, Math.max(this.#blockedUntil.get(name) ?? 0, until));
     report({ kind: 'blocked', limit, until });
     try {

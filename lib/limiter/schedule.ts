@@ -311,6 +311,15 @@ export function withBlocked(schedule: Schedule, name: string, until: number): Sc
   return { ...schedule, limits: { ...schedule.limits, [name]: blocked } };
 }
 
+/**
+ * Limits that are blocked with this one: if another limit is blocked, too, it may be the one around it that is used up.
+ *
+ * @param blocked all that are blocked, this one among them
+ */
+export function blockedWith(limit: string, blocked: readonly string[], within: string | undefined) {
+  return blocked.length > 1 && within !== undefined ? [limit, within] : [limit];
+}
+
 /** All counters at zero, as a new schedule starts with them; priorities are counted under the widest limit alone. */
 export const zeroCounters = ({ limits }: Schedule, windows: ReadonlyMap<string, LimitWindow>): Counters =>
   Object.fromEntries(

@@ -6,6 +6,7 @@ import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
 import type { LimitWindow } from './options.ts';
 import type { Remaining, Validity } from './permit.ts';
 import {
+  blockedWith,
   type Counters,
   countAfter,
   exhaustedSchedule,
@@ -37,19 +38,27 @@ export type GrantAnswer =
       readonly remaining: number;
       readonly narrowest?: Remaining;
     }
-  | {
-      readonly kind: 'exhausted';
-      /** An attempt before is of no use. */
-      readonly notBefore: number;
-      /** No permit is for an earlier time. */
-      readonly earliest: number;
-      readonly isBlocked: boolean;
-      /** Permits were granted so lately that some may come back unused. */
-      readonly mayReturn: boolean;
-      /** The first of the limits that grants nothing. */
-      readonly usedUp: string;
-    }
+  | Exhausted
   | StoreFailure;
+
+interface Exhausted {
+  readonly kind: 'exhausted';
+  /** An attempt before is of no use. */
+  readonly notBefore: number;
+  /** No permit is for an earlier time. */
+  readonly earliest: number;
+  readonly isBlocked: boolean;
+  /** Permits were granted so lately that some may come back unused. */
+  readonly mayReturn: boolean;
+  /** The first of the limits that grants nothing. */
+  readonly usedUp: string;
+}
+
+/** The item as this instance has written it. */
+interface Written {
+  readonly schedule: Schedule | undefined;
+  readonly counters: Counters;
+}
 
 export interface StoreClientOptions {
   readonly store: LimiterStore;
@@ -122,7 +131,7 @@ export class StoreClient {
   async returnUnused(): Promise<void> {
     if (this.#mustRead(this.#options.clock.now())) await this.#read();
     if (this.#returns().length === 0) this.#unused = [];
-    else await this.#add([], this.#options.clock.now(), () => true);
+    else await this.#add([], this.#options.clock.now());
   }
 
   /** Unused permits that this schedule still takes back. An item that an earlier version wrote has no counter of them. */
@@ -149,16 +158,16 @@ export class StoreClient {
    */
   async block(limit: string, until: number): Promise<void> {
     const { clock, permitLifeMs, windows } = this.#options;
-    const around = windows.get(limit)?.within ?? limit;
     for (let tries = 0; tries < maxTries; tries++) {
       await this.#read();
       const now = clock.now();
       // Of many instances that were refused at once, one writes.
       if ((this.#schedule?.limits[limit]?.blockedUntil ?? 0) >= until - permitLifeMs) return;
-      const renewed = withBlocked(this.#renewed(now, [limit]), limit, until);
-      const blocked = Object.values(renewed.limits).filter(({ blockedUntil }) => blockedUntil > now);
-      const next = blocked.length > 1 ? withBlocked(renewed, around, until) : renewed;
-      if (await this.#replace(next, {}, now, () => true)) return;
+      let next = withBlocked(this.#renewed(now, [limit]), limit, until);
+      const blocked = Object.keys(next.limits).filter((name) => next.limits[name]!.blockedUntil > now);
+      for (const name of blockedWith(limit, blocked, windows.get(limit)?.within))
+        next = withBlocked(next, name, until);
+      if (await this.#replace(next, {}, now)) return;
     }
   }
 
@@ -179,24 +188,25 @@ export class StoreClient {
       const next = grant ? undefined : this.#renewed(now, request.limits);
       if (next) grant = grantOf(next, {}, request, now, windows, permitLifeMs);
       const from = next && grant ? this.#renewableAt(request) : now;
-      const isRefused = next && (!grant || from > now);
+      const refusal = next && (!grant || from > now) ? this.#exhausted(next, request, now, from) : undefined;
       // A refusal needs no second read, as an item only gets fuller once no more permits can come back; a grant does.
       const isStale =
-        isRefused && this.#item
-          ? now - this.#seenAt > freshMs && this.#mayReturn(next, request, now)
-          : this.#mustRead(now);
+        refusal && this.#item ? now - this.#seenAt > freshMs && refusal.mayReturn : this.#mustRead(now);
       if (tries === 0 && isStale) {
         await this.#read();
         continue;
       }
-      if (isRefused && (this.#item || tries > 0)) return this.#exhausted(next, request, now, from);
+      if (refusal && (this.#item || tries > 0)) {
+        // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
+        this.#readAt = Number.NEGATIVE_INFINITY;
+        return { ...refusal, mayReturn: refusal.mayReturn && !refusal.isBlocked };
+      }
       if (!grant) continue;
       now = clock.now();
-      const granted = () => this.#granted(grant, request, now);
-      const answer = next
-        ? await this.#replace(next, sums(grant), now, granted)
-        : await this.#add(grant.additions, now, granted);
-      if (answer) return answer;
+      const written = next
+        ? await this.#replace(next, sums(grant), now)
+        : await this.#add(grant.additions, now);
+      if (written) return this.#granted(written, grant, request, now);
     }
     return { kind: 'store_busy', cause: new Error('The limiter lost every race for its item in the store.') };
   }
@@ -218,15 +228,6 @@ export class StoreClient {
     return at > latestDeadline() ? 0 : at;
   }
 
-  /** Whether some of the permits that were in the item when it was seen may come back, long before the next one is due. */
-  #mayReturn(next: Schedule, request: GrantRequest, now: number): boolean {
-    const { notBefore } = whenToAsk(next, request, now, this.#options.windows);
-    if (notBefore <= now + mayReturnMs) return false;
-    // Nothing comes back to a user's share.
-    const usedUp = this.#usedUpOf(next, request, now);
-    return !isShare(usedUp) && countAfter(next.limits[usedUp]?.log ?? [], this.#seenAt - mayReturnMs) > 0;
-  }
-
   /** With room in the place of this instance's own unused permits: the write that follows forgets them. */
   #renewed(now: number, wanted: readonly string[]): Schedule {
     const counters = { ...this.#counters };
@@ -241,7 +242,7 @@ export class StoreClient {
     this.#hasJustRead = true;
   }
 
-  #replace<T>(next: Schedule, counters: Counters, now: number, written: () => T): Promise<T | undefined> {
+  #replace(next: Schedule, counters: Counters, now: number): Promise<Written | undefined> {
     const { store, key, random, windows } = this.#options;
     const item: LimiterItem = {
       revision: `${now.toString(36)}-${random().toString(36).slice(2, 12)}`,
@@ -249,45 +250,35 @@ export class StoreClient {
       text: scheduleText(next),
       writtenAt: now,
     };
-    const expected = this.#item;
-    return this.#write(
-      () => store.replace(key, expected, item, expiryOf(next, now)),
-      () => true,
-      written,
-    );
+    return this.#write(store.replace(key, this.#item, item, expiryOf(next, now)), {});
   }
 
   /** Unused permits come back in the same write. */
-  #add<T>(taken: readonly Addition[], now: number, written: () => T): Promise<T | undefined> {
+  #add(taken: readonly Addition[], now: number): Promise<Written | undefined> {
     const { store, key } = this.#options;
-    const { revision = '', counters = {} } = this.#item ?? {};
     const additions = [...taken, ...this.#returns()];
-    const isOwn = ({ counter, by }: Addition) => this.#counters[counter] === (counters[counter] ?? 0) + by;
-    return this.#write(
-      () => store.add(key, revision, additions, now),
-      () => additions.every(isOwn),
-      written,
-    );
+    const alone = additions.map(({ counter, by }) => [counter, (this.#counters[counter] ?? 0) + by] as const);
+    return this.#write(store.add(key, this.#item?.revision ?? '', additions, now), Object.fromEntries(alone));
   }
 
-  /** @returns what `written` makes of the item that was written, before another operation changes it */
-  async #write<T>(
-    operation: () => Promise<WriteAnswer>,
-    isOnlyOwn: () => boolean,
-    written: () => T,
-  ): Promise<T | undefined> {
+  /**
+   * @param alone the counters after the write, if no other instance has written since
+   * @returns undefined where another instance was first
+   */
+  async #write(operation: Promise<WriteAnswer>, alone: Counters): Promise<Written | undefined> {
     const unused = this.#unused;
-    // Forgotten before the write, whose answer may be lost: what came back twice would be another's.
+    // Forgotten before the answer, which may be lost: what came back twice would be another's.
     this.#unused = [];
-    const answer = await this.#bounded(operation()).catch((cause: unknown) => {
+    const answer = await this.#bounded(operation).catch((cause: unknown) => {
       if (cause instanceof StoreThrottled) this.#unused.push(...unused);
       throw cause;
     });
     if (!answer.written) this.#unused.push(...unused);
     this.#accept(answer.item);
-    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead) && isOnlyOwn();
+    const isOnlyOwn = Object.entries(alone).every(([counter, value]) => this.#counters[counter] === value);
+    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead) && isOnlyOwn;
     this.#hasJustRead = false;
-    return answer.written ? written() : undefined;
+    return answer.written ? { schedule: this.#schedule, counters: this.#counters } : undefined;
   }
 
   #bounded<T>(operation: Promise<T>): Promise<T> {
@@ -317,13 +308,17 @@ export class StoreClient {
   }
 
   /** The permits that were taken, without those that have expired meanwhile. */
-  #granted({ mode, count }: Grant, { limits }: GrantRequest, askedAt: number): GrantAnswer {
-    const { clock, permitLifeMs } = this.#options;
+  #granted(
+    { schedule, counters }: Written,
+    { mode, count }: Grant,
+    { limits }: GrantRequest,
+    askedAt: number,
+  ): GrantAnswer {
+    const { clock, permitLifeMs, windows } = this.#options;
     const [outer, ...narrower] = limits;
-    const schedule = this.#schedule;
     const limit = schedule?.limits[outer];
     if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
-    const taken = this.#counters[takenCounter(outer)] ?? 0;
+    const taken = counters[takenCounter(outer)] ?? 0;
     // The log has a reserved permit at its very time, and one for now not before the schedule, although this instance's clock may differ.
     const isReserved = mode === 'reserved' && narrower.length === 0;
     const countedFrom = isReserved ? Number.POSITIVE_INFINITY : schedule.startedAt;
@@ -338,37 +333,35 @@ export class StoreClient {
     this.giveBack(limits, granted.slice(0, count - permits.length));
     if (permits.length === 0)
       return unavailable('The limiter’s store answered after the permits had expired.');
-    const wide = this.#remaining(outer, askedAt);
+    const remainingOf = (name: string): Remaining => {
+      const capacity = windows.get(name)?.capacity ?? 0;
+      const { log = [], windowMs = 0 } = schedule.limits[name] ?? {};
+      const inWindow = countAfter(log, askedAt - windowMs) + (counters[takenCounter(name)] ?? 0);
+      return { limit: name, capacity, remaining: Math.max(0, capacity - inWindow) };
+    };
+    const wide = remainingOf(outer);
     const [narrowest] = narrower
       .filter((name) => !isShare(name))
-      .map((name) => this.#remaining(name, askedAt))
+      .map(remainingOf)
       .filter((one) => partOf(one) < partOf(wide))
       .sort((a, b) => partOf(a) - partOf(b));
     return { kind: 'granted', permits, remaining: wide.remaining, ...(narrowest && { narrowest }) };
   }
 
-  #remaining(limit: string, now: number): Remaining {
-    const capacity = this.#options.windows.get(limit)?.capacity ?? 0;
-    return { limit, capacity, remaining: Math.max(0, capacity - this.#inWindow(limit, now)) };
-  }
-
-  #inWindow(limit: string, now: number): number {
-    const one = this.#schedule?.limits[limit];
-    return one ? countAfter(one.log, now - one.windowMs) + (this.#counters[takenCounter(limit)] ?? 0) : 0;
-  }
-
-  #exhausted(next: Schedule, request: GrantRequest, now: number, from: number): GrantAnswer {
-    // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
-    this.#readAt = Number.NEGATIVE_INFINITY;
+  #exhausted(next: Schedule, request: GrantRequest, now: number, from: number): Exhausted {
     const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
-    const { windows } = this.#options;
     const usedUp = this.#usedUpOf(next, request, now);
-    const { notBefore, earliest } = whenToAsk(next, request, now, windows);
+    const { notBefore, earliest } = whenToAsk(next, request, now, this.#options.windows);
+    // Long before the next permit is due, some of those that were in the item when it was seen may; to a user's share none does.
+    const mayReturn =
+      notBefore > now + mayReturnMs &&
+      !isShare(usedUp) &&
+      countAfter(next.limits[usedUp]?.log ?? [], this.#seenAt - mayReturnMs) > 0;
     return {
       kind: 'exhausted',
       isBlocked,
       usedUp,
-      mayReturn: !isBlocked && this.#mayReturn(next, request, now),
+      mayReturn,
       notBefore: Math.max(from, notBefore),
       earliest: Math.max(from, earliest),
     };
