@@ -6,7 +6,7 @@ import { bundle, load } from '../support/bundle.ts';
 
 type Limiter = typeof import('../../lib/limiter/index.ts');
 
-test('it brings nothing of the other folders and no package', async () => {
+test('the limiter brings nothing of the other folders and no package', async () => {
   const { meta } = await bundle("export * from './lib/limiter/index.ts'");
   // The base of the library's errors stands with the signer, which has nothing else to import it from.
   const shared = [
@@ -23,7 +23,7 @@ test('it brings nothing of the other folders and no package', async () => {
   assert.deepEqual(foreign, []);
 });
 
-test('its example grants a permit once', async () => {
+test('the limiter’s example grants a permit once', async () => {
   const { text } = await bundle("export * from './lib/limiter/index.ts'");
   const { createLimiter, createMemoryLimiterStore } = (await load(text)) as Limiter;
   const limiter = createLimiter({

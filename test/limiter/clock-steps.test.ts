@@ -66,7 +66,7 @@ for (const ms of steps)
       assert.ok(Math.abs(found - expected) <= 1000, `for ${found} ms instead of ${expected}`);
     });
 
-    test('does not prolong one where machines share the store', async () => {
+    test('does not prolong a refusal where machines share the store', async () => {
       const { isOfOneProcess: _, ...store } = createMemoryLimiterStore();
       const [expected, found] = [await refusedForMs(0), await refusedForMs(ms, { ...options(), store })];
       assert.ok(found <= expected + 1000, `for ${found} ms instead of ${expected}`);

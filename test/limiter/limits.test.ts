@@ -80,7 +80,7 @@ describe('a small limit', () => {
     }
   });
 
-  test('but not on a network that takes longer than what is allowed for', async () => {
+  test('is exceeded on a network that takes longer than the margins allow for', async () => {
     const world = worldWith(72, 4000);
     await world.live(10 * minute, [{ perMinute: 120, limits: ['queries'] }]);
     assert.ok(world.upstream.worstWindow(2000) > 2);
@@ -159,7 +159,7 @@ describe('a 429 of the upstream', () => {
     assert.ok((await limiter.acquire({ appKey: 'k2', limits: ['market-data'] })).ok);
   });
 
-  test('and in another instance once that has read of it', async () => {
+  test('a permit of another instance is void once that instance has read of the block', async () => {
     const store = createMemoryLimiterStore();
     const clock = () => 1_795_000_000_000;
     const [blocking, other] = [limiterOf({ store, clock }), limiterOf({ store, clock })];

@@ -15,7 +15,7 @@ describe('8 processes', needsEmulator(), () => {
     for (const { sent } of result.counts) assert.ok(sent > 0, 'every process gets some');
   });
 
-  test('treat it as throttling when half of their table operations are throttled', async () => {
+  test('share one limit also when DynamoDB throttles half of their operations', async () => {
     const result = await runProcesses({ seconds: 20, processes: 8, perMinute: 600, throttled: 0.5 });
     console.log(`  limiter, half of it throttled, ${summary(result)}`);
     assert.deepEqual(Object.keys(result.outcomes), ['ok']);

@@ -131,7 +131,7 @@ describe('greedy users, and one who asks once in a window', () => {
     );
   });
 
-  test('who asks for less than half is refused nothing', async () => {
+  test('a user who asks for less than half is refused nothing', async () => {
     const { time, ask, window } = fleetOf({ requests: 200, perSeconds: 30 }, 3);
     const answers: Promise<boolean>[] = [];
     const half = window.windowMs / (0.45 * window.capacity);

@@ -46,7 +46,7 @@ for (const fault of faults)
       assert.ok(kinds.has(failed) && kinds.has('store_recovered'));
     });
 
-    test('never hangs: each request is answered in its time, and has a time for its next attempt', async () => {
+    test('leaves no request waiting: each is answered in its time, and told when to try again', async () => {
       const world = worldFor();
       await world.live(5000, [{ perMinute: 600 }]);
       world.store.fault = () => fault;

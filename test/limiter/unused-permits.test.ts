@@ -80,7 +80,7 @@ function instancesOf(
   };
 }
 
-test('it comes back, and cannot be consumed from then on; one that was consumed stays counted', async () => {
+test('an unused permit comes back, and cannot be consumed from then on; one that was consumed stays counted', async () => {
   const { ask, used, pass } = instancesOf(3);
   const permits = [await ask(0), await ask(1), await ask(2)];
   assert.equal(permits[0]!.consume(), true);
@@ -96,7 +96,7 @@ test('it comes back, and cannot be consumed from then on; one that was consumed 
   assert.equal(await used(), 1);
 });
 
-test('it comes back although nobody asks whether it may be used', async () => {
+test('an unused permit comes back although no caller asks whether it may be used', async () => {
   const { ask, used, pass, store } = instancesOf(1);
   for (let nth = 0; nth < 5; nth++) await ask(0);
   const { writes } = store.operations;
@@ -105,7 +105,7 @@ test('it comes back although nobody asks whether it may be used', async () => {
   assert.equal(store.operations.writes, writes + 1, 'all in one write');
 });
 
-test('it rides on the next write of its instance', async () => {
+test('an unused permit comes back with the next write of its instance', async () => {
   const { ask, use, used, pass, store } = instancesOf(1);
   await ask(0);
   await pass(300);
@@ -117,10 +117,10 @@ test('it rides on the next write of its instance', async () => {
   assert.equal(await used(), 1);
 });
 
-describe('it comes back once', () => {
+describe('an unused permit comes back once', () => {
   const never = new Promise<never>(() => {});
 
-  test('although nobody saw that it did', async () => {
+  test('although no instance saw that it did', async () => {
     let isLost = true;
     const { ask, use, used, pass } = instancesOf(2, {
       through: (store, instance) => ({
@@ -142,7 +142,7 @@ describe('it comes back once', () => {
     assert.equal(await used(), 2);
   });
 
-  test('although nobody saw the renewal that took it out of the log', async () => {
+  test('although no instance saw the renewal that took it out of the log', async () => {
     let isLost = false;
     const { ask, use, used, answerOf, pass } = instancesOf(2, {
       through: (store, instance) => ({
@@ -165,7 +165,7 @@ describe('it comes back once', () => {
     assert.equal(await used(), 2);
   });
 
-  test('and later where the store refused to write; where it never answered, not at all', async () => {
+  test('and later where the store refused the write; where the store never answered, it stays counted', async () => {
     for (const [lost, left] of [
       [() => Promise.reject(new StoreThrottled()), 0],
       [() => never, 1],
@@ -182,7 +182,7 @@ describe('it comes back once', () => {
     }
   });
 
-  test('and later where the schedule was renewed at that moment', async () => {
+  test('and later where another instance renewed the schedule at that moment', async () => {
     let meanwhile: (() => Promise<void>) | undefined;
     const { ask, used, pass, block } = instancesOf(2, {
       through: (store, instance) => ({
@@ -205,7 +205,7 @@ describe('it comes back once', () => {
   });
 });
 
-describe('it takes no other permit with it', () => {
+describe('an unused permit that comes back takes no other one with it', () => {
   test('when it comes back so late that it has left the log', async () => {
     const { ask, use, used, pass, faults } = instancesOf(2);
     await ask(0);
@@ -289,7 +289,7 @@ describe('it takes no other permit with it', () => {
   });
 });
 
-test('it makes room under a narrower limit, too, and after others have renewed the schedule', async () => {
+test('an unused permit makes room under a narrower limit, too, and after other instances have renewed the schedule', async () => {
   const { ask, use, used, answerOf, renew, pass } = instancesOf(2);
   for (let nth = 0; nth < 19; nth++) await ask(0, 'wide', 'narrow');
   assert.equal((await answerOf(1, ['wide', 'narrow'])).ok, false);
@@ -301,7 +301,7 @@ test('it makes room under a narrower limit, too, and after others have renewed t
   assert.equal(await used('narrow'), 3);
 });
 
-test('one whose grant arrives too late, or that nobody waits for any more, comes back too', async () => {
+test('a permit whose grant arrives too late, or for which no request waits any more, comes back, too', async () => {
   const { answerOf, used, pass, faults } = instancesOf(1, { storeTimeoutMs: 3000 });
   faults.set(0, 'slow');
   assert.equal((await answerOf(0)).ok, false);
@@ -310,7 +310,7 @@ test('one whose grant arrives too late, or that nobody waits for any more, comes
   assert.equal(await used(), 0);
 });
 
-test('while it may come back, instances ask again before the next permit leaves the window', async () => {
+test('while an unused permit may come back, instances ask again before the next one leaves the window', async () => {
   const { ask, use, answerOf, pass } = instancesOf(2, { limits: { wide: { requests: 20, perSeconds: 60 } } });
   for (let nth = 0; nth < 19; nth++) await ask(0);
   assert.equal((await answerOf(1)).ok, false);
@@ -318,7 +318,7 @@ test('while it may come back, instances ask again before the next permit leaves 
   await use(1);
 });
 
-test('who is refused by a limit to which nothing comes back waits for nothing, whatever others are granted', async () => {
+test('a request that is refused by a limit to which no permit comes back does not wait, whatever other requests are granted', async () => {
   const { clock, answerOf, use, pass } = instancesOf(2);
   for (let nth = 0; nth < 19; nth++) await use(0, 'wide', 'narrow');
   await pass(4000);
@@ -331,7 +331,7 @@ test('who is refused by a limit to which nothing comes back waits for nothing, w
   }
 });
 
-test('a few that come back are granted within seconds, although the schedule was renewed while the window was full', async () => {
+test('a few permits that come back are granted within seconds, although the schedule was renewed while the window was full', async () => {
   const { ask, use, answerOf, renew, pass } = instancesOf(2, {
     limits: { wide: { requests: 20, perSeconds: 60 } },
   });
