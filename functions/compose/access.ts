@@ -1,15 +1,14 @@
 /** Who calls, and what that one may do: the directory over its table, and the verifier of tokens that come here. */
 
 import type { AuthSettings } from '../../lib/access/auth-settings.ts';
-import { createDirectory, type DirectoryOptions } from '../../lib/access/create-directory.ts';
+import { createDirectory, type DirectoryWiring } from '../../lib/access/create-directory.ts';
 import { createTokenVerifier } from '../../lib/access/create-token-verifier.ts';
 import type { TokenVerifier } from '../../lib/access/verifier.ts';
-import type { AccessOptions } from '../../lib/gateway/who.ts';
+import type { AccessWiring } from '../../lib/gateway/who.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
 import type { AccessSettings } from '../settings/settings.ts';
 import type { ComposedIdentity } from './credential.ts';
-import { every } from './every.ts';
 import type { AuthorizerPorts, GatewayPorts } from './ports.ts';
 
 /**
@@ -21,26 +20,24 @@ export function composeAccess(
   identity: ComposedIdentity,
   ports: GatewayPorts,
   verifierOf: typeof composeVerifier | undefined,
-): AccessOptions {
+): AccessWiring {
   const { log, clock } = ports;
   identity.readAhead();
   const store = ports.accessStore(tableName);
-  const read: DirectoryOptions['store']['read'] = (keys) =>
+  const read: DirectoryWiring['store']['read'] = (keys) =>
     store.read(keys).catch((error: unknown) => {
       log({ level: 'error', event: 'access_not_read', ...describe(error) });
       throw error;
     });
   // Made for the first token that comes here: behind an authorizer none does, and its keys are not read.
   const verifier = auth && verifierOf && onDemand(() => verifierOf(auth, ports));
-  return every<AccessOptions>({
+  return {
     names: identity.names,
-    directory: createDirectory(
-      every<DirectoryOptions>({ store: { read }, identity, clock, maxCachedBytes: undefined }),
-    ),
+    directory: createDirectory({ store: { read }, identity, clock } satisfies DirectoryWiring),
     verifier: verifier && { verify: (token) => verifier().verify(token) },
     tokenScopes: auth?.scopes,
-    userGroups: userGroups.length > 0 ? userGroups : undefined,
-  });
+    userGroups,
+  };
 }
 
 /** Begins to read the issuer's keys now. */

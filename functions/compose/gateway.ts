@@ -3,18 +3,17 @@
 import { textHash } from '../../lib/cache/snapshots/hash.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import { type CacheStep, cacheStep, type ResponsesOptions, responsesStep } from '../../lib/gateway/cache.ts';
-import type { CacheOptions } from '../../lib/gateway/cache-options.ts';
+import { type CacheStep, cacheStep, type ResponsesWiring, responsesStep } from '../../lib/gateway/cache.ts';
+import type { CacheWiring } from '../../lib/gateway/cache-options.ts';
 import { createCore, type Gateway } from '../../lib/gateway/core.ts';
 import type { SecretSource } from '../../lib/gateway/index.ts';
-import type { CoreOptions } from '../../lib/gateway/options.ts';
+import type { CoreWiring } from '../../lib/gateway/options.ts';
 import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createCacheMetrics } from '../log/cache-metrics.ts';
 import { requestEntry } from '../log/log.ts';
 import { upstreamCount } from '../log/upstream-metrics.ts';
 import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
-import { every } from './every.ts';
 import { composeLimiter } from './limiter.ts';
 import type { GatewayPorts, QuotePorts } from './ports.ts';
 
@@ -26,9 +25,9 @@ export interface GatewayParts {
   /** There when its requests can wait for those of others. */
   readonly lowPriority: LowPriorityLimiter | undefined;
   readonly secrets: SecretSource;
-  readonly access: CoreOptions['access'];
+  readonly access: CoreWiring['access'];
   readonly cache: CacheStep | undefined;
-  readonly orders: CoreOptions['orders'];
+  readonly orders: CoreWiring['orders'];
 }
 
 export function composeGateway(
@@ -41,46 +40,36 @@ export function composeGateway(
   const asked = [...operations, ...lookUps];
   const limiter = limits && composeLimiter(limits, asked, ports, lowPriority);
   const cacheMetrics = createCacheMetrics(log, { secretId, clock });
-  return createCore(
-    every<CoreOptions>({
-      ...parts,
-      operations,
-      upstreamBaseUrl,
-      // Without that of a read that is not this gateway's.
-      upstreamPaths: upstreamPathsOf(settings.upstreamPaths, asked),
-      upstreamTimeoutMs,
-      send,
-      clock,
-      readSecretAhead: true,
-      limiter: limiter?.limiter,
-      tightening: limiter?.tightening,
-      operationLimits: limits?.operationLimits,
-      upstreamLimits: limits?.upstreamLimits,
-      report: (report) => {
-        log({ ...requestEntry(report), ...upstreamCount(report, secretId, clock()) });
-        if (report.code === 'budget_used_up') limiter?.metrics.usedUp();
-        limiter?.metrics.write();
-        cacheMetrics.record(report);
-        cacheMetrics.write();
-      },
-      reportRefresh: (report) =>
-        log({
-          level: 'warn',
-          event: 'turn_failed',
-          ...report,
-          ...upstreamCount(report, secretId, clock()),
-        }),
-      afterRateLimit: undefined,
-      isInForce: undefined,
-      events: undefined,
-      breaker: undefined,
-      random: undefined,
-      nonce: undefined,
-      digests,
-      maxAnswerBytes: undefined,
-      secretTimeToLiveMs: undefined,
-    }),
-  );
+  return createCore({
+    ...parts,
+    operations,
+    upstreamBaseUrl,
+    // Without that of a read that is not this gateway's.
+    upstreamPaths: upstreamPathsOf(settings.upstreamPaths, asked),
+    upstreamTimeoutMs,
+    send,
+    clock,
+    readSecretAhead: true,
+    limiter: limiter?.limiter,
+    tightening: limiter?.tightening,
+    operationLimits: limits?.operationLimits,
+    upstreamLimits: limits?.upstreamLimits,
+    report: (report) => {
+      log({ ...requestEntry(report), ...upstreamCount(report, secretId, clock()) });
+      if (report.code === 'budget_used_up') limiter?.metrics.usedUp();
+      limiter?.metrics.write();
+      cacheMetrics.record(report);
+      cacheMetrics.write();
+    },
+    reportRefresh: (report) =>
+      log({
+        level: 'warn',
+        event: 'turn_failed',
+        ...report,
+        ...upstreamCount(report, secretId, clock()),
+      }),
+    digests,
+  } satisfies CoreWiring);
 }
 
 type CachePartSettings = Pick<FunctionSettings, 'cache' | 'upstreamBaseUrl'>;
@@ -92,7 +81,7 @@ export function composeResponses(
 ): CacheStep | undefined {
   if (!cache) return undefined;
   const stores = ports.responses(cache.tableName, upstreamName(upstreamBaseUrl));
-  return responsesStep(every<ResponsesOptions>({ ...stores, tuning: cache.tuning }));
+  return responsesStep({ ...stores, tuning: cache.tuning } satisfies ResponsesWiring);
 }
 
 /** Besides them, quotes by symbol. */
@@ -104,9 +93,10 @@ export function composeQuotes(
   if (!cache) return undefined;
   // A response's key contains its account.
   const responses = ports.responses(cache.tableName, upstreamName(upstreamBaseUrl));
-  return cacheStep(
-    every<CacheOptions>({ ...responses, ...sharedQuotes(listing, cache, upstreamBaseUrl, ports) }),
-  );
+  return cacheStep({
+    ...responses,
+    ...sharedQuotes(listing, cache, upstreamBaseUrl, ports),
+  } satisfies CacheWiring);
 }
 
 /** What all functions that serve quotes share. */
@@ -115,7 +105,7 @@ export function sharedQuotes(
   { tableName, tuning, hasMarketStream }: CacheSettings,
   upstreamBaseUrl: string,
   ports: QuotePorts,
-): Required<Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'>> {
+): Omit<CacheWiring, 'responses' | 'versions'> {
   const shared = [tableName, upstreamName(upstreamBaseUrl)] as const;
   // The same symbols exist for all accounts.
   const directory = { store: ports.directory(...shared), listing };

@@ -5,13 +5,12 @@ import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
 import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
 import {
   createGatewayOrderReads,
-  type GatewayOrderReadsOptions,
+  type GatewayOrderReadsWiring,
   orderReadOperations,
 } from '../../lib/gateway/order-reads.ts';
 import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import type { OrderReads } from '../../lib/orders/order-reads.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
-import { every } from './every.ts';
 import { composeGateway, composeResponses } from './gateway.ts';
 import type { GatewayPorts } from './ports.ts';
 
@@ -39,7 +38,7 @@ export function composeOrderReads(
     access: 'single-user',
     orders: undefined,
   });
-  return createGatewayOrderReads(every<GatewayOrderReadsOptions>({ gateway, clock, sleep, maxWaitMs }));
+  return createGatewayOrderReads({ gateway, clock, sleep, maxWaitMs } satisfies GatewayOrderReadsWiring);
 }
 
 /** Requests with a side effect: each has its entry in the journal. They wait for nothing but the limits. */

@@ -6,7 +6,7 @@
 import { type SecretSource, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import {
   createGatewayLastPrices,
-  type GatewayLastPricesOptions,
+  type GatewayLastPricesWiring,
   type PricedKind,
 } from '../../lib/gateway/last-prices.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
@@ -14,7 +14,6 @@ import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
 import { unusedReserve } from '../settings/environment.ts';
 import type { FunctionSettings, LastPriceSettings, LimiterSettings } from '../settings/settings.ts';
-import { every } from './every.ts';
 import { upstreamName } from './gateway.ts';
 import { composeLimiter } from './limiter.ts';
 import type { OrderPorts } from './ports.ts';
@@ -60,7 +59,7 @@ function create(
   secrets: SecretSource,
 ): LastPrices {
   const operation = quotes[kind];
-  const options = every<GatewayLastPricesOptions>({
+  const wiring: GatewayLastPricesWiring = {
     upstreamBaseUrl,
     upstreamPaths: upstreamPathsOf(upstreamPaths, [operation]),
     upstreamTimeoutMs,
@@ -83,12 +82,7 @@ function create(
         step: failure.step,
         ...('code' in failure ? { code: failure.code } : describe(failure.cause)),
       }),
-    after: undefined,
-    random: undefined,
-    breaker: undefined,
-    nonce: undefined,
     digests,
-    maxAnswerBytes: undefined,
-  });
-  return createGatewayLastPrices(operation, options, kind);
+  };
+  return createGatewayLastPrices(operation, wiring, kind);
 }

@@ -11,16 +11,15 @@ import type { Tightening } from '../../lib/gateway/rate-limited.ts';
 import {
   createLimiter,
   type Limiter,
-  type LimiterOptions,
   type LimiterReport,
   type LimiterStore,
+  type LimiterWiring,
   type ReserveOptions,
 } from '../../lib/limiter/index.ts';
 import type { LowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { createLimiterMetrics, type LimiterMetrics } from '../log/limiter-metrics.ts';
 import { unusedReserve } from '../settings/environment.ts';
 import type { LimiterSettings } from '../settings/settings.ts';
-import { every } from './every.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /**
@@ -101,20 +100,11 @@ function createItemLimiters(limits: Limits, { bucket, ...shared }: Parts): Limit
     const own = bucketOf(wideOf.get(name) ?? name, bucket);
     const limiter =
       limiters.get(own) ??
-      createLimiter(
-        every<LimiterOptions>({
-          ...shared,
-          limits: Object.fromEntries(
-            all.filter(([one, { within = one }]) => bucketOf(within, bucket) === own),
-          ),
-          bucket: own,
-          margins: undefined,
-          storeTimeoutMs: undefined,
-          after: undefined,
-          random: undefined,
-          keyOf: undefined,
-        }),
-      );
+      createLimiter({
+        ...shared,
+        limits: Object.fromEntries(all.filter(([one, { within = one }]) => bucketOf(within, bucket) === own)),
+        bucket: own,
+      } satisfies LimiterWiring);
     limiters.set(own, limiter);
     return limiter;
   }

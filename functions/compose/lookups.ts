@@ -7,8 +7,8 @@ import { limits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
-import { createDirectLookup, type DirectOptions } from '../../lib/lookups/direct.ts';
-import { createLookups, createLowPriorityLimiter, type LookupsOptions } from '../../lib/lookups/index.ts';
+import { createDirectLookup } from '../../lib/lookups/direct.ts';
+import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createDirectHandler, createQueueHandler, type LookupHandler } from '../events/lookup-handler.ts';
 import { describe } from '../log/log.ts';
 import { createLookupMetrics } from '../log/lookup-metrics.ts';
@@ -16,7 +16,6 @@ import { readLookupSettings } from '../settings/lookup-environment.ts';
 import type { LookupSettings } from '../settings/settings.ts';
 import { composeAccess } from './access.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
-import { every } from './every.ts';
 import { composeGateway, composeQuotes } from './gateway.ts';
 import type { LookupPorts } from './ports.ts';
 import { type Composition, fails } from './start.ts';
@@ -49,27 +48,20 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
   const report = createLookupMetrics(log, { functionName, clock });
   if (!queues)
     return createDirectHandler(
-      createDirectLookup(
-        every<DirectOptions>({ gateway, operations, clock, random: Math.random, ages, report }),
-      ),
+      createDirectLookup({ gateway, operations, clock, random: Math.random, ages, report }),
       clock,
     );
-  const lookups = createLookups(
-    every<LookupsOptions>({
-      gateway,
-      operations,
-      ages,
-      names: identity?.names,
-      store: ports.lookupStore(queues.tableName, identity?.sealer),
-      queue: ports.queue(queues, failed('lookup_not_put_back')),
-      bus: ports.bus(queues.busName, failed('lookup_not_published')),
-      report,
-      clock,
-      after: undefined,
-      random: undefined,
-      rememberMs: undefined,
-    }),
-  );
+  const lookups = createLookups({
+    gateway,
+    operations,
+    ages,
+    names: identity?.names,
+    store: ports.lookupStore(queues.tableName, identity?.sealer),
+    queue: ports.queue(queues, failed('lookup_not_put_back')),
+    bus: ports.bus(queues.busName, failed('lookup_not_published')),
+    report,
+    clock,
+  });
   return createQueueHandler(lookups, queues, clock);
 }
 

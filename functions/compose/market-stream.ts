@@ -8,14 +8,12 @@ import { createSubscriptionCalls, subscriptionOperations } from '../../lib/marke
 import {
   type AccountStream,
   createMarketStreamListener,
-  type MarketStreamListenerOptions,
   type MarketStreamRun,
 } from '../../lib/market-stream/index.ts';
 import { createMarketStreamMetrics } from '../log/market-stream-metrics.ts';
 import type { MarketStreamSettings } from '../settings/settings.ts';
 import { readMarketStreamSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret } from './credential.ts';
-import { every } from './every.ts';
 import { composeGateway, upstreamName } from './gateway.ts';
 import type { MarketStreamPorts } from './ports.ts';
 import { type Composition, fails, type ListenerContext } from './start.ts';
@@ -67,19 +65,15 @@ export function composeMarketStream(
     };
   }
 
-  const listener = createMarketStreamListener(
-    every<MarketStreamListenerOptions>({
-      transport: ports.marketStream(settings.url),
-      store: ports.leases(tableName),
-      account,
-      report: metrics.report,
-      clock,
-      sleep,
-      monotonic: undefined,
-      random: undefined,
-      tuning: { sessions: settings.sessions },
-    }),
-  );
+  const listener = createMarketStreamListener({
+    transport: ports.marketStream(settings.url),
+    store: ports.leases(tableName),
+    account,
+    report: metrics.report,
+    clock,
+    sleep,
+    tuning: { sessions: settings.sessions },
+  });
   return async (_event, context) => {
     const { ending } = context;
     const until = clock() + context.getRemainingTimeInMillis() * (1 - handOverPart);

@@ -6,18 +6,17 @@
 import type { Context } from 'aws-lambda';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { getOrder } from '../../lib/catalogue/order-reads.ts';
-import { createGatewayCancels, type GatewayCancelsOptions } from '../../lib/gateway/order-cancels.ts';
+import { createGatewayCancels, type GatewayCancelsWiring } from '../../lib/gateway/order-cancels.ts';
 import {
   createMassCancels,
   type MassCancelReport,
-  type MassCancelsOptions,
+  type MassCancelsWiring,
 } from '../../lib/orders/mass-cancel.ts';
 import { describe } from '../log/log.ts';
 import { figuresOf } from '../log/metrics.ts';
 import type { MassCancelSettings } from '../settings/settings.ts';
 import { readMassCancelSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
-import { every } from './every.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
 import { composeUnguarded } from './orders.ts';
 import type { MassCancelPorts } from './ports.ts';
@@ -43,17 +42,15 @@ export function composeMassCancels(
   const lookUps = [getOrder];
   const orders = composeUnguarded(settings, ports, { journalTable, identity, lookUps, secrets });
   const gateway = composeOrderChanges(settings, ports, secrets, { operations: [cancelOrder], orders });
-  const massCancels = createMassCancels(
-    every<MassCancelsOptions>({
-      store: ports.massCancels(controlsTable),
-      orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
-      cancel: createGatewayCancels(every<GatewayCancelsOptions>({ gateway, clock, sleep })),
-      journal: ports.journal(journalTable, identity.sealer),
-      names: identity.names,
-      clock,
-      reportFailure: (cause) => log({ level: 'warn', event: 'open_order_not_cancelled', ...describe(cause) }),
-    }),
-  );
+  const massCancels = createMassCancels({
+    store: ports.massCancels(controlsTable),
+    orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
+    cancel: createGatewayCancels({ gateway, clock, sleep } satisfies GatewayCancelsWiring),
+    journal: ports.journal(journalTable, identity.sealer),
+    names: identity.names,
+    clock,
+    reportFailure: (cause) => log({ level: 'warn', event: 'open_order_not_cancelled', ...describe(cause) }),
+  } satisfies MassCancelsWiring);
   return async (_, context) => {
     const report = await massCancels.run(clock() + context.getRemainingTimeInMillis() - marginMs);
     const { oldestMs, ...counts } = report;

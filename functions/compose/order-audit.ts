@@ -1,12 +1,11 @@
 /** The audit of orders: changes of the journal in, lines in a table and events on a bus out. */
 
 import type { Identity } from '../../lib/access/identity.ts';
-import { createOrderAudit, type OrderAudit, type OrderAuditOptions } from '../../lib/orders/audit.ts';
+import { createOrderAudit, type OrderAudit } from '../../lib/orders/audit.ts';
 import { describe } from '../log/log.ts';
 import type { OrderAuditSettings } from '../settings/settings.ts';
 import { readOrderAuditSettings } from '../settings/worker-environment.ts';
 import { composeIdentity } from './credential.ts';
-import { every } from './every.ts';
 import type { OrderAuditPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
@@ -23,14 +22,12 @@ export function composeOrderAudit(
   const identity = composeIdentity(identityKeySecretId, ports);
   const failed = (event: string) => (cause: unknown) =>
     ports.log({ level: 'error', event, ...describe(cause) });
-  const audit = createOrderAudit(
-    every<OrderAuditOptions>({
-      store: ports.auditStore(tableName, identity.sealer),
-      bus: ports.bus(busName, failed('order_event_not_published')),
-      names: identity.names,
-      reportFailure: failed('order_not_audited'),
-    }),
-  );
+  const audit = createOrderAudit({
+    store: ports.auditStore(tableName, identity.sealer),
+    bus: ports.bus(busName, failed('order_event_not_published')),
+    names: identity.names,
+    reportFailure: failed('order_not_audited'),
+  });
   return { audit, identity };
 }
 

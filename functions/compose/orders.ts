@@ -5,16 +5,14 @@ import {
   type OrdersStep,
   ordersStep,
   outcomesStep,
-  type UnguardedOptions,
   unguardedStep,
 } from '../../lib/gateway/order-hand-over.ts';
 import type { TableNames } from '../../lib/guard-rails/checkpoints.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
-import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
+import type { OrdersWiring } from '../../lib/orders/hand-over.ts';
 import type { OrderJournal } from '../../lib/orders/index.ts';
 import { orderReports } from '../log/order-metrics.ts';
 import type { FunctionSettings, GuardSettings } from '../settings/settings.ts';
-import { every } from './every.ts';
 import type { JournalParts } from './group.ts';
 import { composeLastPrices } from './last-prices.ts';
 import type { JournalPorts, OrderPorts } from './ports.ts';
@@ -37,26 +35,21 @@ export function orderOptions(
   prices: Readonly<Record<PricedKind, LastPrices>> | undefined,
   ports: OrderPorts,
   parts: Omit<JournalParts, 'secrets'> & { readonly usersTable: string | undefined },
-): OrdersOptions {
+): OrdersWiring {
   const journal = ports.journal(parts.journalTable, parts.identity.sealer);
-  return every<OrdersOptions>({
+  return {
     ...journaled(journal, guard?.tableName, ports, parts),
     members: guard?.orderMembers,
-    guard:
-      guard &&
-      every<NonNullable<OrdersOptions['guard']>>({
-        journal,
-        controls: ports.controls(
-          guard.tableName,
-          tableNames(parts.journalTable, undefined, parts.usersTable),
-        ),
-        storeTime: ports.storeTime,
-        massCancels: ports.massCancelRequests(guard.tableName),
-        limits: guard.limits,
-        lastPrices: prices?.stock,
-        optionPrices: prices?.option,
-      }),
-  });
+    guard: guard && {
+      journal,
+      controls: ports.controls(guard.tableName, tableNames(parts.journalTable, undefined, parts.usersTable)),
+      storeTime: ports.storeTime,
+      massCancels: ports.massCancelRequests(guard.tableName),
+      limits: guard.limits,
+      lastPrices: prices?.stock,
+      optionPrices: prices?.option,
+    },
+  };
 }
 
 /** Of tables that have checkpoints, those that there are. */
@@ -68,7 +61,7 @@ export const tableNames = (
 
 /** Of a function whose requests no guard rail is about: cancels, changes of watchlists. */
 export const composeUnguarded = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>
-  unguardedStep(every<UnguardedOptions>(bareJournal(ports, parts)));
+  unguardedStep(bareJournal(ports, parts));
 
 /** Of a function that tells what became of orders, and sends none. */
 export const composeOutcomes = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>

@@ -4,8 +4,8 @@
  */
 
 import type { Context } from 'aws-lambda';
-import { type ReconciliationOptions, reconcile } from '../../lib/orders/reconcile.ts';
-import { createSettlement, type SettlementOptions, type SettlementReport } from '../../lib/orders/settle.ts';
+import { reconcile } from '../../lib/orders/reconcile.ts';
+import { createSettlement, type SettlementReport, type SettlementWiring } from '../../lib/orders/settle.ts';
 import { orderInEvent } from '../../lib/trade-events/parse-event.ts';
 import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
 import { describe } from '../log/log.ts';
@@ -13,7 +13,6 @@ import { figuresOf } from '../log/metrics.ts';
 import type { ReconcilingSettings } from '../settings/settings.ts';
 import { readSettlementSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
-import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
 import { tableNames } from './orders.ts';
 import type { SettlementPorts } from './ports.ts';
@@ -44,16 +43,18 @@ export function composeSettlement(given: ReconcilingSettings, ports: SettlementP
   };
   const journal = ports.journal(journalTable, identity.sealer);
   const tables = tableNames(journalTable, controlsTable, usersTable);
-  const reconciliation = every<ReconciliationOptions>({
+  const reconciliation = {
     ...common,
     journal: { ...journal, ...ports.recovery(journalTable, identity.sealer) },
     audit: ports.auditLines(auditTable, identity.sealer),
     checkpoints: ports.checkpoints(tables),
     tables,
-  });
-  const settlement = createSettlement(
-    every<SettlementOptions>({ ...common, journal, reconcile: (until) => reconcile(reconciliation, until) }),
-  );
+  };
+  const settlement = createSettlement({
+    ...common,
+    journal,
+    reconcile: (until) => reconcile(reconciliation, until),
+  } satisfies SettlementWiring);
   return async (event, context) => {
     const { 'detail-type': type, detail } = (event ?? {}) as Readonly<Record<string, unknown>>;
     if (type === tradeEventNames.order) {

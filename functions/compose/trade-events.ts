@@ -10,14 +10,13 @@ import {
   type RunReport,
   type StreamCredential,
   type TradeEventBus,
-  type TradeEventListenerOptions,
+  type TradeEventListenerWiring,
 } from '../../lib/trade-events/index.ts';
 import { describe } from '../log/log.ts';
 import { createTradeEventsMetrics } from '../log/trade-events-metrics.ts';
 import type { TradeEventsSettings } from '../settings/settings.ts';
 import { readTradeEventsSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
-import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
 import type { TradeEventPorts } from './ports.ts';
 import { type Composition, fails, type ListenerContext } from './start.ts';
@@ -44,23 +43,18 @@ export function composeTradeEvents(
       : ports.eventHistory(settings.historyTable, identity.sealer);
   const notKept = (error: unknown) =>
     log({ level: 'error', event: 'trade_event_not_kept', ...describe(error) });
-  const listener = createTradeEventListener(
-    every<TradeEventListenerOptions>({
-      transport: ports.transport(settings.url),
-      orders: composeOrderReads(settings.function, ports, secrets, undefined),
-      store: ports.eventStore(settings.tableName, identity.sealer),
-      bus: counted(history ? keptBus(bus, history, { clock, onFailure: notKept }) : bus, metrics.refused),
-      names: identity.names,
-      readCredential: async () => toStreamCredential(await secrets.read(), clock),
-      tuning: { compareEveryMs: settings.compareEveryMs },
-      report: metrics.report,
-      clock,
-      sleep,
-      accounts: undefined,
-      monotonic: undefined,
-      random: undefined,
-    }),
-  );
+  const listener = createTradeEventListener({
+    transport: ports.transport(settings.url),
+    orders: composeOrderReads(settings.function, ports, secrets, undefined),
+    store: ports.eventStore(settings.tableName, identity.sealer),
+    bus: counted(history ? keptBus(bus, history, { clock, onFailure: notKept }) : bus, metrics.refused),
+    names: identity.names,
+    readCredential: async () => toStreamCredential(await secrets.read(), clock),
+    tuning: { compareEveryMs: settings.compareEveryMs },
+    report: metrics.report,
+    clock,
+    sleep,
+  } satisfies TradeEventListenerWiring);
   return async (_event, context) => {
     const remaining = context.getRemainingTimeInMillis();
     const { ending } = context;

@@ -1,19 +1,23 @@
 /** The directory over a store: who may do what, in one read of the store for a request at most once in 30 s. */
 
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Directory, Grants, Standing, StandingQuestion } from './directory.ts';
 import { type Identity, nameOfPrincipal } from './identity.ts';
 import { createRecordCache } from './record-cache.ts';
 import { type AccessRecord, keyOf, keyOfName, type PrincipalRecord } from './records.ts';
 import type { AccessStore } from './store.ts';
 
-export interface DirectoryOptions {
+export interface DirectoryWiring {
   readonly store: Pick<AccessStore, 'read'>;
   readonly identity: Identity;
   /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
+  readonly clock: () => number;
+}
+
+export type DirectoryOptions = OptionsOf<DirectoryWiring, 'store' | 'identity'> & {
   /** Of sealed records in memory. Default 4 MiB: some ten thousand users. */
   readonly maxCachedBytes?: number;
-}
+};
 
 /**
  * What an operator changes is seen within 30 s. While the store is away, what was read is used until it is 60 s old;

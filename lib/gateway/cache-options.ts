@@ -12,6 +12,7 @@ import {
 import type { Route } from '../catalogue/routes.ts';
 import { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { RequestContext } from './context.ts';
@@ -22,24 +23,26 @@ import type { ReachNow } from './reach.ts';
 import type { Upstream } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
-export interface CacheOptions {
+export interface CacheWiring {
   /** Of one operation of one account at the upstream, by a name that does not reveal the app key. */
   readonly snapshots: (partition: string) => SnapshotStore;
   /** The log of the market stream, by the same names. Default none: every record is fetched. */
-  readonly streamed?: ((partition: string) => StreamedLog) | undefined;
+  readonly streamed: ((partition: string) => StreamedLog) | undefined;
   readonly responses: ResponseStore;
   /**
    * Which answers of accounts changes have ended. Default the gateway's own, over `responses`. Gateways of one process
    * share one: a change through any of them then ends the requests that are under way in another.
    */
-  readonly versions?: Versions;
+  readonly versions: Versions | undefined;
   /**
    * For the upstream's list of symbols. Default: none, and the cache probes each symbol before it requests it
    * together with others.
    */
-  readonly directory?: { readonly store: DirectoryStore; readonly listing: SymbolListing };
-  readonly tuning?: CacheTuning;
+  readonly directory: { readonly store: DirectoryStore; readonly listing: SymbolListing };
+  readonly tuning: CacheTuning | undefined;
 }
+
+export type CacheOptions = OptionsOf<CacheWiring, 'snapshots' | 'responses'>;
 
 /** What a deployer may change; times in milliseconds. */
 export type CacheTuning = Partial<
@@ -50,13 +53,13 @@ export type CacheTuning = Partial<
 export interface CacheParts extends LimitRules {
   readonly upstream: Upstream;
   readonly credentials: Credentials;
-  readonly limiter?: Limiter;
+  readonly limiter: Limiter | undefined;
   readonly clock: () => number;
   /** For one attempt at the upstream. */
   readonly timeoutMs: number;
-  readonly reportRefresh?: (report: RefreshReport) => void;
+  readonly reportRefresh: ((report: RefreshReport) => void) | undefined;
   /** Whether its limits are still those that all instances keep. Default they always are. */
-  readonly isInForce?: () => Promise<boolean>;
+  readonly isInForce: (() => Promise<boolean>) | undefined;
 }
 
 /** One request, after all steps before the cache. */

@@ -2,8 +2,9 @@
 
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { createAccountReads } from './account-reads.ts';
-import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
+import type { CachedRead, CacheOptions, CacheParts, CacheWiring } from './cache-options.ts';
 import { createCachedResponses } from './cached-responses.ts';
 import { CachedSnapshots } from './cached-snapshots.ts';
 import type { Outcome } from './outcome.ts';
@@ -19,11 +20,11 @@ export interface Cache {
 /** The step cached?, for a gateway that makes its parts. */
 export type CacheStep = (parts: CacheParts) => Cache;
 
-export type ResponsesOptions = Pick<CacheOptions, 'responses' | 'versions' | 'tuning'>;
+export type ResponsesWiring = Pick<CacheWiring, 'responses' | 'versions' | 'tuning'>;
 
 /** By request: whole answers. What comes by symbol is not cached. */
 export const responsesStep =
-  (options: ResponsesOptions): CacheStep =>
+  (options: OptionsOf<ResponsesWiring, 'responses'>): CacheStep =>
   (parts) => {
     const responses = createCachedResponses(options, parts);
     const accounts = createAccountReads(options, parts);

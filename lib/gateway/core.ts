@@ -75,14 +75,7 @@ export function createCore(options: CoreOptions): Gateway {
     digests: options.digests,
     timeToLiveMs: options.secretTimeToLiveMs,
   });
-  const shared = {
-    credentials,
-    operationLimits,
-    upstreamLimits,
-    clock,
-    timeoutMs,
-    ...(limiter && { limiter }),
-  };
+  const shared = { credentials, operationLimits, upstreamLimits, clock, timeoutMs, limiter };
   const upstream = createUpstream({
     ...shared,
     baseUrl: normalBaseUrl(options.upstreamBaseUrl),
@@ -94,12 +87,7 @@ export function createCore(options: CoreOptions): Gateway {
     random,
   });
   const { access, orders, operations, report, reportRefresh, isInForce } = options;
-  const cache = options.cache?.({
-    ...shared,
-    upstream,
-    ...(reportRefresh && { reportRefresh }),
-    ...(isInForce && { isInForce }),
-  });
+  const cache = options.cache?.({ ...shared, upstream, reportRefresh, isInForce });
   if (options.readSecretAhead) credentials.current().catch(() => {});
   const core = new Core({
     routes: routesOf(operations),

@@ -13,16 +13,21 @@ import {
   type UpstreamRead,
 } from '../guard-rails/shared-last-prices.ts';
 import { dropOldest } from '../kernel/bounded-map.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Refusal } from '../problem.ts';
 import { stemOf } from '../upstream/upstream-code.ts';
-import { createOwnReads, type OwnReads, type OwnReadsOptions } from './own-reads.ts';
+import { createOwnReads, type OwnReads, type OwnReadsSeams, type OwnReadsWiring } from './own-reads.ts';
 
-export interface GatewayLastPricesOptions
-  extends OwnReadsOptions,
-    Pick<SharedLastPricesOptions, 'after' | 'reportFailure'> {
+export interface GatewayLastPricesWiring
+  extends OwnReadsWiring,
+    Required<Pick<SharedLastPricesOptions, 'reportFailure'>> {
   /** Of one operation of one account, as the cache of snapshots names them. Default none: nothing is shared. */
-  readonly snapshots?: (partition: string) => SnapshotReads;
+  readonly snapshots: ((partition: string) => SnapshotReads) | undefined;
 }
+
+export type GatewayLastPricesOptions = OptionsOf<GatewayLastPricesWiring, 'upstreamBaseUrl' | 'secrets'> &
+  OwnReadsSeams &
+  Pick<SharedLastPricesOptions, 'after'>;
 
 /** What is priced. */
 export type PricedKind = 'stock' | 'option';

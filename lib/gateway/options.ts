@@ -2,6 +2,7 @@
 
 import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
@@ -21,54 +22,67 @@ import type { Send } from './send.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 
-/** What every gateway is made of, whatever its steps are. */
-export interface BaseOptions {
+/** Parts of every gateway, whatever its steps are. */
+interface BaseWiring {
   /** What this gateway offers; any other operation is unknown to it. */
   readonly operations: readonly Operation[];
   /** The upstream, `https:` or loopback, with or without a path prefix. */
   readonly upstreamBaseUrl: string;
   /** Where an operation is sent instead of the path that it was called by. */
-  readonly upstreamPaths?: UpstreamPaths;
+  readonly upstreamPaths: UpstreamPaths;
   readonly secrets: SecretSource;
   /** Default: over the runtime's fetch. */
-  readonly send?: Send;
+  readonly send: Send;
   /**
    * Grants a permit for every attempt that counts against a limit: it has to know all that `limiterLimits` returns, or
    * what counts against another one is answered with `gateway_error`. Default: none, and everything is sent.
    */
-  readonly limiter?: Limiter;
+  readonly limiter: Limiter | undefined;
   /** Limits besides the catalogue's; the limiter has to know them, too. */
-  readonly operationLimits?: OperationLimits;
+  readonly operationLimits: OperationLimits | undefined;
   /** What the upstream allows; the limiter has to know it, too. Default `interface`. */
-  readonly upstreamLimits?: UpstreamLimits;
+  readonly upstreamLimits: UpstreamLimits | undefined;
   /** With it the gateway goes over to tighter limits when the upstream answers 429 in spite of these. Default: none. */
-  readonly tightening?: Tightening;
-  /** In place of a pause of the limit, after a 429 of the upstream; for the gateway itself. */
-  readonly afterRateLimit?: AfterRateLimit;
-  /** Whether its limits are still those in force, for what lasts longer than a request; for the gateway itself. */
-  readonly isInForce?: () => Promise<boolean>;
+  readonly tightening: Tightening | undefined;
   /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
+  readonly clock: () => number;
+  /** The signer's SHA-256 and HMAC. Default: WebCrypto's. */
+  readonly digests: Digests;
+  /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
+  readonly upstreamTimeoutMs: number | undefined;
+  /** Reads the secret now, so that the first request finds it; a failure is left to that request. */
+  readonly readSecretAhead: boolean;
+  /** Called once for every request. A report contains nothing that a client sent except the operation. */
+  readonly report: (report: RequestReport) => void;
+  /** Called for a refresh of the snapshot cache that brought nothing. */
+  readonly reportRefresh: (report: RefreshReport) => void;
+}
+
+/** Replaced in tests, and by the gateway itself where it makes one for each choice of limits. */
+export interface GatewaySeams {
   /** For the pauses before a read is sent again, from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
-  /** Of the upstream's host; for the gateway itself. Default: one of its own. */
-  readonly breaker?: UpstreamBreaker;
-  /** The signer's nonces; replace them in tests only. */
+  /** The signer's nonces. */
   readonly nonce?: () => string;
-  /** The signer's SHA-256 and HMAC. Default: WebCrypto's. */
-  readonly digests?: Digests;
-  /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
-  readonly upstreamTimeoutMs?: number;
+  /** Of the upstream's host. Default: one of its own. */
+  readonly breaker?: UpstreamBreaker;
+  /** In place of a pause of the limit, after a 429 of the upstream. */
+  readonly afterRateLimit?: AfterRateLimit;
+  /** Whether its limits are still those in force, for what lasts longer than a request. */
+  readonly isInForce?: () => Promise<boolean>;
+}
+
+export interface AnswerBound {
   /** The largest answer that is passed on, decompressed. Default 1 MiB, and 2 MiB of account data. Lambda can carry 3 MB. */
   readonly maxAnswerBytes?: number;
-  /** Reads the secret now, so that the first request finds it; a failure is left to that request. */
-  readonly readSecretAhead?: boolean;
+}
+
+interface BaseOptions
+  extends OptionsOf<BaseWiring, 'operations' | 'upstreamBaseUrl' | 'secrets'>,
+    GatewaySeams,
+    AnswerBound {
   /** How long a secret is used before it is read again. Default 5 minutes. */
   readonly secretTimeToLiveMs?: number;
-  /** Called once for every request. A report contains nothing that a client sent except the operation. */
-  readonly report?: (report: RequestReport) => void;
-  /** Called for a refresh of the snapshot cache that brought nothing. */
-  readonly reportRefresh?: (report: RefreshReport) => void;
 }
 
 export interface GatewayOptions extends BaseOptions {
@@ -89,11 +103,16 @@ export interface GatewayOptions extends BaseOptions {
 /** Answers requests for streams of what is kept of accounts; it asks again and again what the sender may use. */
 export type EventsStep = (request: GatewayRequest, reachNow: ReachNow) => Promise<Outcome>;
 
-/** The same with steps as values: what a bundle's gateway does not have is not in the bundle. */
-export interface CoreOptions extends BaseOptions {
-  readonly access?: AccessStep | 'single-user';
-  readonly cache?: CacheStep;
-  readonly orders?: OrdersStep;
+/** Steps as values: what a bundle's gateway does not have is not in the bundle. */
+interface Steps {
+  readonly access: AccessStep | 'single-user' | undefined;
+  readonly cache: CacheStep | undefined;
+  readonly orders: OrdersStep | undefined;
+}
+
+export interface CoreWiring extends BaseWiring, Steps {}
+
+export interface CoreOptions extends BaseOptions, Partial<Steps> {
   /** Streams of trade events, for a gateway that offers them. */
   readonly events?: EventsStep;
 }

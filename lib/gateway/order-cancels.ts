@@ -1,21 +1,24 @@
 /** Cancels of single orders through a gateway, for the function that cancels what is open. */
 
 import { cancelOrder } from '../catalogue/order-cancels.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { CancelOrder } from '../orders/mass-cancel.ts';
 import { problemOf, type RefusalCode } from '../problem.ts';
 import type { Gateway } from './gateway.ts';
 
-export interface GatewayCancelsOptions {
+export interface GatewayCancelsWiring {
   /**
    * Of the holder of the app key: `access: 'single-user'`, with the operation `cancelOrder`, and in `orders` the journal
    * with the look-up `getOrder`.
    */
   readonly gateway: Pick<Gateway, 'ask'>;
-  readonly clock?: () => number;
+  readonly clock: () => number;
   /** Resolves after so many milliseconds. */
-  readonly sleep?: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number) => Promise<void>;
 }
+
+export type GatewayCancelsOptions = OptionsOf<GatewayCancelsWiring, 'gateway'>;
 
 /** One request, its waiting for a permit included. */
 const attemptMs = 15_000;

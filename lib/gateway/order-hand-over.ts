@@ -11,6 +11,7 @@ import {
   createUnguardedHandOver,
   type HandOver,
   type OrdersOptions,
+  type OrdersWiring,
 } from '../orders/hand-over.ts';
 import { orderOutcome } from '../orders/order-outcome.ts';
 import { orderIn } from '../orders/order-reads.ts';
@@ -78,9 +79,9 @@ export const ordersStep = (options: OrdersOptions): OrdersStep =>
   stepOf(options, (clock) => createHandOver({ ...options, clock }));
 
 /** The same for requests that no guard rail is about: cancels, changes of watchlists. */
-export type UnguardedOptions = Omit<OrdersOptions, 'guard' | 'members'>;
+export type UnguardedWiring = Omit<OrdersWiring, 'guard' | 'members'>;
 
-export const unguardedStep = (options: UnguardedOptions): OrdersStep =>
+export const unguardedStep = (options: UnguardedWiring): OrdersStep =>
   stepOf(options, (clock) => createUnguardedHandOver({ ...options, clock }));
 
 const stepOf = (options: OrdersOptions, create: (clock: () => number) => HandOver): OrdersStep => ({

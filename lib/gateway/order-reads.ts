@@ -8,6 +8,7 @@ import type { Operation } from '../catalogue/operation.ts';
 import { getOrder, listOpenOrders, listOrderHistory } from '../catalogue/order-reads.ts';
 import { textMembers } from '../kernel/json-members.ts';
 import { elementsOf, isJson, membersOf } from '../kernel/json-scan.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../orders/order-reads.ts';
 import { problemOf, type Refusal } from '../problem.ts';
@@ -15,15 +16,17 @@ import { CountersignError } from '../signer/errors.ts';
 import type { Gateway } from './gateway.ts';
 import { bodyOf } from './outcome.ts';
 
-export interface GatewayOrderReadsOptions {
+export interface GatewayOrderReadsWiring {
   /** Of the holder of the app key: `access: 'single-user'`, with the operations `orderReadOperations`. */
   readonly gateway: Pick<Gateway, 'ask'>;
-  readonly clock?: () => number;
+  readonly clock: () => number;
   /** Resolves after so many milliseconds. */
-  readonly sleep?: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number) => Promise<void>;
   /** How long one read waits for the limiter, in milliseconds. Default 2 minutes. */
-  readonly maxWaitMs?: number;
+  readonly maxWaitMs: number | undefined;
 }
+
+export type GatewayOrderReadsOptions = OptionsOf<GatewayOrderReadsWiring, 'gateway'>;
 
 /** What the gateway of these reads has to offer. */
 export const orderReadOperations: readonly Operation[] = [

@@ -6,36 +6,33 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Refusal } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
 import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { createCredentials } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
-import { type CoreOptions, checkOptions } from './options.ts';
+import {
+  type AnswerBound,
+  type CoreOptions,
+  type CoreWiring,
+  checkOptions,
+  type GatewaySeams,
+} from './options.ts';
 import { createFetchSend } from './send.ts';
 import { createTighteningGateway } from './tightening.ts';
 import { createUpstream } from './upstream.ts';
 
 /** As those of the gateway. */
-export type OwnReadsOptions = Pick<
-  CoreOptions,
-  | 'upstreamBaseUrl'
-  | 'upstreamPaths'
-  | 'secrets'
-  | 'send'
-  | 'limiter'
-  | 'operationLimits'
-  | 'upstreamLimits'
-  | 'tightening'
-  | 'clock'
-  | 'random'
-  | 'breaker'
-  | 'nonce'
-  | 'digests'
-  | 'upstreamTimeoutMs'
-  | 'maxAnswerBytes'
+export type OwnReadsWiring = Omit<
+  CoreWiring,
+  'operations' | 'readSecretAhead' | 'report' | 'reportRefresh' | 'access' | 'cache' | 'orders'
 >;
+
+export type OwnReadsSeams = Pick<GatewaySeams, 'random' | 'breaker' | 'nonce'> & AnswerBound;
+
+type OwnReadsOptions = OptionsOf<OwnReadsWiring, 'upstreamBaseUrl' | 'secrets'> & OwnReadsSeams;
 
 export interface OwnReads {
   /** The name in stores of the account whose key signs; undefined while there is no secret that can be used. */

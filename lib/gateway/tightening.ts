@@ -28,7 +28,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
   { inForce, limiterFor, share = 1, report }: Tightening,
   create: (options: CoreOptions) => Answering<Response, Outcome, Request>,
 ): Answering<Response, Outcome, Request> {
-  const { clock, random } = options;
+  const { clock, random, operationLimits = {} } = options;
   const breaker = options.breaker ?? createCircuitBreaker({ clock, random });
   const choices = choicesOf(options);
   const limiters = new Map<number, Limiter | undefined>([[0, options.limiter]]);
@@ -38,8 +38,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
   };
 
   async function afterRateLimit(steps: number, { operation, appKey, refusal }: RateLimited): Promise<void> {
-    const namesOf = (at: number) =>
-      limitsOf(operation, { operationLimits: {}, ...options, upstreamLimits: choices[at]! });
+    const namesOf = (at: number) => limitsOf(operation, { operationLimits, upstreamLimits: choices[at]! });
     async function pause(at: number, ms: number, name = namesOf(at)?.[0]): Promise<void> {
       if (name !== undefined) await limiterAt(at)?.block(appKey, name, ms);
     }
@@ -64,18 +63,16 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
     report?.({ operation: operation.id, verdict, kept: limitsText(choices[now]!), steps: now });
   }
 
-  const gatewayAt = (steps: number) => {
-    const limiter = limiterAt(steps);
-    return create({
+  const gatewayAt = (steps: number) =>
+    create({
       ...options,
       breaker,
       upstreamLimits: choices[steps]!,
-      ...(limiter && { limiter }),
+      limiter: limiterAt(steps),
       isInForce: async () => Math.min(await inForce.current(), choices.length - 1) === steps,
       afterRateLimit: (refused) =>
         endOf(afterRateLimit(steps, refused), Math.min(maxWaitMs, refused.timeLeft)),
     });
-  };
   let current = { steps: 0, gateway: gatewayAt(0) };
   function gatewayOf(known: number) {
     const steps = Math.min(known, choices.length - 1);
@@ -85,7 +82,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
 
   // What counts against no limit does not wait for the store: a function of orders alone, for example.
   const waits = options.operations.some((one) =>
-    limitsOf(one, { operationLimits: {}, ...options, upstreamLimits: choices[0]! }),
+    limitsOf(one, { operationLimits, upstreamLimits: choices[0]! }),
   );
   const first = inForce.current();
   async function inForceNow() {

@@ -32,7 +32,7 @@ export interface UpstreamOptions extends LimitRules {
   readonly paths: UpstreamPaths;
   readonly credentials: Credentials;
   readonly send: Send;
-  readonly limiter?: Limiter | undefined;
+  readonly limiter: Limiter | undefined;
   readonly clock: () => number;
   /** For one attempt. */
   readonly timeoutMs: number;

@@ -9,22 +9,25 @@ import { bearerToken, type TokenFault, type TokenVerifier, tokenFaults } from '.
 import { type Group, isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { type Scope, scopeOf, scopes } from '../catalogue/scopes.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { Parties } from './context.ts';
 import type { GatewayRequest } from './http.ts';
 import { everything, type Reach } from './reach.ts';
 
 /** What a gateway needs to tell users apart. */
-export interface AccessOptions {
+export interface AccessWiring {
   readonly directory: Directory;
   readonly names: KeyedNames;
   /** Verifies bearer tokens that no authorizer in front has verified. Default: such tokens count as missing. */
-  readonly verifier?: TokenVerifier;
+  readonly verifier: TokenVerifier | undefined;
   /** What a token's scopes must contain for each of ours, any one of the list. Default the scope's own name. */
-  readonly tokenScopes?: Readonly<Partial<Record<Scope, readonly string[]>>>;
+  readonly tokenScopes: Readonly<Partial<Record<Scope, readonly string[]>>> | undefined;
   /** Groups of market facts that need a user all the same. Groups of account data always do. */
-  readonly userGroups?: readonly Group[];
+  readonly userGroups: readonly Group[];
 }
+
+export type AccessOptions = OptionsOf<AccessWiring, 'directory' | 'names'>;
 
 export interface Who {
   /**

@@ -6,6 +6,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { type Ages, createAges, type Moment } from '../kernel/age.ts';
 import { compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import {
   type Failure,
   failuresOf,
@@ -54,20 +55,22 @@ import { notionalOf, type PricedSymbol, type Prices, priceKey, stray } from './n
 import { bracketEntry, hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
 
 /** Pre-trade checks and the kill switch. */
-export interface GuardOptions {
+export interface GuardWiring {
   /** What operators have set. */
   readonly controls: ControlStore;
   /** Limits of the whole gateway, until an operator sets others. Default none. */
-  readonly limits?: TradingLimits;
+  readonly limits: TradingLimits | undefined;
   /** Of stocks and funds. Without them, what needs the last price of one is blocked. */
-  readonly lastPrices?: LastPrices;
+  readonly lastPrices: LastPrices | undefined;
   /** The same of option contracts, by their symbols in the OCC form. */
-  readonly optionPrices?: LastPrices;
+  readonly optionPrices: LastPrices | undefined;
   /** By which orders of the last minute are counted, in milliseconds since the epoch. Default the instance's clock. */
-  readonly storeTime?: () => number;
+  readonly storeTime: () => number;
   /** Where a check of action `block_and_cancel` asks for cancels. Without it such a check blocks, and that is all. */
-  readonly massCancels?: Pick<MassCancelStore, 'request'>;
+  readonly massCancels: Pick<MassCancelStore, 'request'>;
 }
+
+export type GuardOptions = OptionsOf<GuardWiring, 'controls'>;
 
 export interface GuardParts extends GuardOptions {
   readonly names: KeyedNames;

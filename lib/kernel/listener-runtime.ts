@@ -1,17 +1,20 @@
-/** What a listener that runs for minutes has of its platform, with the defaults of each. */
+/** What a listener that runs for minutes has of its platform. */
 
 import { sleep as sleepWithTimer } from './pauses.ts';
 
 export interface ListenerPorts<Report> {
-  readonly report?: (report: Report) => void;
+  readonly report: (report: Report) => void;
   /** In milliseconds since the epoch. */
-  readonly clock?: () => number;
+  readonly clock: () => number;
+  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface ListenerSeams {
   /** In milliseconds since any moment; never set back or forward. Measures the lease. */
   readonly monotonic?: () => number;
   /** From 0 to below 1. */
   readonly random?: () => number;
-  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export interface ListenerRuntime<Report> {
@@ -30,7 +33,7 @@ export function listenerRuntime<Report>({
   clock = Date.now,
   random = Math.random,
   monotonic = () => performance.now(),
-}: ListenerPorts<Report>): ListenerRuntime<Report> {
+}: Partial<ListenerPorts<Report>> & ListenerSeams): ListenerRuntime<Report> {
   return {
     clock,
     monotonic,

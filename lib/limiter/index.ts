@@ -5,7 +5,13 @@
 
 export { type After, afterTimeout } from '../kernel/pauses.ts';
 export type { ReserveOptions } from './fallback.ts';
-export { createLimiter, type Limiter, type LimiterOptions, type PermitCall } from './limiter.ts';
+export {
+  createLimiter,
+  type Limiter,
+  type LimiterOptions,
+  type LimiterWiring,
+  type PermitCall,
+} from './limiter.ts';
 export {
   type Limit,
   type LimitWindow,

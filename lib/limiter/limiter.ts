@@ -4,6 +4,7 @@
  */
 
 import { monotonicClock, steadyClock } from '../kernel/age.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { type After, afterTimeout } from '../kernel/pauses.ts';
 import { LimiterClient } from './client.ts';
 import { createStoreClock } from './clock.ts';
@@ -13,7 +14,7 @@ import type { LimiterReport, PermitAnswer } from './permit.ts';
 import { type LimiterStore, limiterKey } from './store.ts';
 
 /** What a limiter needs, and what it assumes; every instance has the same, except for clock and report. */
-export interface LimiterOptions {
+export interface LimiterWiring {
   /** The store that all instances share. */
   readonly store: LimiterStore;
   /** The upstream's limits by name; a name has letters, digits and `_ - . :`. */
@@ -23,22 +24,27 @@ export interface LimiterOptions {
    * store, limits and margins.
    */
   readonly bucket: string;
-  readonly margins?: Margins;
   /** What each instance may use while the store is unavailable. Default nothing. */
-  readonly reserve?: ReserveOptions | undefined;
+  readonly reserve: ReserveOptions | undefined;
+  /** Now, in milliseconds since the epoch, by a clock that goes on while the instance is frozen. Default `Date.now`. */
+  readonly clock: () => number;
+  /** Receives what happens, at once; an error that it throws is ignored. */
+  readonly report: (report: LimiterReport) => void;
+}
+
+export interface LimiterSeams {
+  readonly margins?: Margins;
   /** For one operation of the store. Default 500 ms. */
   readonly storeTimeoutMs?: number;
-  /** Now, in milliseconds since the epoch, by a clock that goes on while the instance is frozen. Default `Date.now`. */
-  readonly clock?: () => number;
   /** Default `afterTimeout`. */
   readonly after?: After;
   /** From 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
   /** In place of `limiterKey(bucket, appKey)`, for tests. */
   readonly keyOf?: (appKey: string) => string;
-  /** Receives what happens, at once; an error that it throws is ignored. */
-  readonly report?: (report: LimiterReport) => void;
 }
+
+export type LimiterOptions = OptionsOf<LimiterWiring, 'store' | 'limits' | 'bucket'> & LimiterSeams;
 
 /** One request that wants a permit. */
 export interface PermitCall {

@@ -12,7 +12,7 @@ import { type BatchParts, LookupBatch } from './batch.ts';
 import { createDirectLookup, type DirectReply } from './direct.ts';
 import type { LookupBus, LookupMessage, LookupQueue, LookupReport, LookupStore } from './ports.ts';
 
-export interface LookupsOptions {
+export interface LookupsWiring {
   readonly gateway: Pick<Gateway, 'ask'>;
   /** Should be what the gateway offers. Lookups refuse those with a side effect. */
   readonly operations: readonly Operation[];
@@ -20,8 +20,19 @@ export interface LookupsOptions {
   readonly queue: LookupQueue;
   readonly bus: LookupBus;
   /** Now, in milliseconds since the epoch. */
-  readonly clock?: () => number;
-  /** Runs something later; replace it in tests only. */
+  readonly clock: () => number;
+  /**
+   * The gateway's snapshot options, where they are not the default: how old a quote may be when the request names
+   * no age, and the smallest age that a request can name, in milliseconds.
+   */
+  readonly ages: AgeOptions | undefined;
+  /** Requests for account data are compared in the store by names of their content. Default: by plain hashes. */
+  readonly names: KeyedNames | undefined;
+  /** Called at the end of every batch and direct call. */
+  readonly report: (report: LookupReport) => void;
+}
+
+export interface LookupSeams {
   readonly after?: After;
   /** From 0 to below 1. */
   readonly random?: () => number;
@@ -29,16 +40,9 @@ export interface LookupsOptions {
    * How long the store remembers a request; must be longer than its message can stay in a queue. Default 15 days.
    */
   readonly rememberMs?: number;
-  /**
-   * The gateway's snapshot options, where they are not the default: how old a quote may be when the request names
-   * no age, and the smallest age that a request can name, in milliseconds.
-   */
-  readonly ages?: AgeOptions | undefined;
-  /** Requests for account data are compared in the store by names of their content. Default: by plain hashes. */
-  readonly names?: KeyedNames | undefined;
-  /** Called at the end of every batch and direct call. */
-  readonly report?: (report: LookupReport) => void;
 }
+
+export type LookupsOptions = LookupsWiring & LookupSeams;
 
 export interface Lookups {
   /**
@@ -61,8 +65,8 @@ const dayMs = 86_400_000;
  * const comeAgain = await lookups.batch(messages, Date.now() + 25_000);
  */
 export function createLookups(options: LookupsOptions): Lookups {
-  const { gateway, operations, store, queue, bus, clock = Date.now, random = Math.random } = options;
-  const { rememberMs = 15 * dayMs, after = afterTimeout, ages, names, report = () => {} } = options;
+  const { gateway, operations, store, queue, bus, clock, random = Math.random } = options;
+  const { rememberMs = 15 * dayMs, after = afterTimeout, ages, names, report } = options;
   const parts: BatchParts = {
     gateway,
     operations,

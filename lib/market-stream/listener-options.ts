@@ -1,6 +1,11 @@
 /** What a listener of the market stream is made of, and what it reports. */
 
-import { type ListenerPorts, type ListenerRuntime, listenerRuntime } from '../kernel/listener-runtime.ts';
+import {
+  type ListenerPorts,
+  type ListenerRuntime,
+  type ListenerSeams,
+  listenerRuntime,
+} from '../kernel/listener-runtime.ts';
 import type { AccountStream, LeaseStore, MarketStreamTransport } from './ports.ts';
 
 export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport> {
@@ -8,7 +13,7 @@ export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamR
   readonly store: LeaseStore;
   /** What belongs to the account of the current secret. Rejects when there is no secret that can be used. */
   readonly account: () => Promise<AccountStream>;
-  readonly tuning?: Partial<MarketStreamTuning>;
+  readonly tuning: Partial<MarketStreamTuning>;
 }
 
 export interface MarketStreamTuning {
@@ -67,7 +72,7 @@ export interface Parts
 
 const defaults: MarketStreamTuning = { sessions: 4, symbolsEach: 100, batchMs: 100 };
 
-export const partsOf = (options: MarketStreamListenerOptions): Parts => ({
+export const partsOf = (options: MarketStreamListenerOptions & ListenerSeams): Parts => ({
   ...options,
   ...listenerRuntime(options),
   tuning: { ...defaults, ...options.tuning },

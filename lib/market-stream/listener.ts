@@ -9,6 +9,7 @@
  *     batch        members → log of all instances                      batches.ts
  */
 
+import type { ListenerSeams } from '../kernel/listener-runtime.ts';
 import { acquireLease, type Lease, type LeaseParts } from '../trade-events/lease.ts';
 import { assign, keyOf } from './assign.ts';
 import { Batches } from './batches.ts';
@@ -44,7 +45,9 @@ type Run = Parameters<MarketStreamListener['run']>[0];
  * const listener = createMarketStreamListener({ transport, store, account });
  * const { result } = await listener.run({ until: Date.now() + 14 * 60_000 });
  */
-export function createMarketStreamListener(options: MarketStreamListenerOptions): MarketStreamListener {
+export function createMarketStreamListener(
+  options: MarketStreamListenerOptions & ListenerSeams,
+): MarketStreamListener {
   const parts = partsOf(options);
   return { run: (call) => run(parts, call) };
 }

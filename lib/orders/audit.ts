@@ -31,7 +31,7 @@ export interface OrderAuditOptions {
   readonly bus: OrderEventBus;
   readonly names: KeyedNames;
   /** A line that could not be added; no account and no order is in it. */
-  readonly reportFailure?: (cause: unknown) => void;
+  readonly reportFailure: (cause: unknown) => void;
 }
 
 /** What became of some changes. */
@@ -67,7 +67,7 @@ export function createOrderAudit({ store, bus, names, reportFailure }: OrderAudi
       const isNew = await store.append(line);
       return { change, line, event, result: isNew ? 'added' : 'repeated' };
     } catch (cause) {
-      reportFailure?.(cause);
+      reportFailure(cause);
       return { change, line, result: 'failed' };
     }
   }

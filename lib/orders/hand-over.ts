@@ -17,8 +17,10 @@ import {
   createGuard,
   type Guard,
   type GuardOptions,
+  type GuardWiring,
   type ScopeFailure,
 } from '../guard-rails/guard.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
@@ -39,7 +41,7 @@ import { readRecord } from './record.ts';
 import { type ReleaseParts, recount, releaseExposure, uncount } from './release-ended.ts';
 
 /** What keeps orders from being sent twice. */
-export interface OrdersOptions {
+export interface OrdersWiring<Guard = GuardWiring> {
   readonly journal: OrderJournal;
   /** Names of entries. */
   readonly names: KeyedNames;
@@ -47,24 +49,26 @@ export interface OrdersOptions {
    * Names of members that an order may have besides those of the catalogue: nothing checks what they say. Default none, and
    * such an order is 400.
    */
-  readonly members?: readonly string[];
+  readonly members: readonly string[] | undefined;
   /** Operations that show what became of an order, where the gateway does not offer them itself. Default none. */
-  readonly lookUps?: readonly Operation[];
+  readonly lookUps: readonly Operation[];
   /** Pre-trade checks and the kill switch, and the journal once more, which counts for them. Default none. */
-  readonly guard?: GuardOptions & { readonly journal: CountingJournal };
+  readonly guard: (Guard & { readonly journal: CountingJournal }) | undefined;
   /** Called with the pre-trade checks that an order fails, and that are set to notify: it is placed all the same. */
-  readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
+  readonly reportNoted: (failures: readonly ScopeFailure[]) => void;
   /**
    * Called when the journal fails, what operators have set cannot be read (`check`), or cancels cannot be asked for
    * (`mass_cancel`). After a request was sent, its entry stays as it was until evidence settles it.
    */
-  readonly reportFailure?: (
+  readonly reportFailure: (
     step: 'begin' | 'check' | 'finish' | 'mass_cancel' | 'read' | 'release',
     cause: unknown,
   ) => void;
   /** Resolves after so many milliseconds; replace it in tests only. */
-  readonly sleep?: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number) => Promise<void>;
 }
+
+export type OrdersOptions = OptionsOf<OrdersWiring<GuardOptions>, 'journal' | 'names'>;
 
 export interface HandOverParts extends OrdersOptions {
   readonly clock: () => number;

@@ -6,6 +6,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import type { MassCancel, MassCancelStore } from '../guard-rails/mass-cancels.ts';
 import { textMembers } from '../kernel/json-members.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { OrderJournal } from './journal.ts';
 import { isKnownScope, isLateEnough, meansAccount, meansOrder, type OpenOrder } from './mass-cancel-scope.ts';
 import { type OpenOrders, readOpenOrders } from './open-orders.ts';
@@ -22,7 +23,7 @@ export type CancelOrder = (
   endBy?: number,
 ) => Promise<CancelOutcome>;
 
-export interface MassCancelsOptions {
+export interface MassCancelsWiring {
   readonly store: Pick<MassCancelStore, 'open' | 'finish'>;
   readonly orders: Pick<OrderReads, 'accounts' | 'openOrders'>;
   /** Through the gateway's hand-over: `createGatewayCancels`. */
@@ -30,10 +31,15 @@ export interface MassCancelsOptions {
   /** The journal of orders, which says who placed an order, and when. */
   readonly journal: Pick<OrderJournal, 'read'>;
   readonly names: KeyedNames;
-  readonly clock?: () => number;
+  readonly clock: () => number;
   /** What failed, and is tried again in the next run. No account and no order is in it. */
-  readonly reportFailure?: (cause: unknown) => void;
+  readonly reportFailure: (cause: unknown) => void;
 }
+
+export type MassCancelsOptions = OptionsOf<
+  MassCancelsWiring,
+  'store' | 'orders' | 'cancel' | 'journal' | 'names'
+>;
 
 /** What a run came to. */
 export interface MassCancelReport {

@@ -58,7 +58,7 @@ export interface ReconciliationOptions {
   readonly names: KeyedNames;
   readonly clock: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  readonly reportFailure?: (cause: unknown) => void;
+  readonly reportFailure: (cause: unknown) => void;
 }
 
 /** What a run came to while something was restored. */

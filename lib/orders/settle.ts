@@ -4,6 +4,7 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type ComparedCounters, compareCounters } from './compare-counters.ts';
 import { absentBy, isAbsent, isEarlierFailure, mayBeOpen, type OrderSight, outcomeBy } from './evidence.ts';
@@ -25,20 +26,22 @@ import {
 } from './release-ended.ts';
 import { turnAt } from './turns.ts';
 
-export interface SettlementOptions {
+export interface SettlementWiring {
   /** Pre-trade checks count in it: orders that have ended leave the counters. */
   readonly journal: CountingJournal;
   /** At low priority: clients come first. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order' | 'ordersSince'>;
   readonly names: KeyedNames;
   /** Looks whether a table was restored, and brings the journal up to date: `reconcile`. Default nothing is looked for. */
-  readonly reconcile?: (until: number) => Promise<Reconciled | undefined>;
-  readonly clock?: () => number;
+  readonly reconcile: (until: number) => Promise<Reconciled | undefined>;
+  readonly clock: () => number;
   /** Resolves after so many milliseconds; replace it in tests only. */
-  readonly sleep?: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number) => Promise<void>;
   /** A read that failed: its entries stay unknown until the next run. No account and no order is in it. */
-  readonly reportFailure?: (cause: unknown) => void;
+  readonly reportFailure: (cause: unknown) => void;
 }
+
+export type SettlementOptions = OptionsOf<SettlementWiring, 'journal' | 'orders' | 'names'>;
 
 /** What a run came to. */
 export interface SettlementReport {

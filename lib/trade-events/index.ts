@@ -16,6 +16,7 @@ export type {
   StreamEnd,
   TradeEventListener,
   TradeEventListenerOptions,
+  TradeEventListenerWiring,
   TradeEventReport,
   TradeEventTuning,
 } from './listener-options.ts';

@@ -1,11 +1,12 @@
 /** What a listener is made of, and what it reports. */
 
 import type { KeyedNames } from '../access/directory.ts';
-import type { ListenerPorts } from '../kernel/listener-runtime.ts';
+import type { ListenerPorts, ListenerSeams } from '../kernel/listener-runtime.ts';
+import type { OptionsOf } from '../kernel/options-of.ts';
 import type { OrderReads } from '../orders/order-reads.ts';
 import type { TradeEventBus, TradeEventStore, TradeEventTransport } from './ports.ts';
 
-export interface TradeEventListenerOptions extends ListenerPorts<TradeEventReport> {
+export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport> {
   readonly transport: TradeEventTransport;
   readonly orders: OrderReads;
   readonly store: TradeEventStore;
@@ -14,10 +15,17 @@ export interface TradeEventListenerOptions extends ListenerPorts<TradeEventRepor
   readonly names: KeyedNames;
   /** Reads the current app key and secret; called again when the upstream refuses them, and every few minutes beside a stream. */
   readonly readCredential: () => Promise<StreamCredential>;
-  /** Default: all accounts of the app key. */
-  readonly accounts?: readonly string[];
-  readonly tuning?: Partial<TradeEventTuning>;
+  readonly tuning: Partial<TradeEventTuning>;
 }
+
+export type TradeEventListenerOptions = OptionsOf<
+  TradeEventListenerWiring,
+  'transport' | 'orders' | 'store' | 'bus' | 'names' | 'readCredential'
+> &
+  ListenerSeams & {
+    /** Default: all accounts of the app key. */
+    readonly accounts?: readonly string[];
+  };
 
 export interface StreamCredential {
   readonly appKey: string;

@@ -33,13 +33,13 @@ const leftOut: readonly Mutant[] = [
   {
     wiring: 'checks have no last prices',
     file: 'orders',
-    find: '        lastPrices: prices?.stock,\n',
+    find: '      lastPrices: prices?.stock,\n',
     by: '',
   },
   {
     wiring: 'checks have no quotes of options',
     file: 'orders',
-    find: '        optionPrices: prices?.option,\n',
+    find: '      optionPrices: prices?.option,\n',
     by: '',
   },
   {
@@ -55,6 +55,36 @@ const leftOut: readonly Mutant[] = [
     by: '',
   },
   {
+    wiring: 'a read of orders waits by a default of its own',
+    file: 'holder',
+    find: '{ gateway, clock, sleep, maxWaitMs }',
+    by: '{ gateway, clock, sleep }',
+  },
+  {
+    wiring: 'the listener of trade events reports nothing',
+    file: 'trade-events',
+    find: 'report: metrics.report,',
+    by: '',
+  },
+  {
+    wiring: 'groups that need a user need none',
+    file: 'access',
+    find: '    userGroups,\n  };',
+    by: '  };',
+  },
+  {
+    wiring: 'functions share no responses at the deployer’s pace',
+    file: 'gateway',
+    find: '{ ...stores, tuning: cache.tuning }',
+    by: 'stores',
+  },
+  {
+    wiring: 'the directory has a clock of its own',
+    file: 'access',
+    find: '{ store: { read }, identity, clock }',
+    by: '{ store: { read }, identity }',
+  },
+  {
     wiring: 'replies name no account by a keyed name',
     file: 'lookups',
     find: 'names: identity?.names,',
@@ -63,8 +93,8 @@ const leftOut: readonly Mutant[] = [
   {
     wiring: 'processes do not share versions',
     file: 'gateway',
-    find: 'every<CacheOptions>({ ...responses,',
-    by: 'every<CacheOptions>({ responses: responses.responses,',
+    find: 'cacheStep({\n    ...responses,',
+    by: 'cacheStep({\n    responses: responses.responses,',
   },
 ];
 
@@ -97,8 +127,8 @@ const swapped: readonly Mutant[] = [
   {
     wiring: 'limits and stops are read from the journal’s table',
     file: 'orders',
-    find: 'ports.controls(\n          guard.tableName,',
-    by: 'ports.controls(\n          parts.journalTable,',
+    find: 'ports.controls(guard.tableName,',
+    by: 'ports.controls(parts.journalTable,',
   },
   {
     wiring: 'mass cancels are looked for in the journal’s table',

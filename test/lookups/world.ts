@@ -106,6 +106,8 @@ export function createWorld(change: Partial<LookupsOptions> = {}): World {
       },
     },
     clock: () => world.now,
+    ages: undefined,
+    names: undefined,
     after: (_, run) => {
       world.alarms.add(run);
       return () => world.alarms.delete(run);

@@ -73,7 +73,7 @@ describe('DynamoDB', needsDynamo(), () => {
     const log: LogEntry[] = [];
     const identity = identityOf('k');
     const bus = { publish: async (events: readonly unknown[]) => events.map(() => true) };
-    const audit = createOrderAudit({ store, bus, names: identity.names });
+    const audit = createOrderAudit({ store, bus, names: identity.names, reportFailure: () => {} });
     const handler = orderAuditHandler({ audit, identity }, (entry) => void log.push(entry));
     return { handler, log };
   }
@@ -174,7 +174,7 @@ describe('DynamoDB', needsDynamo(), () => {
     const { names } = identityOf('k');
     const identity = createIdentity(() => Promise.reject(new Error('away')));
     const bus = { publish: async () => [] };
-    const audit = createOrderAudit({ store, bus, names });
+    const audit = createOrderAudit({ store, bus, names, reportFailure: () => {} });
     const handler = orderAuditHandler({ audit, identity }, () => {});
     const { batchItemFailures } = await handler({ Records: [...(await streamed())] });
     assert.deepEqual(batchItemFailures, [{ itemIdentifier: '1' }, { itemIdentifier: '2' }]);

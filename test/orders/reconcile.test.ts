@@ -89,6 +89,7 @@ async function world() {
     names,
     clock,
     sleep: async () => {},
+    reportFailure: () => {},
     orders: { accounts: async () => [account], openOrders: reads, ordersSince: reads },
   };
   const run = () => reconcile(options, state.now + minute);

@@ -108,8 +108,8 @@ export class Tables {
     const { name, journal } = this.#current;
     const tables = { journal: name, controls: controlsTable };
     const checkpoints = createMemoryCheckpoints(tables, this.#checkpoints);
-    const { names, clock = Date.now, sleep = this.#time.sleep } = options;
-    const own = { checkpoints, tables, audit: this.#audit, orders, names, clock, sleep };
+    const { names, clock = Date.now, sleep = this.#time.sleep, reportFailure = () => {} } = options;
+    const own = { checkpoints, tables, audit: this.#audit, orders, names, clock, sleep, reportFailure };
     return {
       ...options,
       reconcile: async (until) => {
