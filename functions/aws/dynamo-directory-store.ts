@@ -4,10 +4,10 @@
  */
 
 import {
-  type Directory,
   type DirectoryDraft,
   type DirectoryStore,
   emptyDraft,
+  type SymbolLists,
 } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
@@ -47,7 +47,7 @@ export function createDynamoDirectoryStore(options: DirectoryStoreOptions): Dire
   return {
     async readDirectory() {
       const item = await read(`directory#${Math.floor(random() * copies)}`);
-      return item?.content?.B && unpack<Directory>(item.content.B);
+      return item?.content?.B && unpack<SymbolLists>(item.content.B);
     },
 
     async writeDirectory({ completedAt, symbols }) {
@@ -75,7 +75,7 @@ export function createDynamoDirectoryStore(options: DirectoryStoreOptions): Dire
 const pack = (content: object) => compress(Buffer.from(JSON.stringify(content)));
 
 /** In alphabetical order they take half of the bytes. */
-const sorted = (symbols: Directory['symbols']) =>
+const sorted = (symbols: SymbolLists['symbols']) =>
   Object.fromEntries([...symbols].map(([category, all]) => [category, [...all].sort()]));
 
 /** Undefined for what another version wrote. */

@@ -9,13 +9,13 @@
  */
 
 import {
-  type Checkpoint,
-  type Control,
   type LeaseAnswer,
   missMs,
   noControl,
+  type RefreshControl,
   type RefreshLogUpdate,
   type RefreshRecord,
+  type SnapshotCheckpoint,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
 import { type DynamoSender, type SharedStoreOptions, withLimit } from './dynamo-client.ts';
@@ -86,7 +86,7 @@ class DynamoSnapshotStore implements SnapshotStore {
     };
   }
 
-  async acquire(next: Control, after: number): Promise<LeaseAnswer> {
+  async acquire(next: RefreshControl, after: number): Promise<LeaseAnswer> {
     const { sequence, flights, ...plan } = next;
     try {
       await this.#client.send('UpdateItem', {
@@ -121,13 +121,13 @@ class DynamoSnapshotStore implements SnapshotStore {
     return 1 + (Number(Attributes?.starts?.N ?? 1) - 1) * shards;
   }
 
-  async readCheckpoint(copy: number): Promise<Checkpoint | undefined> {
+  async readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined> {
     // A page is a megabyte, which may be less than its parts.
     const items = await this.#query(this.#shardKey('checkpoint', copy), '!');
     return joinCheckpoint(items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
   }
 
-  async writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void> {
+  async writeCheckpoint(copy: number, checkpoint: SnapshotCheckpoint): Promise<void> {
     const pk = this.#shardKey('checkpoint', copy);
     const parts = packCheckpoint(checkpoint, maxCheckpointBytes);
     await Promise.all(parts.map((part, index) => this.#put(pk, partKey(index), { part }, recordMs)));
@@ -198,11 +198,14 @@ const timeKey = (time: number) => String(time).padStart(15, '0');
  *
  * @throws for what is no control item of any version
  */
-function toControl({ turn, plan_text: plan, flights }: Item): Control {
+function toControl({ turn, plan_text: plan, flights }: Item): RefreshControl {
   const sequence = Number(turn?.N);
   if (!Number.isSafeInteger(sequence)) throw new TypeError('not the control item of snapshots');
   try {
-    const { due, probes, checkpoint } = JSON.parse(plan?.S ?? '') as Omit<Control, 'sequence' | 'flights'>;
+    const { due, probes, checkpoint } = JSON.parse(plan?.S ?? '') as Omit<
+      RefreshControl,
+      'sequence' | 'flights'
+    >;
     if (!due || !probes || !checkpoint || !flights?.B) return { ...noControl, sequence };
     return { sequence, due, probes, checkpoint, flights: unpackFlights(flights.B) };
   } catch {

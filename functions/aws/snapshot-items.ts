@@ -4,11 +4,11 @@
  */
 
 import type {
-  Checkpoint,
-  Fetched,
-  Flight,
+  FetchedRecords,
+  RefreshFlight,
   RefreshOutcome,
   RefreshRecord,
+  SnapshotCheckpoint,
 } from '../../lib/cache/snapshots/index.ts';
 import { cutRecords } from '../../lib/cache/snapshots/records.ts';
 import { halves } from '../../lib/kernel/bisect.ts';
@@ -31,10 +31,10 @@ interface RecordHead extends Omit<RefreshRecord, 'outcome'> {
 }
 
 /** What stands before the snapshots of a checkpoint. */
-interface CheckpointHead extends Omit<Checkpoint, 'fetched'> {
+interface CheckpointHead extends Omit<SnapshotCheckpoint, 'fetched'> {
   readonly v: number;
   /** Each with the length of its snapshots, in bytes. */
-  readonly fetched: readonly (Omit<Fetched, 'records'> & { readonly length: number })[];
+  readonly fetched: readonly (Omit<FetchedRecords, 'records'> & { readonly length: number })[];
 }
 
 /** The head is one line of JSON; the snapshots follow it, in columns. */
@@ -67,7 +67,7 @@ export function unpackRecord(packed: Uint8Array, only?: string): RefreshRecord |
 }
 
 /** A checkpoint in as many parts as it takes, none of more bytes than an item of the table holds. */
-export function packCheckpoint(checkpoint: Checkpoint, maxItemBytes: number): readonly Uint8Array[] {
+export function packCheckpoint(checkpoint: SnapshotCheckpoint, maxItemBytes: number): readonly Uint8Array[] {
   const packed = checkpointBytes(checkpoint);
   if (packed.length <= maxItemBytes || checkpoint.fetched.length < 2) return [packed];
   const [first, second] = halves(checkpoint.fetched);
@@ -78,7 +78,7 @@ export function packCheckpoint(checkpoint: Checkpoint, maxItemBytes: number): re
   ];
 }
 
-function checkpointBytes(checkpoint: Checkpoint): Uint8Array {
+function checkpointBytes(checkpoint: SnapshotCheckpoint): Uint8Array {
   const { at, fetched, demand } = checkpoint;
   const bodies = fetched.map(({ records }) => toColumns([...records.values()]));
   const head: CheckpointHead = {
@@ -100,7 +100,7 @@ function checkpointBytes(checkpoint: Checkpoint): Uint8Array {
  * @param only the one symbol that is needed: groups without it have no snapshots
  * @returns undefined for what is no part of a checkpoint of this version
  */
-export function unpackCheckpoint(packed: Uint8Array, only?: string): Checkpoint | undefined {
+export function unpackCheckpoint(packed: Uint8Array, only?: string): SnapshotCheckpoint | undefined {
   try {
     const { head, body } = cutHead<CheckpointHead>(packed);
     const { v, fetched, demand, ...checkpoint } = head;
@@ -131,7 +131,7 @@ function recordsIn(body: Uint8Array, only: string | undefined) {
 }
 
 /** The parts of the last checkpoint as one; of an older one that was larger, parts may be left. */
-export function joinCheckpoint(parts: readonly Checkpoint[]): Checkpoint | undefined {
+export function joinCheckpoint(parts: readonly SnapshotCheckpoint[]): SnapshotCheckpoint | undefined {
   const [first, ...others] = parts;
   if (!first) return undefined;
   const same = others.filter(({ sequence, at }) => sequence === first.sequence && at === first.at);
@@ -139,16 +139,16 @@ export function joinCheckpoint(parts: readonly Checkpoint[]): Checkpoint | undef
 }
 
 /** Fingerprints as 16-bit numbers: each poll reads the control item, which with a thousand symbols is below 4 kB. */
-export function packFlights(flights: readonly Flight[]): Uint8Array {
+export function packFlights(flights: readonly RefreshFlight[]): Uint8Array {
   const heads = flights.map((flight) => ({ ...flight, fingerprints: flight.fingerprints.length }));
   const fingerprints = Uint16Array.from(flights.flatMap((flight) => flight.fingerprints));
   return headed(heads, [Buffer.from(fingerprints.buffer)]);
 }
 
 /** @throws for what is not of this form */
-export function unpackFlights(packed: Uint8Array): readonly Flight[] {
+export function unpackFlights(packed: Uint8Array): readonly RefreshFlight[] {
   const { head, body } =
-    cutHead<readonly (Omit<Flight, 'fingerprints'> & { readonly fingerprints: number })[]>(packed);
+    cutHead<readonly (Omit<RefreshFlight, 'fingerprints'> & { readonly fingerprints: number })[]>(packed);
   let at = 0;
   return head.map(({ fingerprints: length, ...flight }) => {
     const start = at;

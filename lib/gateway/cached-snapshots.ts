@@ -5,7 +5,7 @@ import { hashOf } from '../cache/snapshots/hash.ts';
 import {
   createSnapshotCache,
   defaultSnapshotOptions,
-  type Snapshot,
+  type ServedSnapshot,
   type SnapshotCache,
   type SnapshotCacheOptions,
   type SnapshotOutcome,
@@ -117,7 +117,7 @@ export function snapshotsFound(
   };
 }
 
-const recordOf = ({ symbol, record, sentAt }: Snapshot, now: number): SnapshotRecord => ({
+const recordOf = ({ symbol, record, sentAt }: ServedSnapshot, now: number): SnapshotRecord => ({
   symbol,
   bytes: record,
   ageMs: ageMsOf(sentAt, now),

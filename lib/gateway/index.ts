@@ -28,18 +28,18 @@ export {
   type StoredResponse,
 } from '../cache/responses/index.ts';
 export {
-  type Checkpoint,
-  type Control,
   createMemorySnapshotStore,
-  type Directory,
   type DirectoryDraft,
   type DirectoryStore,
-  type Fetched,
-  type Flight,
+  type FetchedRecords as Fetched,
+  type RefreshControl as Control,
+  type RefreshFlight as Flight,
   type RefreshKind,
   type RefreshOutcome,
   type RefreshRecord,
+  type SnapshotCheckpoint as Checkpoint,
   type SnapshotStore,
+  type SymbolLists as Directory,
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
 export { endpointKinds, endpointLimitsOf, limitPresets, upstreamLimitsFault } from '../catalogue/limits.ts';

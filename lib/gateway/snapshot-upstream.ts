@@ -66,7 +66,7 @@ export class SnapshotUpstream implements RefreshPermits {
   readonly acquire: RefreshPermits['acquire'] = async ({ priority, waitMs }) => {
     const { credentials, limiter, clock } = this.#parts;
     const current = await credentials.forRead();
-    if (!current.ok) return { ok: false, retryAfterMs: 1000, isOwn: true };
+    if (!current.ok) return { ok: false, retryAfterMs: 1000, isLocal: true };
     if (current.credential.appKey === this.#credential.appKey) this.#credential = current.credential;
     const credential = this.#credential;
     const limits = limitsOf(this.#operation, this.#parts);
@@ -74,8 +74,8 @@ export class SnapshotUpstream implements RefreshPermits {
     const answer = await limiter.acquire({ appKey: credential.appKey, limits, priority, waitMs });
     if (answer.ok) return this.#granted(answer.permit, { credential, priority });
     this.#failure = { refusal: limiterRefusal({ attempts: 0 }, answer), at: steadyClock(clock)() };
-    const isOwn = answer.reason === 'store_busy' || answer.reason === 'store_unavailable';
-    return { ok: false, retryAfterMs: answer.retryAfterMs, ...(isOwn && { isOwn }) };
+    const isLocal = answer.reason === 'store_busy' || answer.reason === 'store_unavailable';
+    return { ok: false, retryAfterMs: answer.retryAfterMs, ...(isLocal && { isLocal }) };
   };
 
   readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs, caller = refreshes) => {
@@ -100,7 +100,7 @@ export class SnapshotUpstream implements RefreshPermits {
     const { signedBy } = context.usage;
     if (signedBy !== undefined && signedBy !== this.#appKey) {
       this.#onReplaced();
-      return { kind: 'failed', isOwn: true };
+      return { kind: 'failed', isLocal: true };
     }
     this.#failure = undefined;
     if (outcome.kind === 'answer') return outcome;
@@ -109,8 +109,8 @@ export class SnapshotUpstream implements RefreshPermits {
     if (concernsAll.includes(refusal.code))
       this.#failure = { refusal: forAll(refusal), at: steadyClock(clock)() };
     if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
-    const isOwn = wasNotSent(outcome) || (isShort && refusal.code === 'upstream_timeout');
-    return upstreamAnswer(refusal, isOwn);
+    const isLocal = wasNotSent(outcome) || (isShort && refusal.code === 'upstream_timeout');
+    return upstreamAnswer(refusal, isLocal);
   };
 
   #granted(permit: Permit, holder: Holder): RefreshPermitAnswer {
@@ -185,8 +185,8 @@ const isAboutTheView = ({ code, upstream }: Refusal): boolean =>
   code === 'upstream_rejected' &&
   (upstream?.status === 403 || stemOf(upstream?.errorCode) === 'UNSUPPORTED_CATEGORY');
 
-/** @param isOwn whether the refusal says nothing about the upstream */
-function upstreamAnswer(refusal: Refusal, isOwn: boolean): UpstreamAnswer {
+/** @param isLocal whether the refusal says nothing about the upstream */
+function upstreamAnswer(refusal: Refusal, isLocal: boolean): UpstreamAnswer {
   const { code, retryAfterSeconds } = refusal;
   const forbidden = forbidsAll[code] ?? (isAboutTheView(refusal) ? {} : undefined);
   if (code === 'upstream_rejected' && !forbidden)
@@ -195,7 +195,7 @@ function upstreamAnswer(refusal: Refusal, isOwn: boolean): UpstreamAnswer {
   return {
     kind: 'failed',
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
-    ...(isOwn && { isOwn }),
+    ...(isLocal && { isLocal }),
   };
 }
 

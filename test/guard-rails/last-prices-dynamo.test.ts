@@ -17,7 +17,7 @@ import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
-import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
+import { noControl, type SnapshotCheckpoint } from '../../lib/cache/snapshots/index.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
@@ -133,7 +133,7 @@ describe('prices in DynamoDB', needsDynamo(), () => {
     const store = createDynamoSnapshotStore(options);
     const reads = createDynamoSnapshotReads(options);
     assert.deepEqual(await reads.last('S0X1'), { sequence: 0, checkpoint: undefined });
-    const groups = (count: number, sequence: number): Checkpoint => ({
+    const groups = (count: number, sequence: number): SnapshotCheckpoint => ({
       sequence,
       at: sequence,
       fetched: Array.from({ length: count }, (_, group) => ({

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import {
   createMemoryDirectoryStore,
-  type Directory,
   type DirectoryStore,
   emptyDraft,
   type ListingPage,
   SymbolDirectory,
+  type SymbolLists,
 } from '../../lib/cache/snapshots/index.ts';
 
 const hourMs = 3_600_000;
@@ -154,7 +154,10 @@ test('a list that is no list of symbols, or was dated by a wrong clock, is not u
     { completedAt: start },
     { completedAt: start + 24 * hourMs, symbols: stocks('A') },
   ]) {
-    const store = { ...createMemoryDirectoryStore(), readDirectory: async () => odd as unknown as Directory };
+    const store = {
+      ...createMemoryDirectoryStore(),
+      readDirectory: async () => odd as unknown as SymbolLists,
+    };
     const directory = createWorld({ store }).instance();
     await directory.load();
     assert.equal(directory.lists('A', 'US_STOCK'), undefined);

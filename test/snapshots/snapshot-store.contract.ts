@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import {
-  type Checkpoint,
-  type Control,
   noControl,
+  type RefreshControl,
   type RefreshRecord,
+  type SnapshotCheckpoint,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
 import { each } from '../support/each.ts';
@@ -14,10 +14,13 @@ import { each } from '../support/each.ts';
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** The control item of the next lease, with nothing special about it. */
-export const controlAfter = (control: Control): Control => ({ ...control, sequence: control.sequence + 1 });
+export const controlAfter = (control: RefreshControl): RefreshControl => ({
+  ...control,
+  sequence: control.sequence + 1,
+});
 
 /** Acquires it. */
-export const acquireAfter = (store: SnapshotStore, control: Control) =>
+export const acquireAfter = (store: SnapshotStore, control: RefreshControl) =>
   store.acquire(controlAfter(control), control.sequence);
 
 export function answerRecord(sequence: number, change: Partial<RefreshRecord> = {}): RefreshRecord {
@@ -80,7 +83,7 @@ export function snapshotStoreContract(
   );
 
   check('a lease that is not the next is refused', async (store) => {
-    const lease = (number: number): Control => ({ ...noControl, sequence: number });
+    const lease = (number: number): RefreshControl => ({ ...noControl, sequence: number });
     assert.equal((await store.acquire(lease(2), 1)).acquired, false);
     assert.equal((await store.acquire(lease(1), 0)).acquired, true);
     assert.equal((await store.acquire(lease(1), 0)).acquired, false);
@@ -89,7 +92,7 @@ export function snapshotStoreContract(
   });
 
   check('several leases are acquired at once', async (store) => {
-    const lease = (number: number): Control => ({ ...noControl, sequence: number });
+    const lease = (number: number): RefreshControl => ({ ...noControl, sequence: number });
     assert.equal((await store.acquire(lease(8), 0)).acquired, true);
     const lost = await store.acquire(lease(2), 1);
     assert.deepEqual(lost, { acquired: false, control: lease(8) });
@@ -234,7 +237,7 @@ function bulkyRecords(seed: number, prefix = 'S'): ReadonlyMap<string, Uint8Arra
   return records;
 }
 
-const checkpoint = (change: Partial<Checkpoint>): Checkpoint => ({
+const checkpoint = (change: Partial<SnapshotCheckpoint>): SnapshotCheckpoint => ({
   sequence: 1,
   at: 1_795_239_009_000,
   fetched: [
@@ -259,7 +262,7 @@ const checkpoint = (change: Partial<Checkpoint>): Checkpoint => ({
   ...change,
 });
 
-const plainCheckpoint = (one: Checkpoint | undefined) =>
+const plainCheckpoint = (one: SnapshotCheckpoint | undefined) =>
   one && {
     ...one,
     fetched: one.fetched.map(({ records, ...group }) => ({

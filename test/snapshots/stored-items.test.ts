@@ -16,10 +16,10 @@ import {
 } from '../../functions/aws/snapshot-items.ts';
 import { controlKey } from '../../functions/aws/snapshot-keys.ts';
 import {
-  type Checkpoint,
-  type Flight,
   noControl,
+  type RefreshFlight,
   type RefreshRecord,
+  type SnapshotCheckpoint,
 } from '../../lib/cache/snapshots/index.ts';
 import { createRandom } from '../support/virtual-time.ts';
 
@@ -85,7 +85,7 @@ test('records of the log come back as they were written', () => {
   assert.equal(body.join('\n'), columns);
 });
 
-const checkpoint: Checkpoint = {
+const checkpoint: SnapshotCheckpoint = {
   sequence: 9,
   at: 100_000,
   fetched: [
@@ -112,7 +112,7 @@ test('checkpoints do', () => {
   assert.equal(unpackCheckpoint(item!.subarray(1)), undefined);
 });
 
-const flights: readonly Flight[] = [
+const flights: readonly RefreshFlight[] = [
   { sequence: 3, at: 10, view: 'US_STOCK', fingerprints: [1, 258] },
   { sequence: 4, at: 12, view: 'US_STOCK', fingerprints: [2], caller: 'k1', isUnlistedProbe: true },
 ];

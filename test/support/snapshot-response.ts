@@ -1,7 +1,7 @@
 /** An outcome of the snapshot cache as the HTTP answer that the gateway makes of it. */
 
 import { readCacheDirectives } from '../../lib/cache/headers.ts';
-import type { Snapshot, SnapshotOutcome } from '../../lib/cache/snapshots/index.ts';
+import type { ServedSnapshot, SnapshotOutcome } from '../../lib/cache/snapshots/index.ts';
 import { partialRefusal, snapshotsFound } from '../../lib/gateway/cached-snapshots.ts';
 import { refusalResponse, renderSnapshots } from '../../lib/gateway/render.ts';
 
@@ -15,7 +15,7 @@ export const snapshotResponse = (
 
 /** The members, without braces, of the problem that a partial result becomes. */
 export function partialResultMembers(
-  found: { readonly cached: readonly Snapshot[]; readonly missing: readonly string[] },
+  found: { readonly cached: readonly ServedSnapshot[]; readonly missing: readonly string[] },
   now: number,
 ): string {
   const outcome = { kind: 'unavailable', ...found, retryAfterMs: 1000, isOverQuota: false } as const;

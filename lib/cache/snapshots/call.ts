@@ -24,13 +24,13 @@ export interface SnapshotCall {
 }
 
 /** An entry as it is at the moment of the outcome; it may be newer a moment later. */
-export type Snapshot = Pick<SnapshotEntry, 'symbol' | 'record' | 'hash' | 'sentAt'>;
+export type ServedSnapshot = Pick<SnapshotEntry, 'symbol' | 'record' | 'hash' | 'sentAt'>;
 
 export type SnapshotOutcome =
   | {
       readonly kind: 'snapshots';
       /** Each requested symbol that exists, in the order of the call. */
-      readonly snapshots: readonly Snapshot[];
+      readonly snapshots: readonly ServedSnapshot[];
       /** Of the oldest, in milliseconds. */
       readonly ageMs: number;
       /** Symbols that the upstream does not know. */
@@ -49,7 +49,7 @@ export type SnapshotOutcome =
   /** Some entries are missing or expired, and could not be refreshed in time. */
   | {
       readonly kind: 'unavailable';
-      readonly cached: readonly Snapshot[];
+      readonly cached: readonly ServedSnapshot[];
       readonly missing: readonly string[];
       readonly retryAfterMs: number;
       /** The caller's quota of invalid symbols is used up: no more of its symbols are probed for now. */

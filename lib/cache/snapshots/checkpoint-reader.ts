@@ -1,7 +1,12 @@
 /** Reads a checkpoint of which a storm of instances reads one of several copies, and renews a copy that is too old. */
 
 import { copyMs } from './options.ts';
-import { type Checkpoint, type Control, checkpointCopies, type SnapshotStore } from './store.ts';
+import {
+  checkpointCopies,
+  type RefreshControl,
+  type SnapshotCheckpoint,
+  type SnapshotStore,
+} from './store.ts';
 
 /** A later time was written by a clock that is wrong. */
 export const maxAheadMs = 15_000;
@@ -35,7 +40,7 @@ export class CheckpointReader {
   }
 
   /** Undefined when there is none or it cannot be read: an instance does without, because it has the log. */
-  read(copy: number): Promise<Checkpoint | undefined> {
+  read(copy: number): Promise<SnapshotCheckpoint | undefined> {
     return this.#store.readCheckpoint(copy).catch((error: unknown) => {
       this.#onError(error);
       return undefined;
@@ -43,25 +48,25 @@ export class CheckpointReader {
   }
 
   /** The checkpoint that was read if it is young enough, otherwise the primary; some of the readers then renew the copy. */
-  async youngOrPrimary(
-    found: Checkpoint | undefined,
+  async usableCheckpoint(
+    found: SnapshotCheckpoint | undefined,
     copy: number,
-    control: Control,
+    control: RefreshControl,
     now: number,
-  ): Promise<Checkpoint | undefined> {
-    if (isYoung(found, copy, control, now, this.#lookBack)) return found;
+  ): Promise<SnapshotCheckpoint | undefined> {
+    if (isUsable(found, copy, control, now, this.#lookBack)) return found;
     if (copy === 0) return undefined;
     const primary = await this.read(0);
-    if (!primary || !isYoung(primary, 0, control, now, this.#lookBack)) return undefined;
+    if (!primary || !isUsable(primary, 0, control, now, this.#lookBack)) return undefined;
     if (this.#random() < 1 / copyWriters) await this.#store.writeCheckpoint(copy, primary).catch(() => {});
     return primary;
   }
 }
 
-function isYoung(
-  checkpoint: Checkpoint | undefined,
+function isUsable(
+  checkpoint: SnapshotCheckpoint | undefined,
   copy: number,
-  { sequence, checkpoint: last }: Control,
+  { sequence, checkpoint: last }: RefreshControl,
   now: number,
   lookBack: number,
 ): boolean {
@@ -72,5 +77,5 @@ function isYoung(
   return now - checkpoint.at < copyMs && sizeOf(checkpoint) >= sufficientPart * last.records;
 }
 
-const sizeOf = ({ fetched }: Checkpoint): number =>
+const sizeOf = ({ fetched }: SnapshotCheckpoint): number =>
   fetched.reduce((total, { records }) => total + records.size, 0);

@@ -1,6 +1,6 @@
 /** A directory of symbols while it is read: page after page of one list after the other. */
 
-import type { Directory, DirectoryDraft } from './directory-store.ts';
+import type { DirectoryDraft, SymbolLists } from './directory-store.ts';
 
 /** One page of a list. */
 export interface ListingPage {
@@ -52,7 +52,7 @@ export function mergedSymbols(
 
 /** A list of fewer than half of the symbols known before is a fault of the upstream rather than a market that vanished. */
 export const isPlausible = (
-  { symbols }: Directory,
+  { symbols }: SymbolLists,
   before: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean =>
   symbols.size > 0 &&

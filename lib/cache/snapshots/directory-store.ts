@@ -1,6 +1,6 @@
 /** The store of the directory of symbols that all instances share, and of the draft of the next one. */
 
-export interface Directory {
+export interface SymbolLists {
   /** When its last page was read, in milliseconds since the epoch. */
   readonly completedAt: number;
   /** By category. */
@@ -41,8 +41,8 @@ export const emptyDraft: DirectoryDraft = {
  * reads the directory: a store that bounds the reads of one key keeps several copies.
  */
 export interface DirectoryStore {
-  readDirectory(): Promise<Directory | undefined>;
-  writeDirectory(directory: Directory): Promise<void>;
+  readDirectory(): Promise<SymbolLists | undefined>;
+  writeDirectory(directory: SymbolLists): Promise<void>;
   readDraft(): Promise<DirectoryDraft | undefined>;
   /** False when another instance has written since: what is stored has another revision than the one before this. */
   writeDraft(draft: DirectoryDraft): Promise<boolean>;
@@ -50,7 +50,7 @@ export interface DirectoryStore {
 
 /** For one process: the local run, and tests. */
 export function createMemoryDirectoryStore(): DirectoryStore {
-  let directory: Directory | undefined;
+  let directory: SymbolLists | undefined;
   let draft: DirectoryDraft | undefined;
   return {
     async readDirectory() {

@@ -6,7 +6,7 @@
 
 import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
 import { isPlausible, type ListingPage, mergedSymbols, withPage } from './directory-draft.ts';
-import { type Directory, type DirectoryDraft, type DirectoryStore, emptyDraft } from './directory-store.ts';
+import { type DirectoryDraft, type DirectoryStore, emptyDraft, type SymbolLists } from './directory-store.ts';
 
 /**
  * Port: one request for a page of one of the upstream's lists. Resolves with undefined when there is none or it cannot
@@ -122,7 +122,7 @@ export class SymbolDirectory {
     }
   }
 
-  #use(directory: Directory): void {
+  #use(directory: SymbolLists): void {
     if (directory.completedAt <= (this.#completedAt ?? 0)) return;
     this.#completedAt = directory.completedAt;
     this.#symbols = new Map([...directory.symbols].map(([category, all]) => [category, new Set(all)]));

@@ -1,7 +1,7 @@
 /** The snapshot cache for those who follow symbols: what is known of each, without a request for it. */
 
 import { ageMsOf } from '../../kernel/age.ts';
-import type { Snapshot } from './call.ts';
+import type { ServedSnapshot } from './call.ts';
 import { createInstance, type SnapshotCacheOptions } from './instance.ts';
 import { defaultSnapshotOptions } from './options.ts';
 import { maxSymbolLength } from './pending-miss.ts';
@@ -10,7 +10,7 @@ import type { View } from './view.ts';
 
 /** What is known of a symbol now. */
 export type Look =
-  | { readonly kind: 'known'; readonly snapshot: Snapshot; readonly stale: boolean }
+  | { readonly kind: 'known'; readonly snapshot: ServedSnapshot; readonly stale: boolean }
   /** The upstream does not know it; or, where it may exist, the list of symbols lacks it, and nobody has asked for it lately. */
   | { readonly kind: 'unknown'; readonly mayExist?: true }
   /** No instance has it, or what they have is too old to be served. */

@@ -11,10 +11,10 @@ export { type Listings, SymbolDirectory } from './directory.ts';
 export type { ListingPage } from './directory-draft.ts';
 export {
   createMemoryDirectoryStore,
-  type Directory,
   type DirectoryDraft,
   type DirectoryStore,
   emptyDraft,
+  type SymbolLists,
 } from './directory-store.ts';
 export { FollowedSnapshots, type Look } from './followed.ts';
 export { createMemorySnapshotStore } from './memory-store.ts';
@@ -28,24 +28,24 @@ export type {
 } from './ports.ts';
 export {
   createSnapshotCache,
-  type Snapshot,
+  type ServedSnapshot,
   type SnapshotCache,
   type SnapshotCacheOptions,
   type SnapshotCall,
   type SnapshotOutcome,
 } from './snapshot-cache.ts';
 export {
-  type Checkpoint,
-  type Control,
-  type Fetched,
-  type Flight,
+  type FetchedRecords,
   type LeaseAnswer,
   missMs,
   noControl,
+  type RefreshControl,
+  type RefreshFlight,
   type RefreshKind,
   type RefreshLogUpdate,
   type RefreshOutcome,
   type RefreshRecord,
+  type SnapshotCheckpoint,
   type SnapshotStore,
   snapshotPartition,
 } from './store.ts';

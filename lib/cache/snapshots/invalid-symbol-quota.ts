@@ -7,7 +7,7 @@
  */
 
 import { minuteMs, type SnapshotOptions } from './options.ts';
-import type { Flight, QuotaLevel, RefreshRecord } from './store.ts';
+import type { QuotaLevel, RefreshFlight, RefreshRecord } from './store.ts';
 
 /** A failed probe is made up for by four valid symbols: at that rate it harms no other caller. */
 const failedPerValid = 0.25;
@@ -20,7 +20,7 @@ const riskyPart = 1 / 3;
 const unlistedProbeCost = 8;
 
 type QuotaOptions = Pick<SnapshotOptions, 'failuresPerCaller' | 'forgivenPerMinute'>;
-type Probe = Pick<Flight, 'isUnlistedProbe'>;
+type Probe = Pick<RefreshFlight, 'isUnlistedProbe'>;
 
 const costOf = ({ isUnlistedProbe }: Probe) => (isUnlistedProbe ? unlistedProbeCost : 1);
 

@@ -8,7 +8,7 @@ const maxMissing = 8;
 const minLateMs = 50;
 
 /** When a record was missed first, and when it is asked for again. */
-interface Late {
+interface MissingRecord {
   readonly since: number;
   askAt: number;
 }
@@ -18,7 +18,7 @@ export class LogPosition {
   readonly #lookBack: number;
   #upTo = 0;
   /** Records before it that were not there. */
-  readonly #missing = new Map<number, Late>();
+  readonly #missing = new Map<number, MissingRecord>();
   /** Records that were read, as far back as any poll could still ask. */
   readonly #read = new Set<number>();
 
@@ -80,7 +80,7 @@ export class LogPosition {
   }
 
   /** The late records to ask for now. */
-  lateAt(now: number): readonly number[] {
+  takeDueMissing(now: number): readonly number[] {
     const due = [...this.#missing].filter(([, { askAt }]) => askAt <= now).slice(-maxMissing);
     for (const [, late] of due) late.askAt = now + Math.max(minLateMs, now - late.since);
     return due.map(([sequence]) => sequence);

@@ -1,11 +1,11 @@
 /** A snapshot store for one process: the local run, and tests. */
 
 import {
-  type Checkpoint,
-  type Control,
   missMs,
   noControl,
+  type RefreshControl,
   type RefreshRecord,
+  type SnapshotCheckpoint,
   type SnapshotStore,
 } from './store.ts';
 
@@ -14,9 +14,9 @@ const maxRecords = 1024;
 const maxMisses = 500;
 
 export function createMemorySnapshotStore(clock: () => number = Date.now): SnapshotStore {
-  let control: Control = noControl;
+  let control: RefreshControl = noControl;
   const log = new Map<number, RefreshRecord>();
-  const checkpoints = new Map<number, Checkpoint>();
+  const checkpoints = new Map<number, SnapshotCheckpoint>();
   let misses: { readonly at: number; readonly keys: readonly string[] }[] = [];
   return {
     async read(after, missing) {

@@ -5,10 +5,10 @@ import { InvalidSymbolQuota } from './invalid-symbol-quota.ts';
 import { type NegativeEntry, NegativeHits } from './negative-cache.ts';
 import { minuteMs, type SnapshotOptions } from './options.ts';
 import { maxSymbolLength } from './pending-miss.ts';
-import type { Checkpoint, Fetched, NegativeItem, RefreshRecord } from './store.ts';
+import type { FetchedRecords, NegativeItem, RefreshRecord, SnapshotCheckpoint } from './store.ts';
 import { SymbolStatus } from './symbol-status.ts';
 import { UpstreamStatus } from './upstream-status.ts';
-import { roughly, ViewEntries } from './view-entries.ts';
+import { twoDigits, ViewEntries } from './view-entries.ts';
 
 /** How many negative entries a checkpoint holds, the latest. */
 const maxNegativeInCheckpoint = 300;
@@ -17,7 +17,7 @@ const maxNegativeInRecord = 20;
 /** The cool-down of a view whose valid symbols were answered with nothing: it is not refreshed. */
 const coolDownMs = 5000;
 
-type Directory = Pick<SymbolDirectory, 'lists' | 'observe'>;
+type ListedSymbols = Pick<SymbolDirectory, 'lists' | 'observe'>;
 
 export class SnapshotMemory {
   /** By the view's id. */
@@ -25,7 +25,7 @@ export class SnapshotMemory {
   readonly quota: InvalidSymbolQuota;
   readonly upstream = new UpstreamStatus();
   readonly #options: SnapshotOptions;
-  readonly #directory: Directory | undefined;
+  readonly #directory: ListedSymbols | undefined;
   readonly #hasStream: boolean;
   readonly #categories = new Map<string, SymbolStatus>();
   /** When the cool-down of a view ends. */
@@ -38,7 +38,7 @@ export class SnapshotMemory {
    * @param directory default none: then every symbol is probed
    * @param hasStream whether a stream may tell of trades before a fetch does
    */
-  constructor(options: SnapshotOptions, directory?: Directory, hasStream = false) {
+  constructor(options: SnapshotOptions, directory?: ListedSymbols, hasStream = false) {
     this.#options = options;
     this.#directory = directory;
     this.#hasStream = hasStream;
@@ -110,14 +110,14 @@ export class SnapshotMemory {
    *
    * @param sequence all refreshes up to this one were applied
    */
-  createCheckpoint(sequence: number, now: number): Checkpoint {
-    const fetched: Fetched[] = [];
-    const demand: Checkpoint['demand'][number][] = [];
+  createCheckpoint(sequence: number, now: number): SnapshotCheckpoint {
+    const fetched: FetchedRecords[] = [];
+    const demand: SnapshotCheckpoint['demand'][number][] = [];
     for (const [view, entries] of this.views) {
       const used = entries.inUse(now).filter(({ sentAt }) => now - sentAt <= this.#options.expireAfterMs);
       fetched.push(...this.#grouped(view, used));
       for (const { symbol, demand: times, requestedAt } of used)
-        demand.push([view, symbol, roughly(times), requestedAt]);
+        demand.push([view, symbol, twoDigits(times), requestedAt]);
     }
     const negative = [...this.#categories.values()].flatMap((status) =>
       status.latestNegative(maxNegativeInCheckpoint, now),
@@ -126,7 +126,7 @@ export class SnapshotMemory {
     return { sequence, at: now, fetched, demand, negative, failedProbes, ...this.upstream.checkpoint(now) };
   }
 
-  load(checkpoint: Checkpoint, now: number): void {
+  load(checkpoint: SnapshotCheckpoint, now: number): void {
     for (const fetched of checkpoint.fetched) this.#loadFetched(fetched, now);
     for (const [view, symbol, times, requestedAt] of checkpoint.demand)
       this.entriesOf(view).loadDemand(symbol, times, requestedAt);
@@ -174,9 +174,9 @@ export class SnapshotMemory {
   /** Records by the moment that they are of, those of suspect symbols apart. */
   #grouped(view: string, entries: readonly { symbol: string; record: Uint8Array; sentAt: number }[]) {
     const status = this.statusOf(view);
-    const groups = new Map<string, Fetched & { readonly records: Map<string, Uint8Array> }>();
+    const groups = new Map<string, FetchedRecords & { readonly records: Map<string, Uint8Array> }>();
     for (const { symbol, record, sentAt } of entries) {
-      const isSuspect = !status.isBatchable(symbol, view);
+      const isSuspect = !status.mayShareCall(symbol, view);
       const key = `${sentAt}${isSuspect ? ' suspect' : ''}`;
       const group = groups.get(key) ?? {
         view,
@@ -191,7 +191,7 @@ export class SnapshotMemory {
     return groups.values();
   }
 
-  #loadFetched({ view, sentAt, records: all, namesUnknown, isSuspect }: Fetched, now: number): void {
+  #loadFetched({ view, sentAt, records: all, namesUnknown, isSuspect }: FetchedRecords, now: number): void {
     const entries = this.entriesOf(view);
     const status = this.statusOf(view);
     // What this instance learnt of a symbol after its record was made is newer than the record.
@@ -222,7 +222,9 @@ export class SnapshotMemory {
     if (symbols.length < 2 && !wasEmptied) return false;
     const entries = this.entriesOf(view);
     const status = this.statusOf(view);
-    return symbols.some((symbol) => status.isBatchable(symbol, view) && this.#isServed(entries, symbol, now));
+    return symbols.some(
+      (symbol) => status.mayShareCall(symbol, view) && this.#isServed(entries, symbol, now),
+    );
   }
 
   #isServed({ entries }: ViewEntries, symbol: string, now: number): boolean {

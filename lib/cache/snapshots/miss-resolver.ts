@@ -6,7 +6,7 @@
 
 import type { Instance } from './instance.ts';
 import { missKey, type PendingMiss } from './pending-miss.ts';
-import type { Requester } from './refresh.ts';
+import type { RefreshRequester } from './refresh.ts';
 import { missMs } from './store.ts';
 import { fingerprintOf } from './view-entries.ts';
 
@@ -21,7 +21,7 @@ const patienceMs = 60;
 export type MissStep = 'polled' | 'refreshed' | 'waited' | 'left';
 
 /** What a request that waits for its misses has done so far. */
-export class Waiter {
+export class MissWaiter {
   napMs: number = napMs.first;
   /** Whether the store counts it among the requests that wait. */
   isCounted = false;
@@ -33,7 +33,7 @@ export class Waiter {
     return this.napMs === napMs.first;
   }
 
-  did(step: MissStep): void {
+  recordStep(step: MissStep): void {
     this.lastStep = step;
     this.hasRefreshed ||= step === 'refreshed';
     this.napMs = step === 'refreshed' ? napMs.first : Math.min(napMs.max, this.napMs * 1.3);
@@ -50,7 +50,11 @@ export class MissResolver {
   }
 
   /** One step towards what a request misses. */
-  async step(misses: readonly PendingMiss[], waiter: Waiter, requester: Requester): Promise<MissStep> {
+  async step(
+    misses: readonly PendingMiss[],
+    waiter: MissWaiter,
+    requester: RefreshRequester,
+  ): Promise<MissStep> {
     const { log, memory, schedule, contention, runtime } = this.#instance;
     const { clock, random } = runtime;
     if (waiter.lastStep !== 'polled' && !log.isCurrent(clock()) && !log.isStoreDown(clock())) {
@@ -74,8 +78,8 @@ export class MissResolver {
     const unpublished = this.#unpublished(open, now);
     // Of many requests that miss the same, those that are new refresh; the others help if none does.
     const patience = unpublished.length > 0 && waiter.isNew ? 0 : patienceMs * (1 + random());
-    const isBatchable = ({ view, symbol }: PendingMiss) => memory.statusOf(view).isBatchable(symbol, view);
-    const kind = open.some(isBatchable) ? 'miss' : 'probe';
+    const mayShareCall = ({ view, symbol }: PendingMiss) => memory.statusOf(view).mayShareCall(symbol, view);
+    const kind = open.some(mayShareCall) ? 'miss' : 'probe';
     const priority = requester.isEventDriven ? 'events' : 'interactive';
     const isDue = now >= schedule.dueAt(kind, priority) + (isCrowded ? 0 : patience);
     const mayTry = !isCrowded || contention.mayTry(log.concurrentStarts);
@@ -115,7 +119,7 @@ export class MissResolver {
     }
   }
 
-  async #nap(ms: number, waiter: Waiter): Promise<MissStep> {
+  async #nap(ms: number, waiter: MissWaiter): Promise<MissStep> {
     const { log, runtime } = this.#instance;
     if (!waiter.isCounted && !(await log.mayWait())) return 'left';
     waiter.isCounted = true;

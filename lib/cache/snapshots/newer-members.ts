@@ -47,10 +47,10 @@ export const memberGroups: readonly MemberGroup[] = [
 const times = new Set(memberGroups.map(({ time }) => time));
 const streamedNames = [...memberGroups.flatMap(({ time, members }) => [time, ...members]), 'close'];
 
-type Members = Readonly<Record<string, string>>;
+type MemberTexts = Readonly<Record<string, string>>;
 
 /** The members of a record that a stream may carry, as texts; none for what is no object. */
-export const streamedMembers = (record: Uint8Array): Members =>
+export const streamedMembers = (record: Uint8Array): MemberTexts =>
   textsOf(writtenMembers(record, streamedNames));
 
 /**
@@ -63,7 +63,7 @@ export const streamedMembers = (record: Uint8Array): Members =>
  */
 export function withNewer(
   record: Uint8Array,
-  members: Members,
+  members: MemberTexts,
   view: View,
   isLater: boolean,
   fetchedAt = 0,
@@ -83,14 +83,14 @@ export function withNewer(
   // The last trade's price under another name, as long as the market is open.
   if (price !== undefined && texts.close !== undefined && texts.close === texts.price)
     changed.set('close', price);
-  return changed.size === 0 ? record : spliced(record, own, changed);
+  return changed.size === 0 ? record : withMembers(record, own, changed);
 }
 
 const hasFlag = ({ query }: View, flag: string): boolean => query.some(([name]) => name === flag);
 
 function isNewer(
-  a: Members,
-  b: Members,
+  a: MemberTexts,
+  b: MemberTexts,
   { time, volume }: MemberGroup,
   isLater: boolean,
   untimedAt: number,
@@ -99,12 +99,12 @@ function isNewer(
   if (!timeOfA) return false;
   if (timeOfA !== timeOfB) return timeOfA > timeOfB;
   if (volume === undefined || a[volume] === undefined || b[volume] === undefined) return isLater;
-  const order = compared(a[volume], b[volume]);
+  const order = comparedLeniently(a[volume], b[volume]);
   return order > 0 || (order === 0 && isLater);
 }
 
 /** What is no decimal counts as nothing. */
-function compared(a: string, b: string): number {
+function comparedLeniently(a: string, b: string): number {
   try {
     return compareDecimals(a, b);
   } catch {
@@ -126,7 +126,7 @@ function textsOf(members: ReadonlyMap<string, WrittenMember> | undefined): Recor
 }
 
 /** The record with other values of some members, in the form that each had; those that it lacks are added at its end. */
-function spliced(
+function withMembers(
   record: Uint8Array,
   own: ReadonlyMap<string, WrittenMember>,
   changed: ReadonlyMap<string, string>,
@@ -153,12 +153,12 @@ function spliced(
     replace(end, end, isEmpty ? added : `,${added}`);
   }
   pieces.push(record.subarray(at));
-  return joined(pieces);
+  return concatenated(pieces);
 }
 
 const encoder = new TextEncoder();
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
+function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let length = 0;
   for (const piece of pieces) {

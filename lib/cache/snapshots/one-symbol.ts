@@ -3,7 +3,7 @@
  * it acquires no lease, and the refreshes of others do not depend on it.
  */
 
-import type { Checkpoint, Fetched, RefreshRecord, SnapshotStore } from './store.ts';
+import type { FetchedRecords, RefreshRecord, SnapshotCheckpoint, SnapshotStore } from './store.ts';
 import { viewOfId } from './view.ts';
 
 /**
@@ -19,7 +19,7 @@ export interface SnapshotReads {
 
 export interface LastSnapshots {
   readonly sequence: number;
-  readonly checkpoint: Pick<Checkpoint, 'sequence' | 'fetched'> | undefined;
+  readonly checkpoint: Pick<SnapshotCheckpoint, 'sequence' | 'fetched'> | undefined;
 }
 
 export interface SymbolQuestion {
@@ -85,11 +85,11 @@ export const snapshotReadsOf = (store: Pick<SnapshotStore, 'read' | 'readCheckpo
   records: async (sequences) => (await store.read(undefined, sequences)).records,
 });
 
-const fetchedBy = ({ view, sentAt, outcome }: RefreshRecord): readonly Fetched[] =>
+const fetchedBy = ({ view, sentAt, outcome }: RefreshRecord): readonly FetchedRecords[] =>
   outcome.kind === 'answer' ? [{ view, sentAt, records: outcome.records }] : [];
 
 function latestIn(
-  fetched: readonly Fetched[],
+  fetched: readonly FetchedRecords[],
   { symbol, categories, since, until }: SymbolQuestion,
 ): SymbolRecord | undefined {
   let latest: SymbolRecord | undefined;

@@ -63,7 +63,7 @@ class ProbePlanner {
     for (const miss of misses) {
       const { view, symbol, caller } = miss;
       const status = memory.statusOf(view);
-      if (status.isBatchable(symbol, view) || status.negativeEntry(symbol, view, now)) continue;
+      if (status.mayShareCall(symbol, view) || status.negativeEntry(symbol, view, now)) continue;
       if (status.isBackedOff(symbol, view, now) || this.#isInFlight(view, symbol)) continue;
       const group = status.groupToProbe(symbol, view, now);
       if (group) this.#addGroup(miss, group);

@@ -8,7 +8,7 @@ import type { Priority } from '../../limiter/index.ts';
 import type { SnapshotMemory } from './memory.ts';
 import type { SnapshotOptions } from './options.ts';
 import type { PendingMiss } from './pending-miss.ts';
-import type { Flight, RefreshKind } from './store.ts';
+import type { RefreshFlight, RefreshKind } from './store.ts';
 import { fingerprintOf, type SnapshotEntry, type ViewEntries } from './view-entries.ts';
 
 export interface RefreshPlan {
@@ -26,7 +26,7 @@ export interface RefreshPlan {
 export interface PlanInput {
   readonly memory: SnapshotMemory;
   readonly options: SnapshotOptions;
-  readonly flights: readonly Flight[];
+  readonly flights: readonly RefreshFlight[];
   /** What requests miss, here and elsewhere. */
   readonly misses: readonly PendingMiss[];
   readonly now: number;
@@ -47,7 +47,7 @@ interface ScoredView {
   /** What a symbol without demand counts for each millisecond of its age. */
   readonly floor: number;
   /** Symbols that may go along with any others, best first. */
-  readonly batchable: readonly Scored[];
+  readonly shareable: readonly Scored[];
   /** Suspect symbols, by the group that they are probed in. */
   readonly groups: readonly { readonly plan: RefreshPlan; readonly symbols: readonly Scored[] }[];
 }
@@ -58,16 +58,16 @@ export function planRefresh(input: PlanInput): RefreshPlan | undefined {
   const { maxSymbols } = input.options;
   const active = [...memory.views.values()].filter(({ view }) => !memory.isCoolingDown(view.id, now));
   const views = active.map((entries) => scoredView(entries, input));
-  const missesOf = batchableMisses(input);
-  const plans = views.flatMap(({ entries, floor, batchable, groups }) => {
+  const missesOf = shareableMisses(input);
+  const plans = views.flatMap(({ entries, floor, shareable, groups }) => {
     const { view } = entries;
     const all = missesOf.get(view.id) ?? [];
     const misses = memory.trustsDirectory(now) ? all : validOnly(all, input, view.id);
-    const value = misses.length * (missAgeMs * floor) ** 2 + worth(batchable.slice(0, maxSymbols));
-    const symbols = filledUp(misses, batchable, maxSymbols);
+    const value = misses.length * (missAgeMs * floor) ** 2 + refreshValue(shareable.slice(0, maxSymbols));
+    const symbols = filledUp(misses, shareable, maxSymbols);
     return [
       { value, plan: { kind: 'refresh' as const, view: view.id, symbols } },
-      ...groups.map((group) => ({ value: worth(group.symbols), plan: group.plan })),
+      ...groups.map((group) => ({ value: refreshValue(group.symbols), plan: group.plan })),
     ];
   });
   const useful = plans.filter(({ plan }) => plan.symbols.length > 0);
@@ -78,14 +78,14 @@ export function planRefresh(input: PlanInput): RefreshPlan | undefined {
 export function planMisses(input: PlanInput): RefreshPlan | undefined {
   const { memory, now } = input;
   const { maxSymbols } = input.options;
-  const byView = [...batchableMisses(input)];
+  const byView = [...shareableMisses(input)];
   const [most] = byView.sort(([, a], [, b]) => b.length - a.length);
   if (!most) return undefined;
   const [view, all] = most;
   const valid = memory.trustsDirectory(now) ? all : validOnly(all, input, view);
   // Symbols that are only listed go without those that are served, and would fail with them.
   const misses = valid.length === 0 ? all : valid;
-  const others = valid.length === 0 ? [] : scoredView(memory.entriesOf(view), input).batchable;
+  const others = valid.length === 0 ? [] : scoredView(memory.entriesOf(view), input).shareable;
   const symbols = filledUp(misses, others, maxSymbols);
   const caller = input.misses.find((miss) => miss.view === view && misses.includes(miss.symbol))?.caller;
   const total = byView.reduce((sum, [, { length }]) => sum + length, 0);
@@ -108,7 +108,7 @@ export function priorityOf(plan: RefreshPlan, { misses }: PlanInput, isEventDriv
 
 /** Fingerprints of the symbols that calls under way ask for, by view. */
 export function fingerprintsInFlight(
-  flights: readonly Pick<Flight, 'view' | 'fingerprints'>[],
+  flights: readonly Pick<RefreshFlight, 'view' | 'fingerprints'>[],
 ): ReadonlyMap<string, ReadonlySet<number>> {
   const byView = new Map<string, Set<number>>();
   for (const { view, fingerprints } of flights) {
@@ -120,11 +120,11 @@ export function fingerprintsInFlight(
 }
 
 /** Missed symbols that may go along with others, by view; not what a call under way asks for. */
-function batchableMisses({ memory, flights, misses, now }: PlanInput): Map<string, string[]> {
+function shareableMisses({ memory, flights, misses, now }: PlanInput): Map<string, string[]> {
   const inFlight = fingerprintsInFlight(flights);
   const byView = new Map<string, Set<string>>();
   for (const { view, symbol } of misses) {
-    if (!memory.statusOf(view).isBatchable(symbol, view)) continue;
+    if (!memory.statusOf(view).mayShareCall(symbol, view)) continue;
     if (memory.isCoolingDown(view, now)) continue;
     if (inFlight.get(view)?.has(fingerprintOf(symbol))) continue;
     byView.set(view, (byView.get(view) ?? new Set()).add(symbol));
@@ -145,15 +145,15 @@ function scoredView(entries: ViewEntries, { memory, options, flights, now }: Pla
   const inFlight = fingerprintsInFlight(flights).get(id);
   const used = entries.inUse(now);
   const minDemand = Math.max(1e-9, (demandFloor * totalDemand(used)) / Math.max(1, used.length));
-  const batchable: Scored[] = [];
+  const shareable: Scored[] = [];
   const groups = new Map<string, { readonly plan: RefreshPlan; readonly symbols: Scored[] }>();
   for (const entry of used) {
     const { symbol, fingerprint, sentAt, demand } = entry;
     if (inFlight?.has(fingerprint) || isKeptFresh(entry, now)) continue;
     const score = (now - sentAt) * Math.max(demand, minDemand) ** demandExponent;
     const scored = { symbol, score };
-    if (status.isBatchable(symbol, id)) {
-      batchable.push(scored);
+    if (status.mayShareCall(symbol, id)) {
+      shareable.push(scored);
       continue;
     }
     if (status.isBackedOff(symbol, id, now)) continue;
@@ -162,8 +162,8 @@ function scoredView(entries: ViewEntries, { memory, options, flights, now }: Pla
     const plan = { kind: 'probe' as const, view: id, ...group };
     groups.set(key, { plan, symbols: [...(groups.get(key)?.symbols ?? []), scored] });
   }
-  batchable.sort((a, b) => b.score - a.score);
-  return { entries, floor: minDemand ** demandExponent, batchable, groups: [...groups.values()] };
+  shareable.sort((a, b) => b.score - a.score);
+  return { entries, floor: minDemand ** demandExponent, shareable, groups: [...groups.values()] };
 }
 
 /**
@@ -184,6 +184,7 @@ function filledUp(first: readonly string[], others: readonly Scored[], max: numb
   return [...symbols];
 }
 
-const worth = (symbols: readonly Scored[]) => symbols.reduce((sum, { score }) => sum + score * score, 0);
+const refreshValue = (symbols: readonly Scored[]) =>
+  symbols.reduce((sum, { score }) => sum + score * score, 0);
 const totalDemand = (entries: readonly SnapshotEntry[]) =>
   entries.reduce((sum, { demand }) => sum + demand, 0);

@@ -6,8 +6,8 @@ import type { View } from './view.ts';
 
 export type RefreshPermitAnswer =
   | { readonly ok: true; readonly permit: Permit }
-  /** `isOwn`: for a reason that other instances may not have, such as a limiter that cannot be asked. */
-  | { readonly ok: false; readonly retryAfterMs: number; readonly isOwn?: true };
+  /** `isLocal`: for a reason that other instances may not have, such as a limiter that cannot be asked. */
+  | { readonly ok: false; readonly retryAfterMs: number; readonly isLocal?: true };
 
 /**
  * Port: the limiter. A call's priority is `interactive` while clients ask, for refreshes too, because each refresh
@@ -31,10 +31,10 @@ export type UpstreamAnswer =
       readonly mayBeOfSymbols?: boolean;
     }
   /**
-   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `isOwn` when nothing was learnt of the
+   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `isLocal` when nothing was learnt of the
    * upstream, because no request left or it had too little time: then the time is this instance's alone.
    */
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isOwn?: true };
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isLocal?: true };
 
 /**
  * Port: one request, never two; each that leaves needs a permit of its own. Always resolves. `caller` is who brought the

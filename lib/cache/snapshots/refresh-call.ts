@@ -52,12 +52,12 @@ export class RefreshCalls {
     const waitMs = Math.max(0, Math.min(maxWaitMs, deadline - clock()));
     const answer = await permits
       .acquire({ priority, waitMs })
-      .catch(() => ({ ok: false, retryAfterMs: brokenLimiterMs, isOwn: true }) as const);
+      .catch(() => ({ ok: false, retryAfterMs: brokenLimiterMs, isLocal: true }) as const);
     const sentAt = clock();
     if (!answer.ok) {
       const notBefore = sentAt + Math.min(minuteMs, answer.retryAfterMs);
       const shared = { kind: 'failed', notBefore, upstream: false } as const;
-      return { sentAt, outcome: answer.isOwn ? this.#failedAlone(notBefore) : shared };
+      return { sentAt, outcome: answer.isLocal ? this.#failedHere(notBefore) : shared };
     }
     const timeoutMs = Math.max(1, Math.min(this.#options.upstreamTimeoutMs, deadline - sentAt));
     const { view } = this.#memory.entriesOf(plan.view);
@@ -113,15 +113,15 @@ export class RefreshCalls {
     return isUnlistedProbe === true || [...entries.values()].some(({ fetchedAt }) => fetchedAt > since);
   }
 
-  #failed({ retryAfterMs, isOwn }: Omit<FailedAnswer, 'kind'>): RefreshOutcome {
+  #failed({ retryAfterMs, isLocal }: Omit<FailedAnswer, 'kind'>): RefreshOutcome {
     const pauseMs = retryAfterMs ?? backOffMs(upstreamBackOff, this.#memory.upstream.failures);
     const notBefore = this.#ports.clock() + Math.min(minuteMs, pauseMs);
-    return isOwn ? this.#failedAlone(notBefore) : { kind: 'failed', notBefore, upstream: true };
+    return isLocal ? this.#failedHere(notBefore) : { kind: 'failed', notBefore, upstream: true };
   }
 
   /** What keeps this instance from asking keeps no other from it. */
-  #failedAlone(ownNotBefore: number): RefreshOutcome {
-    this.#memory.upstream.pauseOwn(ownNotBefore);
+  #failedHere(notBefore: number): RefreshOutcome {
+    this.#memory.upstream.pauseHere(notBefore);
     return { kind: 'failed', notBefore: this.#ports.clock(), upstream: false };
   }
 }

@@ -6,7 +6,7 @@ import type { SnapshotMemory } from './memory.ts';
 import { checkpointMs, coalesceMs, minuteMs, type SnapshotOptions } from './options.ts';
 import type { PlanInput, RefreshPlan } from './plan-refresh.ts';
 import type { RefreshLog } from './refresh-log.ts';
-import type { CheckpointMark, Control, Flight, RefreshKind, SnapshotStore } from './store.ts';
+import type { CheckpointMark, RefreshControl, RefreshFlight, RefreshKind, SnapshotStore } from './store.ts';
 import { fingerprintOf } from './view-entries.ts';
 
 /** Calls for misses that may follow each other within a minute without the pace of refreshes. */
@@ -30,7 +30,7 @@ export const flightOf = (
   sequence: number,
   { kind, view, symbols, caller, isUnlistedProbe }: RefreshPlan,
   now: number,
-): Flight => ({
+): RefreshFlight => ({
   sequence,
   at: now,
   view,
@@ -71,7 +71,7 @@ export class RefreshLeases {
     const { sequence: after, checkpoint } = this.#log.control;
     const sequence = after + calls.length;
     const writesCheckpoint = this.#log.isComplete && this.#isCheckpointDue(sequence, now);
-    const next: Control = {
+    const next: RefreshControl = {
       sequence,
       ...this.#pacingAfter(kind, calls, now),
       flights: [...flights, ...calls.map(({ plan }, index) => flightOf(after + 1 + index, plan, now))],
@@ -111,7 +111,7 @@ export class RefreshLeases {
     kind: RefreshKind,
     calls: readonly PlannedCall[],
     now: number,
-  ): Pick<Control, 'due' | 'probes'> {
+  ): Pick<RefreshControl, 'due' | 'probes'> {
     const { paceMs } = this.#options;
     const last = calls.at(-1)!;
     const isInteractive = last.priority === 'interactive';
@@ -136,7 +136,7 @@ export class RefreshLeases {
     return { due, probes };
   }
 
-  #probesAfter(count: number, now: number): Control['probes'] {
+  #probesAfter(count: number, now: number): RefreshControl['probes'] {
     const { left, at } = this.#log.control.probes;
     const refilled = Math.max(0, now - at) / this.#msPerProbe;
     return { left: Math.min(this.#options.probeBurst, left + refilled) - count, at: now };

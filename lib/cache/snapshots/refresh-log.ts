@@ -6,12 +6,12 @@ import { LogPosition } from './log-position.ts';
 import { calmPart, currentMs, flightMs, rejoinMs, type SnapshotOptions } from './options.ts';
 import type { Runtime } from './ports.ts';
 import {
-  type Checkpoint,
-  type Control,
-  type Flight,
   noControl,
+  type RefreshControl,
+  type RefreshFlight,
   type RefreshKind,
   type RefreshRecord,
+  type SnapshotCheckpoint,
   type SnapshotStore,
 } from './store.ts';
 import { StoreHealth } from './store-health.ts';
@@ -28,7 +28,7 @@ const writersToCount = 48;
 /** What is told of each record, once, and of checkpoints. */
 export interface RefreshLogListener {
   apply(record: RefreshRecord, now: number): void;
-  load(checkpoint: Checkpoint, now: number): void;
+  load(checkpoint: SnapshotCheckpoint, now: number): void;
 }
 
 export class RefreshLog {
@@ -78,7 +78,7 @@ export class RefreshLog {
     });
   }
 
-  get control(): Control {
+  get control(): RefreshControl {
     return this.#control;
   }
 
@@ -127,7 +127,7 @@ export class RefreshLog {
   }
 
   /** Calls under way whose outcome may still come. */
-  flights(now: number): readonly Flight[] {
+  flights(now: number): readonly RefreshFlight[] {
     return this.#control.flights.filter(
       ({ sequence, at }) => !this.#position.hasRead(sequence) && Math.abs(now - at) < flightMs,
     );
@@ -180,7 +180,7 @@ export class RefreshLog {
     const copy = this.#checkpoints.chooseCopy(this.#health.isCrowded(now));
     const first = await this.#checkpoints.read(copy);
     const found = first && first.at > this.#skippedAt ? first : undefined;
-    const checkpoint = await this.#checkpoints.youngOrPrimary(found, copy, this.#control, now);
+    const checkpoint = await this.#checkpoints.usableCheckpoint(found, copy, this.#control, now);
     // The holder of its lease may not have written it yet.
     const hasCome = checkpoint !== undefined && checkpoint.at > this.#skippedAt;
     const notBefore = now + catchUpMs * (0.5 + this.#runtime.random());
@@ -190,20 +190,20 @@ export class RefreshLog {
     return hasCome;
   }
 
-  updateControl(found: Control): void {
+  updateControl(found: RefreshControl): void {
     // An answer may be older than another that came before it.
     if (found.sequence >= this.#control.sequence) this.#control = found;
   }
 
   /** Takes the control item of a refused write: that is the current one for certain. */
-  replaceControl(found: Control): void {
+  replaceControl(found: RefreshControl): void {
     // A write does not see the past: the log began anew.
     if (found.sequence < this.#control.sequence) this.#position.reset();
     this.#control = found;
   }
 
   /** Applies what this instance did: with a lease, or (sequence 0) for itself alone. */
-  appendOwn(record: RefreshRecord): void {
+  applyOwn(record: RefreshRecord): void {
     const now = this.#runtime.clock();
     if (record.sequence > 0) {
       this.#applyNew([record], now);
@@ -237,7 +237,7 @@ export class RefreshLog {
   async #readNew(now: number): Promise<void> {
     const isLate = now - this.#readAt > rejoinMs;
     if (isLate || (!this.#isComplete && now - this.#joinedAt > rejoinMs)) return this.#join(now);
-    const update = await this.#store.read(this.#position.upTo, this.#position.lateAt(now));
+    const update = await this.#store.read(this.#position.upTo, this.#position.takeDueMissing(now));
     this.#applyNew(update.records, now);
     this.updateControl(update.control);
   }
@@ -255,7 +255,7 @@ export class RefreshLog {
       this.#store.read(undefined, []),
       this.#checkpoints.read(copy),
     ]);
-    const checkpoint = await this.#checkpoints.youngOrPrimary(first, copy, control, now);
+    const checkpoint = await this.#checkpoints.usableCheckpoint(first, copy, control, now);
     if (checkpoint) this.#load(checkpoint, now);
     const isIdle = now - lastLeaseAt(control) > this.#options.staleAfterMs;
     this.#isComplete = !isStorm || checkpoint !== undefined || isIdle;
@@ -270,7 +270,7 @@ export class RefreshLog {
   }
 
   /** Of what was written so far, only the calls under way are read. */
-  #skipTo(control: Control, now: number): void {
+  #skipTo(control: RefreshControl, now: number): void {
     this.#position.skipTo(control.sequence);
     for (const { sequence, at } of control.flights)
       if (now - at < flightMs && !this.#position.hasRead(sequence))
@@ -295,7 +295,7 @@ export class RefreshLog {
   }
 
   /** Without what a wrong clock dated: other records could not replace it. */
-  #load({ fetched, ...checkpoint }: Checkpoint, now: number): void {
+  #load({ fetched, ...checkpoint }: SnapshotCheckpoint, now: number): void {
     const sane = fetched.filter(({ sentAt }) => sentAt <= now + maxAheadMs);
     this.#listener.load({ ...checkpoint, fetched: sane }, now);
   }
@@ -311,5 +311,5 @@ export class RefreshLog {
 }
 
 /** When the last lease was acquired, within a second or so. */
-const lastLeaseAt = ({ due, flights }: Control): number =>
+const lastLeaseAt = ({ due, flights }: RefreshControl): number =>
   Math.max(due.refresh, due.miss, ...flights.map(({ at }) => at));

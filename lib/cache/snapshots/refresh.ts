@@ -28,7 +28,7 @@ export interface RefreshPorts {
 export type AcquireResult = 'acquired' | 'lost' | 'idle';
 
 /** The request on whose time a refresh is made. */
-export interface Requester {
+export interface RefreshRequester {
   readonly deadline: number;
   /** No client waits for it. */
   readonly isEventDriven: boolean;
@@ -72,7 +72,7 @@ export class Refresher {
   async acquire(
     kind: RefreshKind,
     own: readonly PendingMiss[],
-    requester: Requester,
+    requester: RefreshRequester,
   ): Promise<AcquireResult> {
     const { clock } = this.#ports.runtime;
     const isStarved = kind === 'refresh' && this.#memory.upstream.areProbesStarved(clock());
@@ -126,7 +126,7 @@ export class Refresher {
   #sendAll(
     calls: readonly PlannedCall[],
     first: number | undefined,
-    requester: Requester,
+    requester: RefreshRequester,
     { now, negative }: { readonly now: number; readonly negative: readonly NegativeItem[] },
   ): readonly Promise<void>[] {
     return calls.map((call, index) => {
@@ -138,7 +138,7 @@ export class Refresher {
   async #send(
     sequence: number,
     { plan, priority }: PlannedCall,
-    { deadline }: Requester,
+    { deadline }: RefreshRequester,
     { now, negative }: { readonly now: number; readonly negative: readonly NegativeItem[] },
   ): Promise<void> {
     const isAlone = sequence === 0;
@@ -162,7 +162,7 @@ export class Refresher {
         entries.flushDemand(maxDemand).map(([symbol, times]) => [view, symbol, times] as const),
       ),
     };
-    this.#log.appendOwn(record);
+    this.#log.applyOwn(record);
     if (isAlone) return;
     await this.#write(record).catch((cause) => this.#log.reportFailure(cause, this.#ports.runtime.clock()));
   }

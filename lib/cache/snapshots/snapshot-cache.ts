@@ -8,10 +8,10 @@ import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from './call.ts';
 import { DemandShares } from './demand-share.ts';
 import { createInstance, type Instance, type SnapshotCacheOptions } from './instance.ts';
 import { MissResolver, minRefreshMs } from './miss-resolver.ts';
-import type { Requester } from './refresh.ts';
+import type { RefreshRequester } from './refresh.ts';
 import { SnapshotRequest } from './snapshot-request.ts';
 
-export type { Snapshot, SnapshotCache, SnapshotCall, SnapshotOutcome } from './call.ts';
+export type { ServedSnapshot, SnapshotCache, SnapshotCall, SnapshotOutcome } from './call.ts';
 export type { SnapshotCacheOptions } from './instance.ts';
 
 export const createSnapshotCache = (options: SnapshotCacheOptions): SnapshotCache =>
@@ -44,7 +44,7 @@ export class SharedSnapshotCache implements SnapshotCache {
   }
 
   /** Brings the memory up to date, and refreshes if that is due and no other request of this instance does. */
-  async keepUp(requester: Requester, onlyIfCached = false): Promise<void> {
+  async keepUp(requester: RefreshRequester, onlyIfCached = false): Promise<void> {
     const { log, refresher, contention, runtime } = this.instance;
     const { clock } = runtime;
     if (log.isStale(clock())) await log.poll();
@@ -60,7 +60,7 @@ export class SharedSnapshotCache implements SnapshotCache {
     }
   }
 
-  #isRefreshDue({ isEventDriven }: Requester): boolean {
+  #isRefreshDue({ isEventDriven }: RefreshRequester): boolean {
     const { log, schedule, contention, runtime } = this.instance;
     const due = schedule.refreshDueAt(isEventDriven);
     return runtime.clock() >= due + contention.delayMs(log.control.sequence);

@@ -3,10 +3,10 @@
 import type { Priority } from '../../limiter/index.ts';
 import type { SnapshotCall, SnapshotOutcome } from './call.ts';
 import type { Instance } from './instance.ts';
-import { type MissResolver, Waiter } from './miss-resolver.ts';
+import { type MissResolver, MissWaiter } from './miss-resolver.ts';
 import type { PendingMiss } from './pending-miss.ts';
 import { outcomeOf, type ReadResult, readMemory } from './read.ts';
-import type { Requester } from './refresh.ts';
+import type { RefreshRequester } from './refresh.ts';
 
 /** How long a request that has something to show waits for something newer. */
 const softWaitMs = 1000;
@@ -25,10 +25,10 @@ export class SnapshotRequest {
   readonly #instance: Instance;
   readonly #call: SnapshotCall;
   readonly #arrivedAt: number;
-  readonly #requester: Requester;
+  readonly #requester: RefreshRequester;
   readonly #priority: Priority;
 
-  constructor(instance: Instance, call: SnapshotCall, arrivedAt: number, requester: Requester) {
+  constructor(instance: Instance, call: SnapshotCall, arrivedAt: number, requester: RefreshRequester) {
     this.#instance = instance;
     this.#call = call;
     this.#arrivedAt = arrivedAt;
@@ -51,7 +51,7 @@ export class SnapshotRequest {
     const { view } = this.#call;
     const result = this.#read(this.#mayProbeUnlisted());
     const status = memory.statusIn(view.category);
-    if (!directory || result.missing.every((symbol) => status.isBatchable(symbol, view.id))) return result;
+    if (!directory || result.missing.every((symbol) => status.mayShareCall(symbol, view.id))) return result;
     await directory.load();
     return this.#read(this.#mayProbeUnlisted());
   }
@@ -78,7 +78,7 @@ export class SnapshotRequest {
     resolver: MissResolver,
   ): Promise<{ result: ReadResult; from: 'memory' | 'own-call' | 'other-call' }> {
     const { clock, random } = this.#instance.runtime;
-    const waiter = new Waiter();
+    const waiter = new MissWaiter();
     const request = Math.floor(random() * 2 ** 32).toString(36);
     let result = first;
     /** What memory had before the request waited, if it did. */
@@ -94,7 +94,7 @@ export class SnapshotRequest {
         deadline,
       });
       if (step === 'left') break;
-      waiter.did(step);
+      waiter.recordStep(step);
       result = this.#read(this.#mayProbeUnlisted());
     }
     // A request that waited in vain has what memory had all the time.
@@ -118,7 +118,7 @@ export class SnapshotRequest {
     const { caller, view } = this.#call;
     return (
       memory.quota.isOver(caller, runtime.clock()) &&
-      !missing.some((symbol) => memory.statusOf(view.id).isBatchable(symbol, view.id))
+      !missing.some((symbol) => memory.statusOf(view.id).mayShareCall(symbol, view.id))
     );
   }
 
@@ -145,7 +145,7 @@ export class SnapshotRequest {
     const { isEventDriven } = this.#requester;
     return [...missing, ...older.map(({ symbol }) => symbol)].map((symbol) => ({
       // The caller matters only for symbols that have to be probed, and for a wish for newer entries.
-      ...(maxAgeMs !== undefined || !status.isBatchable(symbol, view.id)
+      ...(maxAgeMs !== undefined || !status.mayShareCall(symbol, view.id)
         ? { caller, request }
         : { caller: anyCaller }),
       view: view.id,

@@ -11,7 +11,7 @@ import type { UpstreamError } from './upstream-error.ts';
 /** Why the upstream is asked: to keep entries fresh, to serve pending misses, or to learn whether symbols exist. */
 export type RefreshKind = 'refresh' | 'miss' | 'probe';
 
-export interface Control {
+export interface RefreshControl {
   /** The number of the last lease that was acquired; 0 before the first. */
   readonly sequence: number;
   /** From when on the next lease of a kind may be acquired, in milliseconds since the epoch. */
@@ -19,7 +19,7 @@ export interface Control {
   /** How many probes may be sent at once, as of a moment. */
   readonly probes: { readonly left: number; readonly at: number };
   /** Calls under way: their outcome was unknown to the requester that acquired the last lease. */
-  readonly flights: readonly Flight[];
+  readonly flights: readonly RefreshFlight[];
   readonly checkpoint: CheckpointMark;
 }
 
@@ -33,7 +33,7 @@ export interface CheckpointMark {
 }
 
 /** A call to the upstream that is under way. */
-export interface Flight {
+export interface RefreshFlight {
   readonly sequence: number;
   /** When its lease was acquired, in milliseconds since the epoch. */
   readonly at: number;
@@ -46,7 +46,7 @@ export interface Flight {
   readonly isUnlistedProbe?: true | undefined;
 }
 
-export const noControl: Control = {
+export const noControl: RefreshControl = {
   sequence: 0,
   due: { refresh: 0, miss: 0, probe: 0 },
   // All of them: nothing was probed before.
@@ -107,12 +107,12 @@ export interface RefreshRecord {
 }
 
 /** What an instance knows, for those that begin. */
-export interface Checkpoint {
+export interface SnapshotCheckpoint {
   /** It holds the outcome of all refreshes up to this one. */
   readonly sequence: number;
   /** When it was made, in milliseconds since the epoch. */
   readonly at: number;
-  readonly fetched: readonly Fetched[];
+  readonly fetched: readonly FetchedRecords[];
   /** How much each symbol is in demand, and when a client last requested it. */
   readonly demand: readonly (readonly [view: string, symbol: string, times: number, requestedAt: number])[];
   readonly negative: readonly NegativeItem[];
@@ -134,21 +134,21 @@ export interface UpstreamPause {
 }
 
 /** Records of one view that are of the same moment. */
-export interface Fetched extends Pick<RefreshRecord, 'view' | 'sentAt' | 'namesUnknown'> {
+export interface FetchedRecords extends Pick<RefreshRecord, 'view' | 'sentAt' | 'namesUnknown'> {
   readonly records: ReadonlyMap<string, Uint8Array>;
   /** The upstream refused a call for them since: they are probed before they are asked for with others. */
   readonly isSuspect?: true;
 }
 
 export interface RefreshLogUpdate {
-  readonly control: Control;
+  readonly control: RefreshControl;
   readonly records: readonly RefreshRecord[];
 }
 
 export type LeaseAnswer =
   | { readonly acquired: true }
   /** Another instance was faster; the control item as it certainly is. */
-  | { readonly acquired: false; readonly control: Control };
+  | { readonly acquired: false; readonly control: RefreshControl };
 
 /**
  * Port. Rejects with `StoreThrottled` when the store wants fewer requests, with anything else when it cannot be
@@ -168,14 +168,14 @@ export interface SnapshotStore {
    * Acquires the leases after `after` up to the sequence number of the new control item. Of concurrent attempts
    * exactly one succeeds.
    */
-  acquire(next: Control, after: number): Promise<LeaseAnswer>;
+  acquire(next: RefreshControl, after: number): Promise<LeaseAnswer>;
   /** The store may drop a record a few minutes after it was written. */
   write(record: RefreshRecord): Promise<void>;
   /** Counts an instance that begins, or begins again, and gives about how many did in this second. */
   countStart(): Promise<number>;
   /** @param copy 0 is the primary, which holders of leases write; 1 to `checkpointCopies` are copies of it */
-  readCheckpoint(copy: number): Promise<Checkpoint | undefined>;
-  writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void>;
+  readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined>;
+  writeCheckpoint(copy: number, checkpoint: SnapshotCheckpoint): Promise<void>;
   /** Publishes what a request misses, by `missKey`, to the requesters that acquire leases in the next seconds. */
   writeMisses(keys: readonly string[]): Promise<void>;
   /** The misses of the last `missMs`; of very many only the latest. */

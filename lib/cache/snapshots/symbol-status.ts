@@ -18,7 +18,7 @@ import { MessageHints, namedBy, noMessage, type UpstreamError, withoutMessage } 
 import { plainId } from './view.ts';
 
 /** In which views memory has a record of a symbol that may be served. */
-export interface Served {
+export interface ServedViews {
   /** In the view of the record that is applied. */
   here(symbol: string): boolean;
   elsewhere(symbol: string): boolean;
@@ -69,7 +69,7 @@ export class SymbolStatus {
   }
 
   /** Whether it may go along with others in the view. */
-  isBatchable(symbol: string, view: string): boolean {
+  mayShareCall(symbol: string, view: string): boolean {
     return (
       this.exists(symbol) && !this.#suspects.hasInView(symbol, view) && !this.#negative.get(symbol, view)
     );
@@ -137,7 +137,7 @@ export class SymbolStatus {
     // It was negative once, or is in another view, and may well be so here: probed alone, it costs no other symbol.
     const isNew =
       (!this.#negative.hasAny(symbol) && !isUnlisted) ||
-      this.isBatchable(symbol, view) ||
+      this.mayShareCall(symbol, view) ||
       (this.#negativeFor(symbol, view)?.until ?? 0) > now;
     return isNew ? undefined : { symbols: [symbol], sibling: [] };
   }
@@ -147,7 +147,7 @@ export class SymbolStatus {
    *
    * @param now when the record was read
    */
-  apply(record: RefreshRecord, now: number, served: Served): readonly string[] {
+  apply(record: RefreshRecord, now: number, served: ServedViews): readonly string[] {
     const { view, caller = '', sentAt } = record;
     const call = { view, caller, at: sentAt, now, isServed: served.here };
     // The writer has seen more of the upstream's messages.
@@ -193,7 +193,7 @@ export class SymbolStatus {
 
   /** One half was valid, so that an invalid symbol is in the other. */
   #applyToSibling(sibling: readonly string[], error: UpstreamError, call: FailedCall): readonly string[] {
-    const [bad, ...more] = sibling.filter((symbol) => !this.isBatchable(symbol, call.view));
+    const [bad, ...more] = sibling.filter((symbol) => !this.mayShareCall(symbol, call.view));
     if (bad === undefined) return [];
     if (more.length > 0) return this.#suspect([bad, ...more], error, call);
     if (this.#hints.named.has(bad)) return this.#failAlone(bad, error, call);
@@ -228,7 +228,7 @@ export class SymbolStatus {
   #failAlone(symbol: string, error: UpstreamError | undefined, call: FailedCall): readonly string[] {
     const { view, at, now } = call;
     const isServed = call.isServed(symbol);
-    if (this.isBatchable(symbol, view) && !isServed) {
+    if (this.mayShareCall(symbol, view) && !isServed) {
       this.#isolate(symbol, error ?? noMessage, call);
       return [];
     }

@@ -2,7 +2,7 @@
 
 import type { Priority } from '../../limiter/index.ts';
 import { minuteMs } from './options.ts';
-import type { Checkpoint, RefreshKind, RefreshRecord } from './store.ts';
+import type { RefreshKind, RefreshRecord, SnapshotCheckpoint } from './store.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 interface PastRefresh {
@@ -23,7 +23,7 @@ export class UpstreamStatus {
   #recent: PastRefresh[] = [];
   #notBefore = 0;
   /** Of this instance alone. */
-  #ownNotBefore = 0;
+  #notBeforeHere = 0;
   readonly #permitsFrom = new Map<`${RefreshKind} ${Priority}`, number>();
   /** When a probe that a client waits for last found no permit. */
   #starvedAt = Number.NEGATIVE_INFINITY;
@@ -66,14 +66,14 @@ export class UpstreamStatus {
   }
 
   /** Until then this instance asks for nothing, for a reason that others may not have. */
-  pauseOwn(until: number): void {
-    this.#ownNotBefore = Math.max(this.#ownNotBefore, until);
+  pauseHere(until: number): void {
+    this.#notBeforeHere = Math.max(this.#notBeforeHere, until);
   }
 
   /** Before then this instance does not ask for that: there is no permit, or the upstream does not answer. */
   notBefore(kind: RefreshKind, priority: Priority): number {
     const permitsFrom = this.#permitsFrom.get(`${kind} ${priority}`) ?? 0;
-    return Math.max(this.#notBefore, this.#ownNotBefore, permitsFrom);
+    return Math.max(this.#notBefore, this.#notBeforeHere, permitsFrom);
   }
 
   /** How many calls in a row the upstream has left without an answer. */
@@ -104,7 +104,7 @@ export class UpstreamStatus {
   }
 
   /** What an instance that begins has to know of it. */
-  checkpoint(now: number): Pick<Checkpoint, 'recent' | 'forbidden' | 'pause'> {
+  checkpoint(now: number): Pick<SnapshotCheckpoint, 'recent' | 'forbidden' | 'pause'> {
     const forbidden = [...this.#forbidden].flatMap(([view, { error, until }]) =>
       until > now ? [[view, error, until] as const] : [],
     );

@@ -33,7 +33,7 @@ export interface SnapshotEntry {
 export const fingerprintOf = (symbol: string): number => textHash(symbol) & 0xffff;
 
 /** With two digits, because each is paid for in the store. */
-export const roughly = (demand: number): number => Number(demand.toPrecision(2));
+export const twoDigits = (demand: number): number => Number(demand.toPrecision(2));
 
 /** Demand that is this old counts a third of new demand. */
 const demandMs = 60_000;
@@ -131,7 +131,7 @@ export class ViewEntries {
     let entries = [...this.#unflushed];
     if (entries.length > max) entries = entries.sort((a, b) => a.flushedAt - b.flushedAt).slice(0, max);
     return entries.map((entry) => {
-      const times = roughly(entry.unflushed);
+      const times = twoDigits(entry.unflushed);
       entry.unflushed = 0;
       this.#unflushed.delete(entry);
       return [entry.symbol, times] as const;

@@ -3,7 +3,7 @@
  * for each other; views share only the limit.
  */
 
-type Query = readonly (readonly [name: string, value: string])[];
+type ViewQuery = readonly (readonly [name: string, value: string])[];
 
 export interface View {
   /** Names the view in the store, stably: `US_STOCK`, `US_STOCK+eo`, `US_STOCK+e;depth=5`. */
@@ -11,7 +11,7 @@ export interface View {
   /** Symbols are valid or unknown by category; the other parameters of the view do not matter. */
   readonly category: string;
   /** What is sent beside `symbols`. */
-  readonly query: Query;
+  readonly query: ViewQuery;
 }
 
 /** Parameters that are off when absent, each with its letter in the id. */
@@ -25,7 +25,7 @@ const flagNames: readonly string[] = Object.values(flags);
  *
  * @param query checked against the operation; a flag that is `false` is one that is absent
  */
-export function viewOf(query: Query): View {
+export function viewOf(query: ViewQuery): View {
   const { symbols: _, category, ...others } = Object.fromEntries(query);
   const set = letters.filter((letter) => others[flags[letter]] === 'true');
   const parameters = Object.entries(others).filter(
@@ -54,7 +54,7 @@ export function viewOfId(id: string): View {
 /** The same view without its flags. */
 export const plainId = (id: string): string => id.replace(/\+[^;]*/, '');
 
-function viewWith(category: string, set: readonly Flag[], parameters: Query): View {
+function viewWith(category: string, set: readonly Flag[], parameters: ViewQuery): View {
   const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1));
   const others = sorted.map(([name, value]) => `;${escapeText(name)}=${escapeText(value)}`);
   return {

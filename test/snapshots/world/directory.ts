@@ -1,7 +1,7 @@
 /** The market's list of symbols: pages of the upstream on the virtual clock, and the store before a network. */
 
 import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory-store.ts';
-import type { Directory, DirectoryStore, Listings } from '../../../lib/cache/snapshots/index.ts';
+import type { DirectoryStore, Listings, SymbolLists } from '../../../lib/cache/snapshots/index.ts';
 import { normal, type VirtualTime } from '../../support/virtual-time.ts';
 import { nameOf } from './load.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
@@ -62,7 +62,7 @@ export function createVirtualListings(
 }
 
 /** Compressed, a symbol takes two bytes and a half. */
-const bytesOf = (symbols: Directory['symbols']): number =>
+const bytesOf = (symbols: SymbolLists['symbols']): number =>
   100 + [...symbols.values()].reduce((total, { length }) => total + 2.5 * length, 0);
 const copies = 4;
 
@@ -86,9 +86,9 @@ export function createVirtualDirectoryStore(
     await time.sleep(total / 2);
     return answer;
   }
-  const read = (key: string, content: { readonly symbols: Directory['symbols'] } | undefined) =>
+  const read = (key: string, content: { readonly symbols: SymbolLists['symbols'] } | undefined) =>
     units.charge(key, { read: Math.max(1, Math.ceil((content ? bytesOf(content.symbols) : 1) / 4096)) / 2 });
-  const write = (key: string, symbols: Directory['symbols']) =>
+  const write = (key: string, symbols: SymbolLists['symbols']) =>
     units.charge(key, { write: Math.ceil(bytesOf(symbols) / 1024) });
   return {
     async fill(symbols) {

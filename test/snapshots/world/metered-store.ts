@@ -3,12 +3,12 @@
 import { packCheckpoint, packFlights, packRecord } from '../../../functions/aws/snapshot-items.ts';
 import { createMemorySnapshotStore } from '../../../lib/cache/snapshots/memory-store.ts';
 import {
-  type Checkpoint,
-  type Control,
   type LeaseAnswer,
   missMs,
+  type RefreshControl,
   type RefreshLogUpdate,
   type RefreshRecord,
+  type SnapshotCheckpoint,
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/store.ts';
 import type { VirtualTime } from '../../support/virtual-time.ts';
@@ -36,9 +36,9 @@ const readUnits = (bytes: number) => ({ read: Math.max(1, Math.ceil(bytes / 4096
 
 /** Names of the attributes, keys, time to live, and what DynamoDB adds to each item. */
 const itemBytes = 60;
-const flightBytes = new WeakMap<Control['flights'], number>();
+const flightBytes = new WeakMap<RefreshControl['flights'], number>();
 /** Each poll reads the item, and few write it. */
-function controlBytes({ flights }: Control): number {
+function controlBytes({ flights }: RefreshControl): number {
   const bytes = flightBytes.get(flights) ?? packFlights(flights).length;
   flightBytes.set(flights, bytes);
   return 260 + bytes;
@@ -118,7 +118,7 @@ class ChargedStore implements SnapshotStore {
   readonly #onRecord: (record: RefreshRecord) => void;
   readonly #store: SnapshotStore;
   readonly #sizes = new Map<number, number>();
-  readonly #checkpointSizes = new WeakMap<Checkpoint, readonly number[]>();
+  readonly #checkpointSizes = new WeakMap<SnapshotCheckpoint, readonly number[]>();
   /** The misses of the last seconds, by shard. */
   readonly #misses: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
     { length: shards },
@@ -152,7 +152,7 @@ class ChargedStore implements SnapshotStore {
     return update;
   }
 
-  async acquire(next: Control, after: number): Promise<LeaseAnswer> {
+  async acquire(next: RefreshControl, after: number): Promise<LeaseAnswer> {
     const { control } = await this.#store.read(undefined, []);
     // A refused write costs as much as one that is not.
     this.#chargeWrite(main, Math.max(controlBytes(control), controlBytes(next)));
@@ -182,13 +182,13 @@ class ChargedStore implements SnapshotStore {
     return 1 + (one.count - 1) * shards;
   }
 
-  async readCheckpoint(copy: number): Promise<Checkpoint | undefined> {
+  async readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined> {
     const checkpoint = await this.#store.readCheckpoint(copy);
     this.#chargeRead(`checkpoint ${copy}`, checkpoint ? sum(this.#sizesOf(checkpoint)) : 1);
     return checkpoint;
   }
 
-  async writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void> {
+  async writeCheckpoint(copy: number, checkpoint: SnapshotCheckpoint): Promise<void> {
     this.meter.checkpoints++;
     for (const bytes of this.#sizesOf(checkpoint)) this.#chargeWrite(`checkpoint ${copy}`, bytes);
     await this.#store.writeCheckpoint(copy, checkpoint);
@@ -227,7 +227,7 @@ class ChargedStore implements SnapshotStore {
     this.#units.charge(key, writeUnits(bytes));
   }
 
-  #sizesOf(checkpoint: Checkpoint): readonly number[] {
+  #sizesOf(checkpoint: SnapshotCheckpoint): readonly number[] {
     const sizes =
       this.#checkpointSizes.get(checkpoint) ??
       packCheckpoint(checkpoint, 380 * 1024).map(({ length }) => length + itemBytes);
