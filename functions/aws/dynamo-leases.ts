@@ -1,11 +1,11 @@
 /** Leases in DynamoDB: one item each, in a table whose key is two texts named `pk` and `sk`. Needs UpdateItem and PutItem. */
 
-import type { AcquireCall, Acquired, LeaseState } from '../../lib/trade-events/ports.ts';
+import type { AcquireCall, Acquired, LeaseState, LeaseStore } from '../../lib/listener/lease.ts';
 import type { DynamoSender } from './dynamo-client.ts';
 import { expression, put, set, tellsItem, update } from './dynamo-expressions.ts';
 import { type Item, isMet, isUnmet, textOf, type Values } from './dynamo-items.ts';
 
-export class DynamoLeases {
+export class DynamoLeases implements LeaseStore {
   readonly #client: DynamoSender;
   readonly #tableName: string;
 

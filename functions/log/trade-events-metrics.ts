@@ -1,6 +1,7 @@
 /** What becomes of trade events, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
 
-import type { RunReport, StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
+import type { RunReport } from '../../lib/listener/shift.ts';
+import type { StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
 import { StreamError } from '../../lib/trade-events/ports.ts';
 import { describe, type Level, type Log } from './log.ts';
 import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';

@@ -1,11 +1,14 @@
 /** The listener of the upstream's real-time channel: quotes below a second, without a request for each. */
 
+export type { LeaseStore } from '../listener/lease.ts';
+export type {
+  LeasedListener as MarketStreamListener,
+  RunReport as MarketStreamRun,
+} from '../listener/shift.ts';
 export { createMarketStreamListener } from './listener.ts';
 export type {
-  MarketStreamListener,
   MarketStreamListenerOptions,
   MarketStreamReport,
-  MarketStreamRun,
   MarketStreamTuning,
 } from './listener-options.ts';
 export { readMessage, type StreamMessage } from './messages.ts';
@@ -13,7 +16,6 @@ export {
   type AccountStream,
   type ConnectionCall,
   type Incoming,
-  type LeaseStore,
   MarketStreamError,
   type MarketStreamTransport,
   type StreamDemand,

@@ -1,19 +1,19 @@
 /** What a listener of the market stream is made of, and what it reports. */
 
+import { type LeaseStore, type LeaseTuning, leaseTuning } from '../listener/lease.ts';
 import {
   type ListenerPorts,
   type ListenerRuntime,
   type ListenerSeams,
   listenerRuntime,
-} from '../kernel/listener-runtime.ts';
-import type { AccountStream, LeaseStore, MarketStreamTransport } from './ports.ts';
+} from '../listener/runtime.ts';
+import type { AccountStream, MarketStreamTransport } from './ports.ts';
 
-export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport> {
+export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport, MarketStreamTuning> {
   readonly transport: MarketStreamTransport;
   readonly store: LeaseStore;
   /** What belongs to the account of the current secret. Rejects when there is no secret that can be used. */
   readonly account: () => Promise<AccountStream>;
-  readonly tuning: Partial<MarketStreamTuning>;
 }
 
 export interface MarketStreamTuning {
@@ -23,18 +23,6 @@ export interface MarketStreamTuning {
   readonly symbolsEach: number;
   /** How often what changed is written for all instances, in milliseconds. */
   readonly batchMs: number;
-}
-
-export interface MarketStreamListener {
-  /**
-   * Waits for the lease, listens until `until`, releases it, and resolves. Resolves at once where another listener means to
-   * hold the lease beyond `until`.
-   */
-  run(call: { readonly until: number; readonly signal?: AbortSignal }): Promise<MarketStreamRun>;
-}
-
-export interface MarketStreamRun {
-  readonly result: 'listened' | 'not_needed' | 'lease_lost' | 'refused';
 }
 
 /** Told as it happens, for metrics and alarms. No secret, key or session id is in it. */
@@ -64,16 +52,13 @@ export type MarketStreamReport =
       readonly cause: unknown;
     };
 
-export interface Parts
-  extends Pick<MarketStreamListenerOptions, 'transport' | 'store' | 'account'>,
-    ListenerRuntime<MarketStreamReport> {
-  readonly tuning: MarketStreamTuning;
-}
+/** The options with their defaults. */
+export type Parts = MarketStreamListenerOptions &
+  ListenerRuntime<MarketStreamReport, MarketStreamTuning & LeaseTuning>;
 
-const defaults: MarketStreamTuning = { sessions: 4, symbolsEach: 100, batchMs: 100 };
+const defaults = { ...leaseTuning, sessions: 4, symbolsEach: 100, batchMs: 100 };
 
 export const partsOf = (options: MarketStreamListenerOptions & ListenerSeams): Parts => ({
   ...options,
-  ...listenerRuntime(options),
-  tuning: { ...defaults, ...options.tuning },
+  ...listenerRuntime<MarketStreamReport, Parts['tuning']>(options, defaults),
 });

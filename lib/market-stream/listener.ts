@@ -2,41 +2,38 @@
  * The listener of the market stream: waits for the lease, has the symbols in demand most carried by a few sessions, and
  * writes what they tell for all instances.
  *
- *     acquire      one listener                                        trade-events/lease.ts
+ *     acquire      one listener                                        listener/lease.ts
  *     assign       demand → which symbols are carried                  assign.ts
  *     session      connect, subscribe, receive, notice silence         session.ts, life.ts
  *     message      bytes → members of a snapshot record                messages.ts
  *     batch        members → log of all instances                      batches.ts
  */
 
-import type { ListenerSeams } from '../kernel/listener-runtime.ts';
-import { acquireLease, type Lease, type LeaseParts } from '../trade-events/lease.ts';
+import type { Lease } from '../listener/lease.ts';
+import { type ListenerSeams, settledWithin } from '../listener/runtime.ts';
+import {
+  type LeasedListener,
+  type LeasedWork,
+  runLeased,
+  type Shift,
+  type ShiftEnd,
+  type ShiftWork,
+} from '../listener/shift.ts';
 import { assign, keyOf } from './assign.ts';
 import { Batches } from './batches.ts';
-import {
-  type MarketStreamListener,
-  type MarketStreamListenerOptions,
-  type MarketStreamRun,
-  type Parts,
-  partsOf,
-} from './listener-options.ts';
+import { type MarketStreamListenerOptions, type Parts, partsOf } from './listener-options.ts';
 import type { AccountStream, WantedSymbol } from './ports.ts';
 import { Refusals } from './refusals.ts';
 import { isTorn, StreamSession } from './session.ts';
 
-/** As those of the listener of trade events, for which they are explained. */
-const leaseTuning = { leaseMs: 12_000, renewEveryMs: 3_000, pollMs: 100, waitMs: 75_000, marginMs: 2_000 };
 /** Between two subscription requests: the upstream takes 60 in a minute. */
 const turnMs = 1000;
 const assignEveryMs = 5000;
-const reportEveryMs = 60_000;
 const secretEveryMs = 60_000;
 /** The next listener has acquired the lease and connected long before. */
 const handOverMs = 20_000;
 /** Symbols that take the place of others within one assignment. */
 const maxMoves = 20;
-
-type Run = Parameters<MarketStreamListener['run']>[0];
 
 /**
  * One listener of the quotes of an account. Start one every minute: those that are not needed resolve at once.
@@ -47,57 +44,46 @@ type Run = Parameters<MarketStreamListener['run']>[0];
  */
 export function createMarketStreamListener(
   options: MarketStreamListenerOptions & ListenerSeams,
-): MarketStreamListener {
+): LeasedListener {
   const parts = partsOf(options);
-  return { run: (call) => run(parts, call) };
+  return { run: (call) => runLeased(parts, call, () => workOf(parts)) };
 }
 
-async function run(
-  parts: Parts,
-  { until, signal = new AbortController().signal }: Run,
-): Promise<MarketStreamRun> {
-  const owner = crypto.randomUUID();
-  const leaseParts: LeaseParts = {
-    ...parts,
-    tuning: leaseTuning,
-    report: ({ cause }) => parts.report({ kind: 'failed', step: 'store', cause }),
-  };
-  for (;;) {
-    const account = await parts.account().catch((cause: unknown) => {
-      parts.report({ kind: 'failed', step: 'account', cause });
-      return undefined;
-    });
-    if (!account) return { result: 'refused' };
-    const lease = await acquireLease(leaseParts, { name: account.lease, owner, endsAt: until, signal });
-    if (!lease) return { result: 'not_needed' };
-    const shift = new Shift(parts, account, lease);
-    const result = await shift.work(until, signal);
-    const goesOn = result === 'lease_lost' || shift.isReplaced;
-    if (!goesOn || signal.aborted || parts.clock() >= until) return { result };
+async function workOf(parts: Parts): Promise<LeasedWork | undefined> {
+  try {
+    const account = await parts.account();
+    return { name: account.lease, start: (shift) => new Listening(parts, account, shift) };
+  } catch (cause) {
+    parts.report({ kind: 'failed', step: 'account', cause });
+    return undefined;
   }
 }
 
 /** What one listener does while it has the lease. */
-class Shift {
+class Listening implements ShiftWork {
   readonly #parts: Parts;
   readonly #account: AccountStream;
+  readonly #shift: Shift;
   readonly #lease: Lease;
+  readonly #over: AbortSignal;
   readonly #sessions: readonly StreamSession[];
   readonly #refusals: Refusals;
   readonly #batches: Batches;
-  readonly #over = new AbortController();
   /** Connections stay open for the next listener when all else is over. */
   readonly #closed = new AbortController();
+  #connections: Promise<unknown> = Promise.resolve();
   #assigned: ReadonlySet<string> = new Set();
   #wanted: readonly WantedSymbol[] = [];
   /** Ended because the secret names another account. */
-  isReplaced = false;
+  #isReplaced = false;
 
-  constructor(parts: Parts, account: AccountStream, lease: Lease) {
+  constructor(parts: Parts, account: AccountStream, shift: Shift) {
     const { tuning, clock } = parts;
     this.#parts = parts;
     this.#account = account;
-    this.#lease = lease;
+    this.#shift = shift;
+    this.#lease = shift.lease;
+    this.#over = shift.over;
     this.#refusals = new Refusals(clock);
     this.#sessions = Array.from(
       { length: tuning.sessions },
@@ -105,55 +91,54 @@ class Shift {
         new StreamSession(
           parts,
           account,
-          lease.state.sessionIds?.[index] ?? crypto.randomUUID(),
+          shift.lease.state.sessionIds?.[index] ?? crypto.randomUUID(),
           (refused, symbols) => this.#refusals.add(refused, symbols),
         ),
     );
     this.#batches = new Batches(account.log, this.#sessions);
   }
 
-  async work(until: number, signal: AbortSignal): Promise<MarketStreamRun['result']> {
-    const over = this.#over.signal;
-    const stop = () => this.#over.abort();
-    signal.addEventListener('abort', stop);
-    this.#lease.lost.addEventListener('abort', stop);
-    if (signal.aborted) stop();
-    const released = new AbortController();
-    const leaseIsKept = this.#lease.keep(released.signal);
-    const tasks = [this.#plan(), this.#write(), this.#watchTime(until), this.#watchSecret()];
+  begin(): readonly Promise<void>[] {
+    const tasks = [
+      this.#plan(),
+      this.#write(),
+      this.#watchTime(),
+      this.#shift.each(secretEveryMs, () => this.#watchSecret()),
+    ];
     const connections = this.#sessions.map((one, index) => this.#keep(one, index));
-    // What fails here is a defect: the listener ends, and another one begins.
-    for (const task of [...tasks, ...connections])
-      task.catch((cause: unknown) => {
-        this.#parts.report({ kind: 'failed', step: 'task', cause });
-        stop();
-      });
-    if (!over.aborted) await new Promise((resolve) => over.addEventListener('abort', resolve));
-    await Promise.allSettled(tasks);
-    released.abort();
-    await leaseIsKept;
-    const isLost = this.#lease.lost.aborted;
+    this.#connections = Promise.all(
+      connections.map((one) => one.catch((cause: unknown) => this.fail(cause))),
+    );
+    return tasks;
+  }
+
+  /** The listener ends, and another one begins. */
+  fail(cause: unknown): void {
+    this.#parts.report({ kind: 'failed', step: 'task', cause });
+    this.#shift.end();
+  }
+
+  async settle(tasks: Promise<unknown>): Promise<void> {
+    await tasks;
     this.#noteSessions();
-    await this.#lease.release();
-    const isHandedOn = !isLost && !signal.aborted && !this.isReplaced;
-    if (isHandedOn) await this.#handOn(connections);
-    this.#closed.abort();
-    await Promise.allSettled(connections);
-    signal.removeEventListener('abort', stop);
-    return isLost ? 'lease_lost' : 'listened';
   }
 
   /** The upstream counts a connection for a minute after its end, but not one that another takes the place of. */
-  async #handOn(connections: readonly Promise<void>[]): Promise<void> {
-    const taken = new AbortController();
-    Promise.allSettled(connections).then(() => taken.abort());
-    await this.#parts.pause(handOverMs, taken.signal);
+  async close(isLost: boolean): Promise<ShiftEnd> {
+    const isHandedOn = !isLost && !this.#shift.stopped.aborted && !this.#isReplaced;
+    if (isHandedOn) await settledWithin(this.#parts, this.#connections, handOverMs);
+    this.#closed.abort();
+    await this.#connections;
+    return {
+      result: isLost ? 'lease_lost' : 'listened',
+      ...((isLost || this.#isReplaced) && { again: { result: 'not_needed' } }),
+    };
   }
 
   /** A session is opened when there are symbols for it. */
   async #keep(session: StreamSession, index: number): Promise<void> {
     const { pause, tuning } = this.#parts;
-    const over = this.#over.signal;
+    const over = this.#over;
     while (!over.aborted && this.#assigned.size <= index * tuning.symbolsEach) await pause(turnMs, over);
     if (!over.aborted) await session.keep(over, this.#closed.signal);
   }
@@ -161,7 +146,7 @@ class Shift {
   /** One subscription request a turn, of all sessions together. */
   async #plan(): Promise<void> {
     const { pause, clock } = this.#parts;
-    const over = this.#over.signal;
+    const over = this.#over;
     for (let turn = 0, assignAt = 0; !over.aborted; turn++) {
       await this.#account.demand.poll();
       const now = clock();
@@ -215,7 +200,7 @@ class Shift {
 
   async #write(): Promise<void> {
     const { pause, clock, report, tuning } = this.#parts;
-    const over = this.#over.signal;
+    const over = this.#over;
     while (!over.aborted && this.#lease.isHeld()) {
       try {
         await this.#batches.write(clock());
@@ -227,31 +212,20 @@ class Shift {
     }
   }
 
-  async #watchTime(until: number): Promise<void> {
-    const { clock, pause } = this.#parts;
-    const over = this.#over.signal;
-    for (let reportAt = clock(); !over.aborted; ) {
-      if (clock() >= reportAt) {
-        this.#report(clock());
-        reportAt = clock() + reportEveryMs;
-      }
-      await pause(Math.min(reportAt, until) - clock(), over);
-      if (clock() >= until) this.#over.abort();
-    }
+  async #watchTime(): Promise<void> {
+    if (!this.#over.aborted) this.#report();
+    await this.#shift.watchTime(() => this.#report());
   }
 
   /** Sessions stay while the app key does: the broker has nothing else of the secret, and counts each for a minute after its end. */
   async #watchSecret(): Promise<void> {
-    const over = this.#over.signal;
-    while (!over.aborted) {
-      await this.#parts.pause(secretEveryMs, over);
-      if (over.aborted || (await this.#account.isCurrent().catch(() => true))) continue;
-      this.isReplaced = true;
-      this.#over.abort();
-    }
+    if (await this.#account.isCurrent().catch(() => true)) return;
+    this.#isReplaced = true;
+    this.#shift.end();
   }
 
-  #report(now: number): void {
+  #report(): void {
+    const now = this.#parts.clock();
     const connected = this.#sessions.filter(({ isConnected }) => isConnected);
     const symbols = connected.flatMap(({ carried }) => carried);
     const signs = connected.map(({ signAt }) => now - signAt);

@@ -2,7 +2,6 @@
 
 import type { StreamedLog } from '../cache/snapshots/index.ts';
 import { CountersignError } from '../signer/errors.ts';
-import type { TradeEventStore } from '../trade-events/ports.ts';
 
 /** Port: one connection to the upstream's broker. It neither subscribes nor reconnects. */
 export interface MarketStreamTransport {
@@ -99,5 +98,3 @@ export interface AccountStream {
   readonly demand: StreamDemand;
   readonly calls: SubscriptionCalls;
 }
-
-export type LeaseStore = Pick<TradeEventStore, 'acquire' | 'renew' | 'release'>;

@@ -4,8 +4,9 @@
  */
 
 import { backOffMs } from '../kernel/pauses.ts';
-import type { Lease } from './lease.ts';
-import { Bell, type Parts } from './parts.ts';
+import type { Lease } from '../listener/lease.ts';
+import { Bell } from '../listener/runtime.ts';
+import type { Parts } from './listener-options.ts';
 import { type Comparison, type ComparisonCall, Reconciler } from './reconcile.ts';
 import type { Stream } from './stream.ts';
 

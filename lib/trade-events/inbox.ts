@@ -2,10 +2,10 @@
 
 import { backOffMs } from '../kernel/pauses.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
+import type { Parts } from './listener-options.ts';
 import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
 import { changeTo, eventKeptMs, orderName, type Remembered, remembered } from './order-memory.ts';
 import { accountIn, type StreamMessage, streamedOrderOf } from './parse.ts';
-import type { Parts } from './parts.ts';
 import type { TradeEvent } from './ports.ts';
 
 export interface InboxCallbacks {

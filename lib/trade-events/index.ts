@@ -6,15 +6,15 @@ export {
   OrderReadError,
   orderReadOperations,
 } from '../gateway/order-reads.ts';
+export type { AcquireCall, Acquired, LeaseRecord, LeaseState } from '../listener/lease.ts';
+export type { LeasedListener as TradeEventListener, RunReport } from '../listener/shift.ts';
 export type { OrderReads, ReadOrder } from '../orders/order-reads.ts';
 export type { OrderState } from '../orders/order-state.ts';
 export { type FollowEventsOptions, followOrderEvents, type OrderEventUpdate } from './follow-events.ts';
 export { createTradeEventListener } from './listener.ts';
 export type {
-  RunReport,
   StreamCredential,
   StreamEnd,
-  TradeEventListener,
   TradeEventListenerOptions,
   TradeEventListenerWiring,
   TradeEventReport,
@@ -38,12 +38,8 @@ export {
   type TradeEventReceived,
 } from './parse-event.ts';
 export {
-  type AcquireCall,
-  type Acquired,
   type AddCall,
   type KnownOrder,
-  type LeaseRecord,
-  type LeaseState,
   type OrderChange,
   type StreamCall,
   StreamError,

@@ -1,12 +1,18 @@
-/** What a listener is made of, and what it reports. */
+/** What a listener is made of, and what it reports. All its parts share the ports. */
 
 import type { KeyedNames } from '../access/directory.ts';
-import type { ListenerPorts, ListenerSeams } from '../kernel/listener-runtime.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
+import { type LeaseTuning, leaseTuning } from '../listener/lease.ts';
+import {
+  type ListenerPorts,
+  type ListenerRuntime,
+  type ListenerSeams,
+  listenerRuntime,
+} from '../listener/runtime.ts';
 import type { OrderReads } from '../orders/order-reads.ts';
 import type { TradeEventBus, TradeEventStore, TradeEventTransport } from './ports.ts';
 
-export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport> {
+export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport, TradeEventTuning> {
   readonly transport: TradeEventTransport;
   readonly orders: OrderReads;
   readonly store: TradeEventStore;
@@ -15,7 +21,6 @@ export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport
   readonly names: KeyedNames;
   /** Reads the current app key and secret; called again when the upstream refuses them, and every few minutes beside a stream. */
   readonly readCredential: () => Promise<StreamCredential>;
-  readonly tuning: Partial<TradeEventTuning>;
 }
 
 export type TradeEventListenerOptions = OptionsOf<
@@ -27,6 +32,14 @@ export type TradeEventListenerOptions = OptionsOf<
     readonly accounts?: readonly string[];
   };
 
+/** The options with their defaults. */
+export type Parts = TradeEventListenerOptions & ListenerRuntime<TradeEventReport, TradeEventTuning>;
+
+export const partsOf = (options: TradeEventListenerOptions): Parts => ({
+  ...options,
+  ...listenerRuntime(options, defaults),
+});
+
 export interface StreamCredential {
   readonly appKey: string;
   readonly appSecret: string;
@@ -34,41 +47,27 @@ export interface StreamCredential {
 }
 
 /** In milliseconds. */
-export interface TradeEventTuning {
-  /** A lease that is not renewed for so long belongs to the next listener. The same for all listeners. */
-  readonly leaseMs: number;
-  /** How often the owner renews it. */
-  readonly renewEveryMs: number;
-  /** How often a successor looks whether the lease is free. */
-  readonly pollMs: number;
+export interface TradeEventTuning extends LeaseTuning {
   /** Nothing at all came for so long, not even a ping: the stream is dead. */
   readonly silenceMs: number;
   /** How often a healthy stream is compared with the orders: one that is mute looks healthy. */
   readonly compareEveryMs: number;
   /** How often the secret is read beside a healthy stream. */
   readonly readSecretEveryMs: number;
-  /** A start waits so long for the lease: a little more than the schedule's minute. */
-  readonly waitMs: number;
-  /** The owner counts its lease as lost so long before it runs out: time to close its stream. */
-  readonly marginMs: number;
   /** A list of orders lags behind by no more than this. */
   readonly lagMs: number;
   /** How long the stream may take to deliver what a read shows already. */
   readonly graceMs: number;
 }
 
-export interface TradeEventListener {
-  /**
-   * Waits for the lease, listens until `until`, hands over, and resolves. Resolves early where another listener renews
-   * the lease, which it does every few seconds, and means to hold it beyond `until`. Never opens a second stream beside
-   * its own, and none without the lease.
-   */
-  run(call: { readonly until: number; readonly signal?: AbortSignal }): Promise<RunReport>;
-}
-
-export interface RunReport {
-  readonly result: 'listened' | 'not_needed' | 'lease_lost' | 'refused';
-}
+const defaults: TradeEventTuning = {
+  ...leaseTuning,
+  silenceMs: 90_000,
+  compareEveryMs: 300_000,
+  readSecretEveryMs: 300_000,
+  lagMs: 30_000,
+  graceMs: 10_000,
+};
 
 /** Told as it happens, for metrics and alarms. No clear account, order id or secret is in it. */
 export type TradeEventReport =

@@ -11,24 +11,30 @@
  */
 
 import { backOffMs } from '../kernel/pauses.ts';
+import type { Lease } from '../listener/lease.ts';
+import { settledWithin } from '../listener/runtime.ts';
+import {
+  type LeasedListener,
+  type LeasedWork,
+  runLeased,
+  type Shift,
+  type ShiftEnd,
+  type ShiftWork,
+} from '../listener/shift.ts';
 import { Accounts } from './accounts.ts';
 import { Comparing } from './comparing.ts';
 import { Inbox } from './inbox.ts';
-import { acquireLease, type Lease } from './lease.ts';
-import type {
-  RunReport,
-  StreamCredential,
-  StreamEnd,
-  TradeEventListener,
-  TradeEventListenerOptions,
+import {
+  type Parts,
+  partsOf,
+  type StreamCredential,
+  type StreamEnd,
+  type TradeEventListenerOptions,
 } from './listener-options.ts';
 import { Outbox } from './outbox.ts';
-import { type Parts, partsOf, settledWithin } from './parts.ts';
 import { type EndedStream, Stream } from './stream.ts';
 import { type Reconnect, reconnectPause } from './stream-state.ts';
 import { UpstreamClock } from './upstream-clock.ts';
-
-type Run = Parameters<TradeEventListener['run']>[0];
 
 /**
  * One listener of the events of a store's accounts. Start one every minute: those that are not needed resolve at once.
@@ -37,33 +43,29 @@ type Run = Parameters<TradeEventListener['run']>[0];
  * const listener = createTradeEventListener({ transport, orders, store, bus, names, readCredential });
  * const { result } = await listener.run({ until: Date.now() + 14 * 60_000 });
  */
-export function createTradeEventListener(options: TradeEventListenerOptions): TradeEventListener {
+export function createTradeEventListener(options: TradeEventListenerOptions): LeasedListener {
   const parts = partsOf(options);
   const known = new Map<string, Accounts>();
-  return { run: (call) => run(parts, known, call) };
+  return {
+    async run(call) {
+      const work = await workOf(parts, known);
+      return runLeased(parts, call, async () => work);
+    },
+  };
 }
 
 /** @param known the accounts of each app key, as far as this process has read them */
-async function run(
-  parts: Parts,
-  known: Map<string, Accounts>,
-  { until, signal = new AbortController().signal }: Run,
-): Promise<RunReport> {
+async function workOf(parts: Parts, known: Map<string, Accounts>): Promise<LeasedWork | undefined> {
   const credential = await readCredential(parts);
-  if (!credential) return { result: 'refused' };
-  const owner = crypto.randomUUID();
-  // One for all app keys: what is known of orders is the accounts'. Without the identity key there is no stream to open.
-  const name = await parts.names.nameOf('event', 'listener');
+  if (!credential) return undefined;
   const accounts = known.get(credential.appKey) ?? new Accounts(parts);
   known.set(credential.appKey, accounts);
-  const prepare = () => accounts.prepare();
-  for (let result: RunReport['result'] = 'not_needed'; ; ) {
-    const lease = await acquireLease(parts, { name, owner, endsAt: until, signal, prepare });
-    if (!lease) return { result };
-    result = await new Shift(parts, lease, credential, accounts, { until, signal }).work();
-    // A lease may be lost to a store that was away for a moment: then it is free again.
-    if (result !== 'lease_lost') return { result };
-  }
+  return {
+    // One for all app keys: what is known of orders is the accounts'. Without the identity key there is no stream to open.
+    name: await parts.names.nameOf('event', 'listener'),
+    prepare: () => accounts.prepare(),
+    start: (shift) => new Listening(parts, shift, credential, accounts),
+  };
 }
 
 async function readCredential({ readCredential, report }: Parts): Promise<StreamCredential | undefined> {
@@ -79,7 +81,6 @@ async function readCredential({ readCredential, report }: Parts): Promise<Stream
 const secretName = ({ names }: Parts, { appKey, appSecret, accessToken = '' }: StreamCredential) =>
   names.nameOf('credential', appKey, appSecret, accessToken);
 
-const reportEveryMs = 60_000;
 /** Two that take the place from one another are both subscribed for a while: only such a stream was not refused. */
 const calmMs = 600_000;
 /** Without the accounts or the secret there is nothing to subscribe to. */
@@ -90,33 +91,28 @@ const finishMs = 250;
 const drainMs = 5_000;
 
 /** What one listener does while it has the lease. */
-class Shift {
+class Listening implements ShiftWork {
   readonly #parts: Parts;
+  readonly #shift: Shift;
   readonly #lease: Lease;
-  readonly #until: number;
   readonly #outbox: Outbox;
   readonly #inbox: Inbox;
   readonly #comparing: Comparing;
   readonly #upstream: UpstreamClock;
-  readonly #over = new AbortController();
   readonly #accounts: Accounts;
   #credential: StreamCredential;
   #stream: Stream | undefined;
   /** Resolves when the stream is closed. */
   #listening: Promise<unknown> = Promise.resolve();
-  #result: RunReport['result'] = 'listened';
+  /** Resolves when all that was received is written, and published as long as the lease is held. */
+  #finished: Promise<unknown> = Promise.resolve();
   #defect: { readonly cause: unknown } | undefined;
 
-  constructor(
-    parts: Parts,
-    lease: Lease,
-    credential: StreamCredential,
-    accounts: Accounts,
-    { until, signal }: Required<Run>,
-  ) {
+  constructor(parts: Parts, shift: Shift, credential: StreamCredential, accounts: Accounts) {
+    const { lease, over } = shift;
     this.#parts = parts;
+    this.#shift = shift;
     this.#lease = lease;
-    this.#until = until;
     this.#credential = credential;
     this.#accounts = accounts;
     this.#upstream = new UpstreamClock(parts.clock);
@@ -135,64 +131,56 @@ class Shift {
       onLost: () => comparing.compareNow(),
       isStoreUp: () => lease.isHeld(),
     });
-    const whileOn = { signal: this.#over.signal };
-    signal.addEventListener('abort', () => this.#stop('listened', 'handed_over'), whileOn);
-    lease.lost.addEventListener('abort', () => this.#stop('lease_lost', 'lease_lost'), whileOn);
-    if (signal.aborted) this.#stop('listened', 'handed_over');
+    over.addEventListener('abort', () =>
+      this.#stream?.end(lease.lost.aborted ? 'lease_lost' : 'handed_over'),
+    );
   }
 
-  /** The first reason counts. */
-  #stop(result: RunReport['result'], end: StreamEnd): void {
-    if (this.#over.signal.aborted) return;
-    this.#result = result;
-    this.#over.abort();
-    this.#stream?.end(end);
-  }
-
-  async work(): Promise<RunReport['result']> {
-    const { signal } = this.#over;
-    const handedOver = new AbortController();
-    const leaseIsKept = this.#lease.keep(handedOver.signal);
-    const tasks = [
+  begin(): readonly Promise<void>[] {
+    const { over } = this.#shift;
+    return [
       this.#keepStream(),
-      this.#outbox.keep(signal),
-      this.#comparing.keep(signal),
-      this.#watchSecret(),
-      this.#watchTime(),
+      this.#outbox.keep(over),
+      this.#comparing.keep(over),
+      this.#shift.each(this.#parts.tuning.readSecretEveryMs, () => this.#watchSecret()),
+      this.#shift.watchTime(() => this.#reportState(this.#stream?.isHealthy === true)),
     ];
-    const done = this.#finish(tasks.map((task) => task.catch((defect: unknown) => this.#fail(defect))));
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    await this.#listening;
-    await settledWithin(this.#parts, done, finishMs);
-    handedOver.abort();
-    await leaseIsKept;
-    await this.#lease.release();
-    await settledWithin(this.#parts, done, drainMs);
-    if (this.#defect) throw this.#defect.cause;
-    return this.#result;
-  }
-
-  /** Resolves when all that was received is written, and published as long as the lease is held. */
-  async #finish(tasks: readonly Promise<void>[]): Promise<void> {
-    await Promise.all(tasks);
-    await this.#inbox.drained();
-    await this.#outbox.publish();
   }
 
   /** The stream is closed and the lease released all the same. */
-  #fail(cause: unknown): void {
+  fail(cause: unknown): void {
     this.#defect ??= { cause };
-    this.#stop('listened', 'broken');
+    this.#stream?.end('broken');
+    this.#shift.end();
+  }
+
+  async settle(tasks: Promise<unknown>): Promise<void> {
+    const finish = async () => {
+      await tasks;
+      await this.#inbox.drained();
+      await this.#outbox.publish();
+    };
+    this.#finished = finish();
+    await this.#listening;
+    await settledWithin(this.#parts, this.#finished, finishMs);
+  }
+
+  async close(): Promise<ShiftEnd> {
+    await settledWithin(this.#parts, this.#finished, drainMs);
+    if (this.#defect) throw this.#defect.cause;
+    const { result } = this.#shift;
+    // A lease may be lost to a store that was away for a moment: then it is free again.
+    return { result, ...(result === 'lease_lost' && { again: { result } }) };
   }
 
   /** One stream after the other, each closed before the next is opened. */
   async #keepStream(): Promise<void> {
-    const { clock, pause, random, report } = this.#parts;
-    const { signal } = this.#over;
+    const { clock, pause, random } = this.#parts;
+    const signal = this.#shift.over;
     for (let failures = 0; !signal.aborted; ) {
       if (await this.#isRefused()) {
-        report({ kind: 'state', connected: false, ...this.#signAge() });
-        return this.#stop('refused', 'authentication_error');
+        this.#reportState(false);
+        return this.#shift.end('refused');
       }
       await pause((this.#lease.state.notBefore ?? 0) - clock(), signal);
       if (!(await this.#accounts.ready())) {
@@ -201,7 +189,7 @@ class Shift {
       }
       const ended = await this.#listen();
       if (!ended) return;
-      report({ kind: 'state', connected: false, ...this.#signAge() });
+      this.#reportState(false);
       const { refusals = 0 } = this.#lease.state;
       const isPauseAsked = ended.end === 'authentication_error' || ended.end === 'too_many_connections';
       const next = reconnectPause(ended.state, clock(), isPauseAsked ? refusals : failures, random());
@@ -242,7 +230,7 @@ class Shift {
   async #listen(): Promise<EndedStream | undefined> {
     const { clock, report } = this.#parts;
     const openedAt = clock();
-    if (this.#over.signal.aborted || !this.#lease.isHeld()) return undefined;
+    if (this.#shift.over.aborted || !this.#lease.isHeld()) return undefined;
     const stream = new Stream(this.#parts, {
       onMessage: (message, receivedAt) => {
         this.#upstream.note(message.timestamp, receivedAt);
@@ -277,13 +265,7 @@ class Shift {
   }
 
   async #watchSecret(): Promise<void> {
-    const { pause, tuning } = this.#parts;
-    const { signal } = this.#over;
-    for (;;) {
-      await pause(tuning.readSecretEveryMs, signal);
-      if (signal.aborted) return;
-      if (await this.#hasNewSecret()) this.#stream?.end('secret_changed');
-    }
+    if (await this.#hasNewSecret()) this.#stream?.end('secret_changed');
   }
 
   /** Reads it again. A new secret is for a new stream, a new app key for a new lease. */
@@ -295,25 +277,19 @@ class Shift {
       secretName(this.#parts, credential),
     ]);
     if (before === now) return false;
-    if (credential.appKey !== this.#credential.appKey) this.#stop('listened', 'secret_changed');
+    const isOtherKey = credential.appKey !== this.#credential.appKey;
     this.#credential = credential;
+    if (isOtherKey) {
+      this.#stream?.end('secret_changed');
+      this.#shift.end();
+    }
     return true;
   }
 
-  async #watchTime(): Promise<void> {
-    const { clock, pause, report } = this.#parts;
-    const { signal } = this.#over;
-    for (let reportAt = clock() + reportEveryMs; !signal.aborted; ) {
-      await pause(Math.min(reportAt, this.#until) - clock(), signal);
-      if (clock() >= this.#until) return this.#stop('listened', 'handed_over');
-      if (signal.aborted || clock() < reportAt) continue;
-      report({ kind: 'state', connected: this.#stream?.isHealthy === true, ...this.#signAge() });
-      reportAt += reportEveryMs;
-    }
-  }
-
-  #signAge(): { readonly lastSignAgeMs?: number } {
+  #reportState(connected: boolean): void {
+    const { clock, report } = this.#parts;
     const { lastSignAt } = this.#lease.state;
-    return lastSignAt === undefined ? {} : { lastSignAgeMs: Math.max(0, this.#parts.clock() - lastSignAt) };
+    const age = lastSignAt === undefined ? {} : { lastSignAgeMs: Math.max(0, clock() - lastSignAt) };
+    report({ kind: 'state', connected, ...age });
   }
 }

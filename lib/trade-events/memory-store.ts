@@ -1,6 +1,7 @@
 /** The store of trade events in memory: for tests, and for one process. */
 
-import type { KnownOrder, LeaseState, TradeEvent, TradeEventStore } from './ports.ts';
+import type { LeaseState } from '../listener/lease.ts';
+import type { KnownOrder, TradeEvent, TradeEventStore } from './ports.ts';
 
 /** What is kept under one lease. */
 class Shelf {

@@ -1,8 +1,8 @@
 /** What is known of an order, as the store keeps it: JSON under a keyed name. */
 
 import { isFinal } from '../orders/order-state.ts';
+import type { Parts } from './listener-options.ts';
 import type { OrderMemory } from './order-changes.ts';
-import type { Parts } from './parts.ts';
 import type { KnownOrder, OrderChange } from './ports.ts';
 
 export interface Remembered {

@@ -1,8 +1,9 @@
 /** Publishes what was added: an event leaves the outbox when the bus has taken it, and not before. */
 
 import { backOffMs } from '../kernel/pauses.ts';
-import type { Lease } from './lease.ts';
-import { Bell, type Parts } from './parts.ts';
+import type { Lease } from '../listener/lease.ts';
+import { Bell } from '../listener/runtime.ts';
+import type { Parts } from './listener-options.ts';
 import type { TradeEvent } from './ports.ts';
 
 /** As many as a bus takes in one call. */

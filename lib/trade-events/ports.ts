@@ -1,5 +1,6 @@
 /** What the listener of trade events needs: a stream, the orders as the upstream shows them, a store, a bus. */
 
+import type { LeaseStore } from '../listener/lease.ts';
 import { CountersignError } from '../signer/errors.ts';
 
 /** Port: one call of the upstream's event service. It neither signs nor reconnects. */
@@ -41,18 +42,8 @@ export interface TradeEvent {
   readonly detail: string;
 }
 
-/** Port: the lease of the one listener, what is known of orders, and the outbox. Each method rejects when it cannot tell. */
-export interface TradeEventStore {
-  /**
-   * Acquires the lease, unless another owner holds it: the store compares no time with a clock. A read
-   * sees every write that was answered before.
-   */
-  acquire(call: AcquireCall): Promise<Acquired>;
-  /** False when the lease is another's: the owner must end its stream at once. */
-  renew(lease: string, owner: string, state: LeaseState): Promise<boolean>;
-  /** So that a successor acquires it at once; what the state says of the stream stays. */
-  release(lease: string, owner: string, state: LeaseState): Promise<void>;
-
+/** Port: besides the lease of the one listener, what is known of orders, and the outbox. Each method rejects when it cannot tell. */
+export interface TradeEventStore extends LeaseStore {
   /**
    * Writes an event to the outbox together with what it says of its order: both or nothing. `known` when an event of
    * this id was ever added (for as long as `expiresAt` of it says), `overtaken` when the order is no longer as expected.
@@ -69,54 +60,6 @@ export interface TradeEventStore {
   unpublished(lease: string, limit: number): Promise<readonly TradeEvent[]>;
   /** The bus has taken them. */
   published(lease: string, ids: readonly string[]): Promise<void>;
-}
-
-export interface AcquireCall {
-  /** Its name: one listener has it. What is known of orders and events is kept under it. */
-  readonly lease: string;
-  readonly owner: string;
-  /** By the caller's clock, like the next: other listeners compare the two with each other, and not with a clock. */
-  readonly until: number;
-  /** When the caller means to hand over. */
-  readonly endsAt: number;
-  /** A record that has not changed for a whole lease: it is taken over, unless it has changed since. */
-  readonly expired?: LeaseRecord;
-}
-
-export type Acquired =
-  | { readonly kind: 'acquired'; readonly state: LeaseState }
-  | { readonly kind: 'held'; readonly record: LeaseRecord };
-
-/** What a contender sees of a lease. Its owner changes `until` with each renewal. */
-export interface LeaseRecord extends Pick<LeaseState, 'until' | 'endsAt'> {
-  readonly owner: string;
-}
-
-/** What a successor has to know. */
-export interface LeaseState {
-  /** The lease's end, and the announced hand-over, by the clock of its owner alone. */
-  readonly until: number;
-  readonly endsAt: number;
-  /** The last sign of life of a stream: what came later may be lost. Absent before the first stream. */
-  readonly lastSignAt?: number;
-  /** No stream is opened before: the upstream asked for a pause. */
-  readonly notBefore?: number;
-  /** The keyed name of a secret that the upstream refused: not tried again before `notBefore`, unless another secret is there. */
-  readonly refusedSecret?: string;
-  /** How many times in a row the upstream asked for a pause: each doubles the next. */
-  readonly refusals?: number;
-  /**
-   * What changed before, and is visible in a read, has been compared. Absent before the first stream. It is the time of an
-   * account that no comparison has met yet.
-   */
-  readonly comparedAt?: number;
-  /** The same of each account, by its keyed name: one that is away is behind the others when it comes back. */
-  readonly comparedByAccount?: Readonly<Record<string, number>>;
-  /**
-   * Of the market stream's sessions. The upstream closes the connection of the listener before when the next one connects with
-   * its id, and does not count it.
-   */
-  readonly sessionIds?: readonly string[];
 }
 
 /** One order, under its keyed name. */

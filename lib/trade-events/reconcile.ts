@@ -4,10 +4,11 @@
  */
 
 import { textMembers } from '../kernel/json-members.ts';
+import type { Lease } from '../listener/lease.ts';
 import { momentsIn, type ReadOrder } from '../orders/order-reads.ts';
 import { isFinal, isMore, quantityOf } from '../orders/order-state.ts';
 import { orderEvent } from './event-detail.ts';
-import type { Lease } from './lease.ts';
+import type { Parts } from './listener-options.ts';
 import { type OrderEvent, type OrderMemory, type Reading, readStep } from './order-changes.ts';
 import {
   changeTo,
@@ -17,7 +18,6 @@ import {
   remembered,
   rememberedOf,
 } from './order-memory.ts';
-import type { Parts } from './parts.ts';
 
 export interface ComparisonCall {
   /** By account: what changed before was compared already; in the upstream's time. */

@@ -1,10 +1,10 @@
 /** One stream from its opening to its end: signs, opens, hands on what comes, and closes before it resolves. */
 
+import { settledWithin } from '../listener/runtime.ts';
 import { createSubscriptionSigner } from '../signer/subscription.ts';
-import type { StreamCredential, StreamEnd } from './listener-options.ts';
+import type { Parts, StreamCredential, StreamEnd } from './listener-options.ts';
 import { encodeSubscribeRequest, subscribeTypes } from './messages.ts';
 import { parseStreamMessage, type StreamMessage } from './parse.ts';
-import { type Parts, settledWithin } from './parts.ts';
 import { StreamError } from './ports.ts';
 import { nextStreamState, openStream, type StreamInput, type StreamState } from './stream-state.ts';
 

@@ -1,0 +1,303 @@
+/**
+ * The lease of the one listener. Clocks of machines differ, so that no time of one machine is compared with a clock of
+ * another: a contender takes over a lease whose record has not changed for a whole lease, by its own monotonic clock,
+ * and the owner stops a margin before that, by its own, counted from before it asked for the renewal.
+ */
+
+import type { ListenerRuntime } from './runtime.ts';
+
+/** Port: leases, and what a successor has to know. Each method rejects when it cannot tell. */
+export interface LeaseStore {
+  /**
+   * Acquires the lease, unless another owner holds it: the store compares no time with a clock. A read
+   * sees every write that was answered before.
+   */
+  acquire(call: AcquireCall): Promise<Acquired>;
+  /** False when the lease is another's: the owner must end its stream at once. */
+  renew(lease: string, owner: string, state: LeaseState): Promise<boolean>;
+  /** So that a successor acquires it at once; what the state says of the stream stays. */
+  release(lease: string, owner: string, state: LeaseState): Promise<void>;
+}
+
+export interface AcquireCall {
+  /** Its name: one listener has it. What is known of orders and events is kept under it. */
+  readonly lease: string;
+  readonly owner: string;
+  /** By the caller's clock, like the next: other listeners compare the two with each other, and not with a clock. */
+  readonly until: number;
+  /** When the caller means to hand over. */
+  readonly endsAt: number;
+  /** A record that has not changed for a whole lease: it is taken over, unless it has changed since. */
+  readonly expired?: LeaseRecord;
+}
+
+export type Acquired =
+  | { readonly kind: 'acquired'; readonly state: LeaseState }
+  | { readonly kind: 'held'; readonly record: LeaseRecord };
+
+/** What a contender sees of a lease. Its owner changes `until` with each renewal. */
+export interface LeaseRecord extends Pick<LeaseState, 'until' | 'endsAt'> {
+  readonly owner: string;
+}
+
+/** What a successor has to know. */
+export interface LeaseState {
+  /** The lease's end, and the announced hand-over, by the clock of its owner alone. */
+  readonly until: number;
+  readonly endsAt: number;
+  /** The last sign of life of a stream: what came later may be lost. Absent before the first stream. */
+  readonly lastSignAt?: number;
+  /** No stream is opened before: the upstream asked for a pause. */
+  readonly notBefore?: number;
+  /** The keyed name of a secret that the upstream refused: not tried again before `notBefore`, unless another secret is there. */
+  readonly refusedSecret?: string;
+  /** How many times in a row the upstream asked for a pause: each doubles the next. */
+  readonly refusals?: number;
+  /**
+   * What changed before, and is visible in a read, has been compared. Absent before the first stream. It is the time of an
+   * account that no comparison has met yet.
+   */
+  readonly comparedAt?: number;
+  /** The same of each account, by its keyed name: one that is away is behind the others when it comes back. */
+  readonly comparedByAccount?: Readonly<Record<string, number>>;
+  /**
+   * Of the market stream's sessions. The upstream closes the connection of the listener before when the next one connects with
+   * its id, and does not count it.
+   */
+  readonly sessionIds?: readonly string[];
+}
+
+/** In milliseconds. */
+export interface LeaseTuning {
+  /** A lease that is not renewed for so long belongs to the next listener. The same for all listeners. */
+  readonly leaseMs: number;
+  /** How often the owner renews it. */
+  readonly renewEveryMs: number;
+  /** How often a successor looks whether the lease is free. */
+  readonly pollMs: number;
+  /** A start waits so long for the lease: a little more than the schedule's minute. */
+  readonly waitMs: number;
+  /** The owner counts its lease as lost so long before it runs out: time to close its stream. */
+  readonly marginMs: number;
+}
+
+export const leaseTuning: LeaseTuning = {
+  leaseMs: 12_000,
+  renewEveryMs: 3_000,
+  pollMs: 100,
+  waitMs: 75_000,
+  marginMs: 2_000,
+};
+
+export interface StoreFailure {
+  readonly kind: 'failed';
+  readonly step: 'store';
+  readonly cause: unknown;
+}
+
+/** What a lease is kept with. */
+export interface LeaseParts extends Omit<ListenerRuntime<StoreFailure, LeaseTuning>, 'random'> {
+  readonly store: LeaseStore;
+}
+
+export interface LeaseCall {
+  readonly name: string;
+  readonly owner: string;
+  /** When this listener means to hand over, by its own clock. */
+  readonly endsAt: number;
+  readonly signal: AbortSignal;
+  /** The lease will be free soon. One who is not prepared by then leaves it to one who is. */
+  readonly prepare?: () => Promise<unknown>;
+}
+
+/**
+ * Waits for the lease as long as that makes sense: until just beyond the next start of the schedule. A lease whose owner
+ * renews it and goes on after that is left to it.
+ */
+export async function acquireLease(parts: LeaseParts, call: LeaseCall): Promise<Lease | undefined> {
+  const { store, clock, monotonic, tuning, report } = parts;
+  const { name: lease, owner, endsAt, signal, prepare } = call;
+  const watch = new LeaseWatch(tuning);
+  const giveUpAt = monotonic() + Math.min(tuning.waitMs, endsAt - clock());
+  let isPrepared = false;
+  while (!signal.aborted && monotonic() < giveUpAt) {
+    let pauseMs = 4 * tuning.pollMs;
+    const askedAt = monotonic();
+    try {
+      const until = clock() + tuning.leaseMs;
+      const expired = watch.expired(askedAt);
+      const acquired = await store.acquire({ lease, owner, until, endsAt, ...(expired && { expired }) });
+      if (acquired.kind === 'acquired') return new Lease(parts, call, acquired.state, askedAt);
+      watch.see(acquired.record, askedAt, monotonic());
+      const isOverSoon = watch.handsOverBy <= giveUpAt;
+      if (watch.isRenewed && !isOverSoon) return undefined;
+      if (!isPrepared && (isOverSoon || watch.isOverdue(monotonic()))) {
+        await prepare?.();
+        isPrepared = true;
+      }
+      pauseMs = watch.pauseMs(monotonic());
+    } catch (cause) {
+      report({ kind: 'failed', step: 'store', cause });
+    }
+    await parts.pause(pauseMs, signal);
+  }
+  return undefined;
+}
+
+/**
+ * What a contender learns of a lease that another listener holds. The record has times of the owner's clock, which may
+ * be off: the contender compares them with each other alone, and measures by its own monotonic clock, like all times here,
+ * how long the record stays.
+ */
+class LeaseWatch {
+  readonly #tuning: LeaseTuning;
+  #record: LeaseRecord | undefined;
+  /** When the record was there at the latest: its owner counts its lease from before that. */
+  #since = Number.POSITIVE_INFINITY;
+  /** So much earlier it may have been written. */
+  #ageMs = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #isRenewed = false;
+
+  constructor(tuning: LeaseTuning) {
+    this.#tuning = tuning;
+  }
+
+  /** @param askedAt when the store was asked; it has answered at `now` */
+  see(record: LeaseRecord, askedAt: number, now: number): void {
+    const before = this.#record;
+    if (record.owner !== before?.owner || record.until !== before.until) {
+      this.#isRenewed = before !== undefined;
+      this.#since = now;
+      this.#ageMs = Math.min(now - this.#lookedAt, this.#tuning.renewEveryMs);
+      this.#record = record;
+    }
+    this.#lookedAt = askedAt;
+  }
+
+  /** The record that stayed for a whole lease: its owner has stopped. */
+  expired(now: number): LeaseRecord | undefined {
+    return now - this.#since >= this.#tuning.leaseMs ? this.#record : undefined;
+  }
+
+  /** Without a renewal since the first look, the owner may be dead. */
+  get isRenewed(): boolean {
+    return this.#isRenewed;
+  }
+
+  /** It missed two renewals: it may be dead. */
+  isOverdue(now: number): boolean {
+    return now - this.#since > 2 * this.#tuning.renewEveryMs;
+  }
+
+  /** When the owner hands over at the latest: what was left to it when it wrote the record. */
+  get handsOverBy(): number {
+    const { endsAt, until } = this.#record ?? { endsAt: 0, until: 0 };
+    return this.#since + Math.max(0, endsAt - until + this.#tuning.leaseMs);
+  }
+
+  /** Often when the owner may hand over; otherwise as often as tells its death within the margin of a lease. */
+  pauseMs(now: number): number {
+    const { leaseMs, renewEveryMs, pollMs } = this.#tuning;
+    const handsOverAt = this.handsOverBy - this.#ageMs;
+    const next = Math.min(handsOverAt - now, this.#since + leaseMs - now, renewEveryMs / 3);
+    return Math.max(pollMs, next);
+  }
+}
+
+export class Lease {
+  readonly name: string;
+  /** Aborts when the lease is lost. */
+  readonly lost: AbortSignal;
+  readonly #parts: LeaseParts;
+  readonly #call: LeaseCall;
+  readonly #losing = new AbortController();
+  #state: LeaseState;
+  /** By the monotonic clock. */
+  #endsAt: number;
+  /** One write after another, so that an older state never overwrites a newer one. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  /** @param askedAt when the store was asked for it, by the monotonic clock */
+  constructor(parts: LeaseParts, call: LeaseCall, state: LeaseState, askedAt: number) {
+    this.#parts = parts;
+    this.#call = call;
+    this.name = call.name;
+    this.lost = this.#losing.signal;
+    this.#state = state;
+    this.#endsAt = askedAt + parts.tuning.leaseMs;
+  }
+
+  get state(): LeaseState {
+    return this.#state;
+  }
+
+  /** By this listener's clocks, now. Ask again after everything that may have taken long. */
+  isHeld(): boolean {
+    const { clock, monotonic, tuning } = this.#parts;
+    // A monotonic clock stands still while its machine is suspended; the other one does not.
+    const leftMs = Math.min(this.#endsAt - monotonic(), this.#state.until - clock());
+    if (leftMs <= tuning.marginMs) this.#losing.abort();
+    return !this.lost.aborted;
+  }
+
+  /** What the next renewal says; a member that is undefined is left out. */
+  note(change: { readonly [K in keyof LeaseState]?: LeaseState[K] | undefined }): void {
+    const merged = Object.entries({ ...this.#state, ...change }).filter(([, value]) => value !== undefined);
+    this.#state = Object.fromEntries(merged) as unknown as LeaseState;
+  }
+
+  /** Writes the state, and prolongs the lease. A failure is reported; the lease then runs out in its time. */
+  renew(): Promise<void> {
+    const writing = this.#writing.then(() => this.#renew());
+    this.#writing = writing;
+    return writing;
+  }
+
+  async #renew(): Promise<void> {
+    const { store, clock, monotonic, tuning, report } = this.#parts;
+    if (!this.isHeld()) return;
+    const askedAt = monotonic();
+    // Another one with each renewal, also when the clock was set back: contenders see by it that the owner lives.
+    const until = Math.max(clock() + tuning.leaseMs, this.#state.until + 1);
+    try {
+      const isOurs = await store.renew(this.name, this.#call.owner, { ...this.#state, until });
+      if (isOurs) {
+        this.#endsAt = askedAt + tuning.leaseMs;
+        this.note({ until });
+      } else this.#losing.abort();
+    } catch (cause) {
+      report({ kind: 'failed', step: 'store', cause });
+    }
+    this.isHeld();
+  }
+
+  /** Renews until the signal aborts, and watches the clock beside: a store may take long to answer. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { monotonic, tuning, pause } = this.#parts;
+    const watch = async () => {
+      while (!signal.aborted && this.isHeld())
+        await pause(this.#endsAt - tuning.marginMs - monotonic(), signal);
+    };
+    const renew = async () => {
+      while (!signal.aborted && this.isHeld()) {
+        await this.renew();
+        await pause(tuning.renewEveryMs, signal);
+      }
+    };
+    await Promise.all([watch(), renew()]);
+  }
+
+  /** A successor may have it at once. */
+  async release(): Promise<void> {
+    const { store, report } = this.#parts;
+    await this.#writing;
+    if (!this.isHeld()) return;
+    try {
+      await store.release(this.name, this.#call.owner, { ...this.#state, until: 0 });
+    } catch (cause) {
+      report({ kind: 'failed', step: 'store', cause });
+    }
+    this.#losing.abort();
+  }
+}

@@ -1,0 +1,90 @@
+/** Ports of a listener that runs for minutes. */
+
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
+
+export interface ListenerPorts<Report, Tuning> {
+  readonly report: (report: Report) => void;
+  /** In milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly tuning: Partial<Tuning>;
+}
+
+export interface ListenerSeams {
+  /** In milliseconds since any moment; never set back or forward. Measures the lease. */
+  readonly monotonic?: () => number;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+}
+
+export interface ListenerRuntime<Report, Tuning> {
+  /** Never throws: a log that fails must not end a stream. */
+  readonly report: (report: Report) => void;
+  readonly clock: () => number;
+  readonly monotonic: () => number;
+  readonly random: () => number;
+  /** Resolves after so many milliseconds, or when the signal aborts: who waits looks then what is up. */
+  readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly tuning: Tuning;
+}
+
+export function listenerRuntime<Report, Tuning>(
+  {
+    report,
+    sleep = sleepWithTimer,
+    clock = Date.now,
+    random = Math.random,
+    monotonic = () => performance.now(),
+    tuning,
+  }: Partial<ListenerPorts<Report, Tuning>> & ListenerSeams,
+  defaults: Tuning,
+): ListenerRuntime<Report, Tuning> {
+  return {
+    clock,
+    monotonic,
+    random,
+    tuning: { ...defaults, ...tuning },
+    report(one) {
+      try {
+        report?.(one);
+      } catch {
+        // Nothing is left to tell it to.
+      }
+    },
+    async pause(ms, signal) {
+      if (!signal?.aborted) await sleep(Math.max(0, ms), signal).catch(() => {});
+    },
+  };
+}
+
+type Pausing = Pick<ListenerRuntime<never, never>, 'pause'>;
+
+/** Waits for a task, but no longer than that; no timer outlives it. */
+export async function settledWithin({ pause }: Pausing, task: Promise<unknown>, ms: number): Promise<void> {
+  const settled = new AbortController();
+  await Promise.race([task.finally(() => settled.abort()), pause(ms, settled.signal)]);
+}
+
+/** Lets a waiting task go on before its time. What rings while the task works is heard afterwards. */
+export class Bell {
+  #rung = false;
+  #waiting: AbortController | undefined;
+
+  ring(): void {
+    this.#rung = true;
+    this.#waiting?.abort();
+  }
+
+  /** Until it rings, or for so long, or until the signal aborts. */
+  async wait({ pause }: Pausing, ms: number, signal: AbortSignal): Promise<void> {
+    const waiting = new AbortController();
+    const stop = () => waiting.abort();
+    signal.addEventListener('abort', stop);
+    this.#waiting = waiting;
+    if (this.#rung || signal.aborted) stop();
+    await pause(ms, waiting.signal);
+    signal.removeEventListener('abort', stop);
+    this.#rung = false;
+  }
+}
