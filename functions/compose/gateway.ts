@@ -1,6 +1,6 @@
 /** The gateway of every function and worker: settings and ports become the options of the core, each of them named. */
 
-import { textHash } from '../../lib/cache/snapshots/hash.ts';
+import { textHash } from '../../lib/cache/snapshots/records.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { type CacheStep, cacheStep, type ResponsesWiring, responsesStep } from '../../lib/gateway/cache.ts';

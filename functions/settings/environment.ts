@@ -1,7 +1,7 @@
 /** A function's settings, from its environment variables, read once. */
 
 import { type AuthSettings, authSettingsFaults } from '../../lib/access/auth-settings.ts';
-import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/ports.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';

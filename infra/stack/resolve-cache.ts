@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import * as ranges from '../../functions/settings/ranges.ts';
-import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/ports.ts';
 import { defined } from '../defined.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 import { whole } from './schema-parts.ts';

@@ -1,7 +1,6 @@
 /** Snapshots of one account: the cache over the upstream, and the cache's outcomes as the gateway's. */
 
 import { readCacheDirectives } from '../cache/headers.ts';
-import { hashOf } from '../cache/snapshots/hash.ts';
 import {
   createSnapshotCache,
   defaultSnapshotOptions,
@@ -13,6 +12,7 @@ import {
   type StreamedLog,
   viewOf,
 } from '../cache/snapshots/index.ts';
+import { hashOf } from '../cache/snapshots/records.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { ageMsOf, onSteadyClock, steadyClock } from '../kernel/age.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';

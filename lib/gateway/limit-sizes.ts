@@ -1,6 +1,6 @@
 /** How the caches follow the limits that an operation counts against: quotas of callers, and the distance of refreshes. */
 
-import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/options.ts';
+import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
 import { endpointCounterOf, endpointLimitsOf, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { windowOf } from '../limiter/index.ts';

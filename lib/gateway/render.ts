@@ -1,7 +1,7 @@
 /** The one place where an outcome becomes HTTP: status, headers, ETag, the two forms of a refusal. */
 
 import { ageHeader, cacheStatus, matchesTag, weakTag } from '../cache/headers.ts';
-import { hashOfAll } from '../cache/snapshots/hash.ts';
+import { hashOfAll } from '../cache/snapshots/records.ts';
 import {
   type PartialResult,
   type Problem,

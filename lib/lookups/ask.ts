@@ -1,6 +1,6 @@
 /** Asks the gateway for everything that the lookups of a batch want, in as few calls as possible. */
 
-import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/options.ts';
+import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
 import { quoteOperation } from '../events/parse-request.ts';
 import { bodyOf, recordsOf } from '../gateway/outcome.ts';
 import { gatewayFailed, isRejection, type LookupFailure, noFreshAnswer, noRecords } from './failure.ts';

@@ -108,7 +108,6 @@ test('the reader of last prices has of the cache what one symbol takes, and noth
   await writeFile(entry, parts.map((part) => `export * from ${JSON.stringify(part)};\n`).join(''));
   const { kept } = await bundleFile(entry, join(directory, 'deployed-last-prices'));
   assert.deepEqual(kept.filter((input) => /^lib\/cache\/|snapshot-store/.test(input)).sort(), [
-    'lib/cache/snapshots/hash.ts',
     'lib/cache/snapshots/one-symbol.ts',
     'lib/cache/snapshots/records.ts',
     // Of both the names of partitions and views alone.

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { missKey, readMiss } from '../../lib/cache/snapshots/pending-miss.ts';
+import { missKey, readMiss } from '../../lib/cache/snapshots/store.ts';
 import { callerOf, type NetworkPrefix } from '../../lib/gateway/index.ts';
 
 const of = (address?: string, prefix?: NetworkPrefix, key = 'key') => callerOf({ key, address }, prefix);

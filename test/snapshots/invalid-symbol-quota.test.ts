@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { InvalidSymbolQuota } from '../../lib/cache/snapshots/invalid-symbol-quota.ts';
+import { InvalidSymbolQuota } from '../../lib/cache/snapshots/fairness.ts';
 import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 
 const start = 1_795_239_000_000;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
-import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/ports.ts';
 import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 
 const start = 1_795_239_000_000;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
-import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
-import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/pending-miss.ts';
-import { priorityOf } from '../../lib/cache/snapshots/plan-refresh.ts';
+import { priorityOf } from '../../lib/cache/snapshots/plan.ts';
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/ports.ts';
+import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/store.ts';
 import { createBench, us } from './world/bench.ts';
 
 const fromEvents = { priority: 'events' } as const;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { defaultSnapshotOptions, noControl, type SnapshotStore } from '../../lib/cache/snapshots/index.ts';
-import { createMemorySnapshotStore } from '../../lib/cache/snapshots/memory-store.ts';
 import { RefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
+import { createMemorySnapshotStore } from '../../lib/cache/snapshots/store.ts';
 import { acquireAfter, answerRecord } from './snapshot-store.contract.ts';
 
 function setUp() {

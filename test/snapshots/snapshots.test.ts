@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import type { SnapshotCall } from '../../lib/cache/snapshots/snapshot-cache.ts';
+import type { SnapshotCall } from '../../lib/cache/snapshots/request.ts';
 import { viewOf } from '../../lib/cache/snapshots/view.ts';
 import { cacheDirectivesOf, partialResultMembers, snapshotResponse } from '../support/snapshot-response.ts';
 import { answered, createBench, symbolsOf, textOf, us } from './world/bench.ts';

@@ -7,7 +7,7 @@
 import type { Caller } from '../../identity/caller.ts';
 import { ageMsOf, steadyClock } from '../../kernel/age.ts';
 import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
-import { defaultSnapshotOptions } from '../snapshots/options.ts';
+import { defaultSnapshotOptions } from '../snapshots/ports.ts';
 import {
   createRecentRefusals,
   createResponseMemory,

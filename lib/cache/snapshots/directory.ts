@@ -5,8 +5,135 @@
  */
 
 import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
-import { isPlausible, type ListingPage, mergedSymbols, withPage } from './directory-draft.ts';
-import { type DirectoryDraft, type DirectoryStore, emptyDraft, type SymbolLists } from './directory-store.ts';
+
+export interface SymbolLists {
+  /** When its last page was read, in milliseconds since the epoch. */
+  readonly completedAt: number;
+  /** By category. */
+  readonly symbols: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A directory of which not all pages have been read. */
+export interface DirectoryDraft {
+  /** One more with each write: a draft is written only over the one that it was made of. */
+  readonly revision: number;
+  /** When its first page was asked for, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Which of the upstream's lists comes next. */
+  readonly list: number;
+  /** Where in that list; absent at its beginning. */
+  readonly cursor?: string;
+  readonly pages: number;
+  readonly symbols: ReadonlyMap<string, readonly string[]>;
+  /** Pages that failed since a list was complete. */
+  readonly failures: number;
+  /** The next page is not asked for before: an instance has the lease of it, or the last one failed. */
+  readonly notBefore: number;
+}
+
+/** The draft before its first page. */
+export const emptyDraft: DirectoryDraft = {
+  revision: 0,
+  startedAt: 0,
+  list: 0,
+  pages: 0,
+  symbols: new Map(),
+  failures: 0,
+  notBefore: 0,
+};
+
+/**
+ * Port. Rejects when the store cannot be asked. Every instance that begins and has to know whether a symbol exists
+ * reads the directory: a store that bounds the reads of one key keeps several copies.
+ */
+export interface DirectoryStore {
+  readDirectory(): Promise<SymbolLists | undefined>;
+  writeDirectory(directory: SymbolLists): Promise<void>;
+  readDraft(): Promise<DirectoryDraft | undefined>;
+  /** False when another instance has written since: what is stored has another revision than the one before this. */
+  writeDraft(draft: DirectoryDraft): Promise<boolean>;
+}
+
+/** For one process: the local run, and tests. */
+export function createMemoryDirectoryStore(): DirectoryStore {
+  let directory: SymbolLists | undefined;
+  let draft: DirectoryDraft | undefined;
+  return {
+    async readDirectory() {
+      return directory;
+    },
+    async writeDirectory(next) {
+      directory = next;
+    },
+    async readDraft() {
+      return draft;
+    },
+    async writeDraft(next) {
+      if (draft && draft.revision !== next.revision - 1) return false;
+      draft = next;
+      return true;
+    },
+  };
+}
+
+/** One page of a list. */
+export interface ListingPage {
+  /** By category. */
+  readonly symbols: ReadonlyMap<string, readonly string[]>;
+  /** Where the next page begins; absent on the last one. */
+  readonly next?: string;
+}
+
+/** Pages and symbols of all lists together, far above any market's. */
+const maxPages = 400;
+const maxSymbols = 60_000;
+
+/**
+ * The draft after one more page. Undefined when the lists have no end, which no market's have.
+ *
+ * @param lists how many lists there are
+ */
+export function withPage(
+  draft: DirectoryDraft,
+  page: ListingPage,
+  lists: number,
+): DirectoryDraft | 'complete' | undefined {
+  const symbols = mergedSymbols(draft, page);
+  const pages = draft.pages + 1;
+  const count = countOf(symbols);
+  if (pages > maxPages || count > maxSymbols) return undefined;
+  // A page that adds nothing and names another one is part of a circle.
+  if (page.next !== undefined && count === countOf(draft.symbols)) return undefined;
+  const list = page.next === undefined ? draft.list + 1 : draft.list;
+  if (list >= lists) return 'complete';
+  const { cursor: _, ...rest } = draft;
+  const next = { ...rest, revision: draft.revision + 1, list, pages, symbols, notBefore: 0 };
+  return page.next === undefined ? next : { ...next, cursor: page.next };
+}
+
+export function mergedSymbols(
+  { symbols }: Pick<DirectoryDraft, 'symbols'>,
+  page: ListingPage,
+): ReadonlyMap<string, readonly string[]> {
+  const categories = new Set([...symbols.keys(), ...page.symbols.keys()]);
+  return new Map(
+    [...categories].map((category) => [
+      category,
+      [...new Set([...(symbols.get(category) ?? []), ...(page.symbols.get(category) ?? [])])],
+    ]),
+  );
+}
+
+/** A list of fewer than half of the symbols known before is a fault of the upstream rather than a market that vanished. */
+export const isPlausible = (
+  { symbols }: SymbolLists,
+  before: ReadonlyMap<string, ReadonlySet<string>>,
+): boolean =>
+  symbols.size > 0 &&
+  [...before].every(([category, all]) => (symbols.get(category)?.length ?? 0) >= all.size / 2);
+
+const countOf = (symbols: DirectoryDraft['symbols']): number =>
+  [...symbols.values()].reduce((total, { length }) => total + length, 0);
 
 /**
  * Port: one request for a page of one of the upstream's lists. Resolves with undefined when there is none or it cannot

@@ -1,40 +1,42 @@
 /**
  * The cache of snapshots that all instances share, and its ports.
  *
- * A request passes snapshot-cache → snapshot-request → read, and on a miss miss-resolver → refresh → refresh-lease →
- * refresh-call. What other instances did comes through refresh-log into memory, which holds view-entries,
- * symbol-status, upstream-status and invalid-symbol-quota. plan-refresh and plan-probe decide what a call asks for.
+ * A request reads memory, and on a miss polls the refresh log, refreshes or waits. A refresh plans a call, acquires a
+ * lease, asks the upstream and writes a record of the outcome. The refresh log brings what other instances did into
+ * memory, which holds entries, the status of each symbol, and how upstream and callers do.
  */
 
-export { demandWeight } from './demand-share.ts';
-export { type Listings, SymbolDirectory } from './directory.ts';
-export type { ListingPage } from './directory-draft.ts';
 export {
   createMemoryDirectoryStore,
   type DirectoryDraft,
   type DirectoryStore,
   emptyDraft,
+  type ListingPage,
+  type Listings,
+  SymbolDirectory,
   type SymbolLists,
-} from './directory-store.ts';
-export { FollowedSnapshots, type Look } from './followed.ts';
-export { createMemorySnapshotStore } from './memory-store.ts';
-export { createMemoryStreamedLog } from './memory-streamed-log.ts';
-export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
-export type {
-  AskUpstream,
-  RefreshPermitAnswer,
-  RefreshPermits,
-  UpstreamAnswer,
+} from './directory.ts';
+export { demandWeight } from './fairness.ts';
+export type { SnapshotCacheOptions } from './instance.ts';
+export {
+  type AskUpstream,
+  defaultSnapshotOptions,
+  type RefreshPermitAnswer,
+  type RefreshPermits,
+  type SnapshotOptions,
+  type UpstreamAnswer,
+  type UpstreamError,
 } from './ports.ts';
+export type { ServedSnapshot, SnapshotCache, SnapshotCall, SnapshotOutcome } from './request.ts';
 export {
   createSnapshotCache,
-  type ServedSnapshot,
-  type SnapshotCache,
-  type SnapshotCacheOptions,
-  type SnapshotCall,
-  type SnapshotOutcome,
+  FollowedSnapshots,
+  type Look,
+  WatchedSnapshots,
+  type WatchedSymbol,
 } from './snapshot-cache.ts';
 export {
+  createMemorySnapshotStore,
   type FetchedRecords,
   type LeaseAnswer,
   missMs,
@@ -52,11 +54,10 @@ export {
 export {
   beginMs,
   type CarriedSymbols,
+  createMemoryStreamedLog,
   type StreamedBatch,
   type StreamedChange,
   type StreamedLog,
   wholeEveryMs,
 } from './streamed.ts';
-export type { UpstreamError } from './upstream-error.ts';
 export { type View, viewOf } from './view.ts';
-export { WatchedSnapshots, type WatchedSymbol } from './watched.ts';

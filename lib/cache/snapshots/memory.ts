@@ -1,14 +1,21 @@
 /** What an instance knows: the entries of each view, the status of each symbol, and how upstream and callers do. */
 
 import type { SymbolDirectory } from './directory.ts';
-import { InvalidSymbolQuota } from './invalid-symbol-quota.ts';
-import { type NegativeEntry, NegativeHits } from './negative-cache.ts';
-import { minuteMs, type SnapshotOptions } from './options.ts';
-import { maxSymbolLength } from './pending-miss.ts';
-import type { FetchedRecords, NegativeItem, RefreshRecord, SnapshotCheckpoint } from './store.ts';
+import { type SnapshotEntry, twoDigits, ViewEntries } from './entries.ts';
+import type { NegativeEntry } from './failed-symbols.ts';
+import { InvalidSymbolQuota } from './fairness.ts';
+import { UpstreamStatus } from './health.ts';
+import { minuteMs, type SnapshotOptions } from './ports.ts';
+import {
+  type FetchedRecords,
+  maxAheadMs,
+  maxSymbolLength,
+  type NegativeItem,
+  type RefreshRecord,
+  type SnapshotCheckpoint,
+} from './store.ts';
+import type { CarriedSymbols, StreamedBatch, StreamedLog } from './streamed.ts';
 import { SymbolStatus } from './symbol-status.ts';
-import { UpstreamStatus } from './upstream-status.ts';
-import { twoDigits, ViewEntries } from './view-entries.ts';
 
 /** How many negative entries a checkpoint holds, the latest. */
 const maxNegativeInCheckpoint = 300;
@@ -245,5 +252,103 @@ export class SnapshotMemory {
       own.remove(symbol);
       if (!status.exists(symbol)) for (const other of others) other.remove(symbol);
     }
+  }
+}
+
+/** Negative-cached symbols that clients request here, to repeat them in the log for instances that are new. */
+export class NegativeHits {
+  readonly #max: number;
+  /** By view and symbol; with the time of the log record that last repeated each. */
+  readonly #hits = new Map<string, { readonly view: string; readonly symbol: string; flushedAt: number }>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  count(view: string, symbol: string): void {
+    const key = keyOf(view, symbol);
+    if (this.#hits.has(key) || this.#hits.size >= this.#max) return;
+    this.#hits.set(key, { view, symbol, flushedAt: 0 });
+  }
+
+  /** The log has repeated it. */
+  setFlushed(view: string, symbol: string, at: number): void {
+    const hit = this.#hits.get(keyOf(view, symbol));
+    if (hit) hit.flushedAt = Math.max(hit.flushedAt, at);
+  }
+
+  /** Removes and returns the hits that the log repeated longest ago. Requested again, a symbol comes back. */
+  flush(max: number): readonly { readonly view: string; readonly symbol: string }[] {
+    const hits = [...this.#hits.values()].sort((a, b) => a.flushedAt - b.flushedAt).slice(0, max);
+    for (const { view, symbol } of hits) this.#hits.delete(keyOf(view, symbol));
+    return hits;
+  }
+}
+
+const keyOf = (view: string, symbol: string) => `${view}/${symbol}`;
+
+/** An instance that has not read for so long begins with a whole batch: what was written meanwhile may be much. */
+const rejoinMs = 4000;
+
+type Views = ReadonlyMap<string, ViewEntries>;
+
+/** Reads the market stream's log into the memory's entries. */
+export class StreamedReader {
+  readonly #log: StreamedLog;
+  readonly #views: Views;
+  /** The last batch before which none is missing; undefined until a whole one was read. */
+  #after: number | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #carried: readonly CarriedSymbols[] = [];
+
+  /** @param views of the instance's memory, by id */
+  constructor(log: StreamedLog, views: Views) {
+    this.#log = log;
+    this.#views = views;
+  }
+
+  /** Reads what is new. Rejects when the log cannot be read. */
+  async poll(now: number): Promise<void> {
+    if (now - this.#readAt > rejoinMs) this.#after = undefined;
+    const batches = await this.#log.read(this.#after);
+    this.#readAt = now;
+    // After a hole nothing is known for certain, until the hole fills or a whole batch follows.
+    for (const batch of batches)
+      if (batch.carried || batch.sequence === (this.#after ?? Number.NaN) + 1) this.#apply(batch, now);
+  }
+
+  #apply(batch: StreamedBatch, now: number): void {
+    this.#after = batch.sequence;
+    for (const { category, symbol, members } of batch.changes)
+      for (const view of this.#viewsOf(category)) view.change(symbol, members);
+    if (batch.carried) this.#carry(batch.carried);
+    batch.signs.forEach((signAt, session) => {
+      // By a wrong clock every record would seem to be new.
+      if (signAt > now + maxAheadMs) return;
+      const torn = new Set(batch.torn?.[session]);
+      for (const entry of this.#entriesOf(this.#carried[session]))
+        if (entry.isStreamed && !torn.has(entry.symbol)) entry.sentAt = Math.max(entry.sentAt, signAt);
+    });
+  }
+
+  /** A whole batch has brought every carried record up to its moment. */
+  #carry(carried: readonly CarriedSymbols[]): void {
+    for (const symbols of this.#carried)
+      for (const entry of this.#entriesOf(symbols)) entry.isStreamed = false;
+    this.#carried = carried;
+    for (const symbols of carried) for (const entry of this.#entriesOf(symbols)) entry.isStreamed = true;
+  }
+
+  *#entriesOf(carried: CarriedSymbols | undefined): Generator<SnapshotEntry> {
+    if (!carried) return;
+    for (const { entries } of this.#viewsOf(carried.category))
+      for (const symbol of carried.symbols) {
+        const entry = entries.get(symbol);
+        if (entry) yield entry;
+      }
+  }
+
+  #viewsOf(category: string): readonly ViewEntries[] {
+    return [...this.#views.values()].filter(({ view }) => view.category === category);
   }
 }

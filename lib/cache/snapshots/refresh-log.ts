@@ -1,11 +1,12 @@
 /** An instance's reading of the store: the control item as last seen, and each record of the refresh log once. */
 
 import { StoreThrottled } from '../../limiter/store-throttled.ts';
-import { CheckpointReader, maxAheadMs } from './checkpoint-reader.ts';
-import { LogPosition } from './log-position.ts';
-import { calmPart, currentMs, flightMs, rejoinMs, type SnapshotOptions } from './options.ts';
-import type { Runtime } from './ports.ts';
+import { StoreHealth } from './health.ts';
+import type { StreamedReader } from './memory.ts';
+import type { Runtime, SnapshotOptions } from './ports.ts';
 import {
+  checkpointCopies,
+  maxAheadMs,
   noControl,
   type RefreshControl,
   type RefreshFlight,
@@ -14,8 +15,181 @@ import {
   type SnapshotCheckpoint,
   type SnapshotStore,
 } from './store.ts';
-import { StoreHealth } from './store-health.ts';
-import type { StreamedReader } from './streamed-reader.ts';
+
+/** A record may be this much later than the upstream's answer could be. */
+const recordSlackMs = 1000;
+
+/** Late records that are asked for one by one; more at once would be a log full of holes. */
+const maxMissing = 8;
+/** A late record is asked for after this time, and then ever less often: each time is paid for. */
+const minLateMs = 50;
+
+/** When a record was missed first, and when it is asked for again. */
+interface MissingRecord {
+  readonly since: number;
+  askAt: number;
+}
+
+/** Which records of the log this instance has read, and which are late: holders of leases write when they are done. */
+export class LogPosition {
+  readonly #upstreamTimeoutMs: number;
+  readonly #lookBack: number;
+  #upTo = 0;
+  /** Records before it that were not there. */
+  readonly #missing = new Map<number, MissingRecord>();
+  /** Records that were read, as far back as any poll could still ask. */
+  readonly #read = new Set<number>();
+
+  /** @param lookBack how many records an instance looks back at most */
+  constructor(upstreamTimeoutMs: number, lookBack: number) {
+    this.#upstreamTimeoutMs = upstreamTimeoutMs;
+    this.#lookBack = lookBack;
+  }
+
+  /** The last record that was read. */
+  get upTo(): number {
+    return this.#upTo;
+  }
+
+  get missing(): readonly number[] {
+    return [...this.#missing.keys()];
+  }
+
+  hasRead(sequence: number): boolean {
+    return this.#read.has(sequence);
+  }
+
+  /** Takes note of a record and of the gap before it, whose records are asked for `lateMs` from now on. */
+  setRead(sequence: number, now: number, lateMs: number): void {
+    this.#read.add(sequence);
+    this.#missing.delete(sequence);
+    for (let earlier = this.#upTo + 1; earlier < sequence; earlier++)
+      if (!this.#read.has(earlier)) this.setMissing(earlier, now, lateMs);
+    this.skipTo(sequence);
+  }
+
+  setMissing(sequence: number, now: number, lateMs: number): void {
+    this.#missing.set(sequence, { since: now, askAt: now + lateMs });
+  }
+
+  /** Gives up what is missing: an instance that begins anew has it from a checkpoint. */
+  clearMissing(): void {
+    this.#missing.clear();
+  }
+
+  /** Leaves what is before, unless it has been read. */
+  skipTo(sequence: number): void {
+    this.#upTo = Math.max(this.#upTo, sequence);
+  }
+
+  /** The log began anew. */
+  reset(): void {
+    this.#upTo = 0;
+    this.#missing.clear();
+    this.#read.clear();
+  }
+
+  /** Forgets what no poll asks for any more, and gives up records that can no longer come. */
+  prune(now: number): void {
+    for (const sequence of this.#read)
+      if (sequence < this.#upTo - 2 * this.#lookBack) this.#read.delete(sequence);
+    for (const [sequence, { since }] of this.#missing)
+      if (now - since > this.#upstreamTimeoutMs + recordSlackMs) this.#missing.delete(sequence);
+  }
+
+  /** The late records to ask for now. */
+  takeDueMissing(now: number): readonly number[] {
+    const due = [...this.#missing].filter(([, { askAt }]) => askAt <= now).slice(-maxMissing);
+    for (const [, late] of due) late.askAt = now + Math.max(minLateMs, now - late.since);
+    return due.map(([sequence]) => sequence);
+  }
+}
+
+/** A copy of the checkpoint that is younger need not be the last one: what it lacks is refreshed within seconds. */
+const copyMs = 8000;
+
+/** Of the instances that find their copy too old, one in this many writes it anew. */
+const copyWriters = 4;
+/** A copy that holds this part of the last checkpoint's records is as good. */
+const sufficientPart = 0.998;
+
+/** Reads a checkpoint, in a storm one of its copies, and renews a copy that is too old. */
+export class CheckpointReader {
+  readonly #store: SnapshotStore;
+  readonly #random: () => number;
+  readonly #lookBack: number;
+  readonly #onError: (error: unknown) => void;
+
+  /** @param lookBack a checkpoint older than this many records is of no use */
+  constructor(
+    store: SnapshotStore,
+    random: () => number,
+    lookBack: number,
+    onError: (error: unknown) => void,
+  ) {
+    this.#store = store;
+    this.#random = random;
+    this.#lookBack = lookBack;
+    this.#onError = onError;
+  }
+
+  /** Any copy in a storm; otherwise 0, the primary. */
+  chooseCopy(isStorm: boolean): number {
+    return isStorm ? 1 + Math.floor(this.#random() * checkpointCopies) : 0;
+  }
+
+  /** Undefined when there is none or it cannot be read: an instance does without, because it has the log. */
+  read(copy: number): Promise<SnapshotCheckpoint | undefined> {
+    return this.#store.readCheckpoint(copy).catch((error: unknown) => {
+      this.#onError(error);
+      return undefined;
+    });
+  }
+
+  /** The checkpoint that was read if it is young enough, otherwise the primary; some of the readers then renew the copy. */
+  async usableCheckpoint(
+    found: SnapshotCheckpoint | undefined,
+    copy: number,
+    control: RefreshControl,
+    now: number,
+  ): Promise<SnapshotCheckpoint | undefined> {
+    if (isUsable(found, copy, control, now, this.#lookBack)) return found;
+    if (copy === 0) return undefined;
+    const primary = await this.read(0);
+    if (!primary || !isUsable(primary, 0, control, now, this.#lookBack)) return undefined;
+    if (this.#random() < 1 / copyWriters) await this.#store.writeCheckpoint(copy, primary).catch(() => {});
+    return primary;
+  }
+}
+
+function isUsable(
+  checkpoint: SnapshotCheckpoint | undefined,
+  copy: number,
+  { sequence, checkpoint: last }: RefreshControl,
+  now: number,
+  lookBack: number,
+): boolean {
+  if (!checkpoint || checkpoint.sequence < sequence - lookBack || checkpoint.sequence > sequence)
+    return false;
+  if (checkpoint.at > now + maxAheadMs) return false;
+  if (copy === 0 || checkpoint.at >= last.at) return true;
+  return now - checkpoint.at < copyMs && sizeOf(checkpoint) >= sufficientPart * last.records;
+}
+
+const sizeOf = ({ fetched }: SnapshotCheckpoint): number =>
+  fetched.reduce((total, { records }) => total + records.size, 0);
+
+/** After this time no request counts on the outcome of a call any more; it may still come. */
+const flightMs = 1500;
+/**
+ * After this time without a poll an instance begins again: ten log records, at 206 ms each, cost as much as a
+ * checkpoint of a thousand symbols.
+ */
+const rejoinMs = 2000;
+/** The part of the instances that may begin or wait within a second; each wait is four seconds at most. */
+const calmPart = 1 / 32;
+/** What was read less than this ago counts as the store's current state. */
+const currentMs = 15;
 
 /** In a storm a missing record is asked for later than at once. */
 const firstLateMs = { calm: 0, storm: 100 } as const;

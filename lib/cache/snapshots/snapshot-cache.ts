@@ -4,15 +4,25 @@
  * for it; requests that miss an entry share one call.
  */
 
-import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from './call.ts';
-import { DemandShares } from './demand-share.ts';
+import { ageMsOf, steadyClock } from '../../kernel/age.ts';
+import { sleep } from '../../kernel/pauses.ts';
+import { DemandShares } from './fairness.ts';
 import { createInstance, type Instance, type SnapshotCacheOptions } from './instance.ts';
-import { MissResolver, minRefreshMs } from './miss-resolver.ts';
+import { SnapshotMemory } from './memory.ts';
+import { defaultSnapshotOptions, type Runtime } from './ports.ts';
 import type { RefreshRequester } from './refresh.ts';
-import { SnapshotRequest } from './snapshot-request.ts';
-
-export type { ServedSnapshot, SnapshotCache, SnapshotCall, SnapshotOutcome } from './call.ts';
-export type { SnapshotCacheOptions } from './instance.ts';
+import { RefreshLog } from './refresh-log.ts';
+import {
+  MissResolver,
+  minRefreshMs,
+  type ServedSnapshot,
+  type SnapshotCache,
+  type SnapshotCall,
+  type SnapshotOutcome,
+  SnapshotRequest,
+} from './request.ts';
+import { maxSymbolLength, type SnapshotStore } from './store.ts';
+import type { View } from './view.ts';
 
 export const createSnapshotCache = (options: SnapshotCacheOptions): SnapshotCache =>
   new SharedSnapshotCache(createInstance(options));
@@ -64,5 +74,107 @@ export class SharedSnapshotCache implements SnapshotCache {
     const { log, schedule, contention, runtime } = this.instance;
     const due = schedule.refreshDueAt(isEventDriven);
     return runtime.clock() >= due + contention.delayMs(log.control.sequence);
+  }
+}
+
+/** What is known of a symbol now. */
+export type Look =
+  | { readonly kind: 'known'; readonly snapshot: ServedSnapshot; readonly stale: boolean }
+  /** The upstream does not know it; or, where it may exist, the list of symbols lacks it, and nobody has asked for it lately. */
+  | { readonly kind: 'unknown'; readonly mayExist?: true }
+  /** No instance has it, or what they have is too old to be served. */
+  | { readonly kind: 'missing' };
+
+/**
+ * For each process that follows, in milliseconds: all of them poll a thousand times a second at most. They read the log all
+ * the time, and one partition key of the store has 3,000 units a second for them, for requests and for those who refresh.
+ */
+const pollMsOfEach = 1;
+
+/** The snapshot cache for those who follow symbols: what is known of each, without a request for it. */
+export class FollowedSnapshots extends SharedSnapshotCache {
+  /** @param processes that follow the same store at most */
+  constructor(options: SnapshotCacheOptions, processes = 1) {
+    const pollMs = Math.max(defaultSnapshotOptions.pollMs, pollMsOfEach * processes);
+    super(createInstance({ ...options, options: { ...options.options, pollMs } }));
+  }
+
+  /** What every request does first: reads what other instances fetched, and refreshes if that is due. */
+  follow(): Promise<void> {
+    return this.keepUp({ deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
+  }
+
+  /** Asks nobody. */
+  look(view: View, symbol: string): Look {
+    const { memory, options, runtime } = this.instance;
+    const now = runtime.clock();
+    const snapshot = memory.entriesOf(view.id).entries.get(symbol);
+    const ageMs = ageMsOf(snapshot?.sentAt ?? Number.NEGATIVE_INFINITY, now);
+    if (snapshot && ageMs <= options.expireAfterMs)
+      return { kind: 'known', snapshot, stale: ageMs > options.staleAfterMs };
+    if (symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now))
+      return { kind: 'unknown' };
+    return memory.isUnlisted(view.id, symbol) ? { kind: 'unknown', mayExist: true } : { kind: 'missing' };
+  }
+
+  /** Counts so many requests for a symbol of this instance, by which it is refreshed. */
+  count(view: View, symbol: string, times: number): void {
+    const { memory, runtime } = this.instance;
+    const entries = memory.entriesOf(view.id);
+    const entry = entries.entries.get(symbol);
+    if (entry) entries.countRequest(entry, runtime.clock(), times);
+  }
+}
+
+export interface WatchedSymbol {
+  readonly category: string;
+  readonly symbol: string;
+  /** How often clients requested it lately, of all instances together, older requests counting less. */
+  readonly demand: number;
+}
+
+/** What all instances ask for, and what they fetched, for one that neither serves nor refreshes: it reads, and writes nothing. */
+export class WatchedSnapshots {
+  readonly #clock: () => number;
+  readonly #memory = new SnapshotMemory(defaultSnapshotOptions);
+  readonly #log: RefreshLog;
+
+  constructor(store: SnapshotStore, runtime: Partial<Runtime> = {}) {
+    const all = { clock: Date.now, sleep, random: Math.random, ...runtime };
+    this.#clock = steadyClock(all.clock);
+    this.#log = new RefreshLog(store, { ...all, clock: this.#clock }, defaultSnapshotOptions, this.#memory);
+  }
+
+  /** Reads what is new. Never rejects. */
+  poll(): Promise<void> {
+    return this.#log.poll();
+  }
+
+  /** Those in demand most first, of all views of a category together. */
+  wanted(): readonly WatchedSymbol[] {
+    const now = this.#clock();
+    const symbols = new Map<string, WatchedSymbol>();
+    for (const entries of this.#memory.views.values()) {
+      const { category } = entries.view;
+      for (const { symbol, demand } of entries.inUse(now)) {
+        const key = `${category} ${symbol}`;
+        symbols.set(key, { category, symbol, demand: demand + (symbols.get(key)?.demand ?? 0) });
+      }
+    }
+    return [...symbols.values()].sort((a, b) => b.demand - a.demand);
+  }
+
+  /** The record that was fetched last, of any view of the category. */
+  fetched(
+    category: string,
+    symbol: string,
+  ): { readonly record: Uint8Array; readonly at: number } | undefined {
+    let latest: { readonly record: Uint8Array; readonly at: number } | undefined;
+    for (const { view, entries } of this.#memory.views.values()) {
+      const entry = view.category === category ? entries.get(symbol) : undefined;
+      if (entry && entry.fetchedAt > (latest?.at ?? 0))
+        latest = { record: entry.record, at: entry.fetchedAt };
+    }
+    return latest;
   }
 }

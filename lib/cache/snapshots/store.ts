@@ -6,7 +6,7 @@
  */
 
 import type { Priority } from '../../limiter/index.ts';
-import type { UpstreamError } from './upstream-error.ts';
+import type { UpstreamError } from './ports.ts';
 
 /** Why the upstream is asked: to keep entries fresh, to serve pending misses, or to learn whether symbols exist. */
 export type RefreshKind = 'refresh' | 'miss' | 'probe';
@@ -197,3 +197,95 @@ export const snapshotPartition = (
   account: string,
   { id, hasAccountPartition }: { readonly id: string; readonly hasAccountPartition?: true },
 ): string => (hasAccountPartition ? account : `${account}#${id}`);
+
+/** A later time was written by a clock that is wrong. */
+export const maxAheadMs = 15_000;
+
+/** A longer text is no symbol; it is answered as unknown without asking the upstream. */
+export const maxSymbolLength = 32;
+
+export interface PendingMiss {
+  readonly caller: string;
+  /** Tells the requests of one caller apart. */
+  readonly request?: string;
+  readonly view: string;
+  readonly symbol: string;
+  /** Events wait for it and no client: clients come first. */
+  readonly isEventDriven?: true;
+}
+
+/** Neither occurs in the name of a caller. */
+const eventsMark = '~';
+const requestMark = '.';
+
+export const missKey = ({ caller, request, view, symbol, isEventDriven }: PendingMiss): string =>
+  `${isEventDriven ? eventsMark : ''}${caller}${request ? `${requestMark}${request}` : ''}/${view}/${symbol}`;
+
+/** The symbol comes last, so that any character in it leaves the other parts intact. */
+export function readMiss(key: string): PendingMiss {
+  const [first = '', view = '', ...symbol] = key.split('/');
+  const isEventDriven = first.startsWith(eventsMark);
+  const [caller = '', request] = (isEventDriven ? first.slice(eventsMark.length) : first).split(requestMark);
+  return {
+    caller,
+    ...(request && { request }),
+    view,
+    symbol: symbol.join('/'),
+    ...(isEventDriven && { isEventDriven }),
+  };
+}
+
+/** Far more records than any instance looks back. */
+const maxRecords = 1024;
+const maxMisses = 500;
+
+export function createMemorySnapshotStore(clock: () => number = Date.now): SnapshotStore {
+  let control: RefreshControl = noControl;
+  const log = new Map<number, RefreshRecord>();
+  const checkpoints = new Map<number, SnapshotCheckpoint>();
+  let misses: { readonly at: number; readonly keys: readonly string[] }[] = [];
+  return {
+    async read(after, missing) {
+      const records: RefreshRecord[] = [];
+      for (const sequence of missing) {
+        const record = log.get(sequence);
+        if (record && (after === undefined || sequence <= after)) records.push(record);
+      }
+      if (after !== undefined) {
+        const first = Math.max(after + 1, control.sequence - maxRecords);
+        for (let sequence = first; sequence <= control.sequence; sequence++) {
+          const record = log.get(sequence);
+          if (record) records.push(record);
+        }
+      }
+      return { control, records };
+    },
+    async acquire(next, after) {
+      if (control.sequence !== after) return { acquired: false, control };
+      control = next;
+      return { acquired: true };
+    },
+    async write(record) {
+      log.set(record.sequence, record);
+      log.delete(record.sequence - maxRecords);
+    },
+    /** One process has room for all requests that wait: none of them occupies an instance. */
+    async countStart() {
+      return 1;
+    },
+    async readCheckpoint(copy) {
+      return checkpoints.get(copy);
+    },
+    async writeCheckpoint(copy, checkpoint) {
+      checkpoints.set(copy, checkpoint);
+    },
+    async writeMisses(keys) {
+      misses = [...misses.slice(1 - maxMisses), { at: clock(), keys }];
+    },
+    async readMisses() {
+      const since = clock() - missMs;
+      misses = misses.filter(({ at }) => at > since);
+      return [...new Set(misses.flatMap(({ keys }) => keys))];
+    },
+  };
+}

@@ -10,11 +10,20 @@
 
 import { halves } from '../../kernel/bisect.ts';
 import { dropOldest } from '../../kernel/bounded-map.ts';
-import { firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
-import type { SnapshotOptions } from './options.ts';
+import {
+  firstNegativeMs,
+  MessageHints,
+  NegativeCache,
+  type NegativeEntry,
+  namedBy,
+  noMessage,
+  retryAloneMs,
+  type SuspectGroup,
+  SuspectGroups,
+  withoutMessage,
+} from './failed-symbols.ts';
+import type { SnapshotOptions, UpstreamError } from './ports.ts';
 import type { NegativeItem, RefreshRecord } from './store.ts';
-import { retryAloneMs, type SuspectGroup, SuspectGroups } from './suspect-groups.ts';
-import { MessageHints, namedBy, noMessage, type UpstreamError, withoutMessage } from './upstream-error.ts';
 import { plainId } from './view.ts';
 
 /** In which views memory has a record of a symbol that may be served. */

@@ -7,21 +7,21 @@ import {
   unpackCheckpoint,
   unpackRecord,
 } from '../../../functions/aws/snapshot-items.ts';
-import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory-store.ts';
+import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory.ts';
 import {
   createMemorySnapshotStore,
   noControl,
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/index.ts';
-import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
-import type { AskUpstream, RefreshPermits, UpstreamAnswer } from '../../../lib/cache/snapshots/ports.ts';
+import type {
+  AskUpstream,
+  RefreshPermits,
+  SnapshotOptions,
+  UpstreamAnswer,
+} from '../../../lib/cache/snapshots/ports.ts';
 import { cutRecords } from '../../../lib/cache/snapshots/records.ts';
-import {
-  createSnapshotCache,
-  type SnapshotCache,
-  type SnapshotCall,
-  type SnapshotOutcome,
-} from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
+import { createSnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import { type View, viewOfId } from '../../../lib/cache/snapshots/view.ts';
 import type { Priority } from '../../../lib/limiter/index.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';

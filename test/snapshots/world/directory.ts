@@ -1,6 +1,6 @@
 /** The market's list of symbols: pages of the upstream on the virtual clock, and the store before a network. */
 
-import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory-store.ts';
+import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory.ts';
 import type { DirectoryStore, Listings, SymbolLists } from '../../../lib/cache/snapshots/index.ts';
 import { normal, type VirtualTime } from '../../support/virtual-time.ts';
 import { nameOf } from './load.ts';

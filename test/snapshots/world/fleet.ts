@@ -4,11 +4,7 @@
  * started is left to be reclaimed.
  */
 
-import type {
-  SnapshotCache,
-  SnapshotCall,
-  SnapshotOutcome,
-} from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
 import type { VirtualTime } from '../../support/virtual-time.ts';
 import type { Platform } from './platform.ts';
 

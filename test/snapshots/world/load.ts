@@ -1,6 +1,6 @@
 /** Phones: each asks for its own twenty symbols, in its own view, every five seconds. */
 
-import type { SnapshotCall } from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import type { SnapshotCall } from '../../../lib/cache/snapshots/request.ts';
 import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
 
 export interface LoadOptions {

@@ -1,8 +1,8 @@
 /** The memory store with a network before it, its units counted and bounded as DynamoDB does. */
 
 import { packCheckpoint, packFlights, packRecord } from '../../../functions/aws/snapshot-items.ts';
-import { createMemorySnapshotStore } from '../../../lib/cache/snapshots/memory-store.ts';
 import {
+  createMemorySnapshotStore,
   type LeaseAnswer,
   missMs,
   type RefreshControl,

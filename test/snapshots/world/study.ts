@@ -1,12 +1,10 @@
 /** One run of the production code under load on a virtual clock, and what was measured. */
 
 import { createUsagePlan } from '../../../infra/local/usage-plan.ts';
-import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
-import {
-  createSnapshotCache,
-  type SnapshotCacheOptions,
-  type SnapshotOutcome,
-} from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import type { SnapshotCacheOptions } from '../../../lib/cache/snapshots/instance.ts';
+import type { SnapshotOptions } from '../../../lib/cache/snapshots/ports.ts';
+import type { SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
+import { createSnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
 import { getStockSnapshots } from '../../../lib/catalogue/index.ts';
 import type { UpstreamLimits } from '../../../lib/catalogue/limits.ts';

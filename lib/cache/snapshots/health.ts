@@ -1,9 +1,98 @@
-/** How the upstream and the limiter do, as the refresh log tells all instances: what is refused, paused or down. */
+/**
+ * How the store, the upstream and the competition for refresh leases do, as this instance knows: whether it may ask
+ * now, or has to wait.
+ */
 
+import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
 import type { Priority } from '../../limiter/index.ts';
-import { minuteMs } from './options.ts';
+import { StoreThrottled } from '../../limiter/store-throttled.ts';
+import { minuteMs, type UpstreamError } from './ports.ts';
 import type { RefreshKind, RefreshRecord, SnapshotCheckpoint } from './store.ts';
-import type { UpstreamError } from './upstream-error.ts';
+
+/** How long an instance that began in a storm, or was throttled, keeps requests from waiting in it. */
+const crowdedMs = 2000;
+
+/** After a failure the store is not asked for this long. */
+const downBackOff: BackOff = { firstMs: 1000, maxMs: 2500 };
+/** After throttling: the store is there, and wants fewer requests. */
+const throttledBackOff: BackOff = { firstMs: 100, maxMs: 2000 };
+/** After throttling polls are up to this many times further apart, and come closer again with each success. */
+const maxPollScale = 32;
+/** Without a store an instance refreshes for itself alone, this often. */
+const alonePaceMs = 3000;
+
+/** Whether this instance may ask the store: back-off after failures, another after throttling, crowding in a storm. */
+export class StoreHealth {
+  readonly #random: () => number;
+  #downUntil = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #throttledUntil = Number.NEGATIVE_INFINITY;
+  #throttles = 0;
+  #crowdedUntil = Number.NEGATIVE_INFINITY;
+  #pollScale = 1;
+  #aloneDue = Number.NEGATIVE_INFINITY;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Whether the store has failed, so that this instance is on its own for a while. */
+  isDown(now: number): boolean {
+    return now < this.#downUntil;
+  }
+
+  mayAsk(now: number): boolean {
+    return now >= this.#downUntil && now >= this.#throttledUntil;
+  }
+
+  /** Whether so many instances began together, or the store throttles so, that no request should wait in this one. */
+  isCrowded(now: number): boolean {
+    return now < this.#crowdedUntil;
+  }
+
+  /** How many times further apart polls are than usual. */
+  get pollScale(): number {
+    return this.#pollScale;
+  }
+
+  /** When an instance without a store refreshes for itself. */
+  get aloneDue(): number {
+    return this.#aloneDue;
+  }
+
+  setCrowded(now: number): void {
+    this.#crowdedUntil = now + crowdedMs;
+  }
+
+  setThrottled(now: number): void {
+    this.#crowdedUntil = Math.max(this.#crowdedUntil, now + crowdedMs);
+  }
+
+  setRefreshedAlone(now: number): void {
+    this.#aloneDue = now + alonePaceMs;
+  }
+
+  succeed(): void {
+    this.#failures = 0;
+    this.#throttles = 0;
+    this.#pollScale = Math.max(1, 0.95 * this.#pollScale);
+  }
+
+  fail(cause: unknown, now: number): void {
+    if (cause instanceof StoreThrottled) {
+      this.setThrottled(now);
+      if (now < this.#throttledUntil) return;
+      const pauseMs = backOffMs(throttledBackOff, this.#throttles++);
+      this.#throttledUntil = now + pauseMs * (0.5 + this.#random());
+      this.#pollScale = Math.min(maxPollScale, 2 * this.#pollScale);
+      return;
+    }
+    if (now < this.#downUntil) return;
+    // Not all instances at the same moment, and none before it has served from memory for a while.
+    if (this.#failures === 0) this.#aloneDue = now + (0.3 + 0.7 * this.#random()) * alonePaceMs;
+    this.#downUntil = now + backOffMs(downBackOff, this.#failures++);
+  }
+}
 
 interface PastRefresh {
   readonly at: number;
@@ -17,6 +106,7 @@ const downMs = 2000;
 /** How long after a probe found no permit probes come before refreshes. */
 const starvedMs = 2000;
 
+/** How the upstream and the limiter do, as the refresh log tells all instances: what is refused, paused or down. */
 export class UpstreamStatus {
   readonly #forbidden = new Map<string, { readonly error: UpstreamError; readonly until: number }>();
   /** Refreshes of the last minute. */
@@ -134,5 +224,47 @@ export class UpstreamStatus {
     if (this.#recent.some(({ at }) => at <= now - minuteMs))
       this.#recent = this.#recent.filter(({ at }) => at > now - minuteMs);
     return this.#recent;
+  }
+}
+
+/** `acquired`: what came of it is known by now. `lost`: another instance has it. `idle`: there is nothing to ask for. */
+export type AcquireResult = 'acquired' | 'lost' | 'idle';
+
+const firstMs = 20;
+const maxMs = 160;
+/** Instances that begin in the same second and may all try. */
+const startsAtOnce = 8;
+
+/**
+ * Back-off under contention for refresh leases. A lost attempt costs as much as a successful one, and in a storm
+ * hundreds of instances would try at the same moment. An instance that is alone does not back off at all.
+ */
+export class Contention {
+  readonly #random: () => number;
+  #rangeMs = 0;
+  #drawn = { sequence: -1, ms: 0 };
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** How long to wait when a refresh is due, in milliseconds; the same as long as the last lease is the same. */
+  delayMs(lastSequence: number): number {
+    if (this.#drawn.sequence !== lastSequence)
+      this.#drawn = { sequence: lastSequence, ms: this.#random() * this.#rangeMs };
+    return this.#drawn.ms;
+  }
+
+  /**
+   * Whether a request may try to acquire a lease, in a storm in which `starts` instances began in a second: as many
+   * of them as do not get in each other's way, and fewer after each loss.
+   */
+  mayTry(starts: number): boolean {
+    return this.#random() * Math.max(starts / startsAtOnce, this.#rangeMs / firstMs) < 1;
+  }
+
+  record(result: AcquireResult): void {
+    if (result === 'lost') this.#rangeMs = Math.min(maxMs, Math.max(firstMs, 2 * this.#rangeMs));
+    else if (result === 'acquired') this.#rangeMs = this.#rangeMs < firstMs ? 0 : 0.8 * this.#rangeMs;
   }
 }

@@ -1,12 +1,10 @@
 /**
- * A quota of invalid symbols for each caller. Each symbol that does not exist costs calls that would have kept other
- * callers' entries fresh. A caller's level rises with each failed probe, up to `failuresPerCaller`, and
- * `forgivenPerMinute` of it are forgiven each minute. A caller that brings many valid symbols, as all callers do at
- * first, may fail more often. Only what stands in the refresh log counts, so that all instances count the same;
- * later records repeat the levels for an instance that came too late to read the earlier ones.
+ * What one caller may take from the others. A quota of invalid symbols bounds its failed probes; a share of demand
+ * bounds how often the symbols that it asks for are refreshed.
  */
 
-import { minuteMs, type SnapshotOptions } from './options.ts';
+import { putLatest } from '../../kernel/bounded-map.ts';
+import { minuteMs, type SnapshotOptions } from './ports.ts';
 import type { QuotaLevel, RefreshFlight, RefreshRecord } from './store.ts';
 
 /** A failed probe is made up for by four valid symbols: at that rate it harms no other caller. */
@@ -24,6 +22,13 @@ type Probe = Pick<RefreshFlight, 'isUnlistedProbe'>;
 
 const costOf = ({ isUnlistedProbe }: Probe) => (isUnlistedProbe ? unlistedProbeCost : 1);
 
+/**
+ * Each symbol that does not exist costs calls that would have kept other callers' entries fresh. A caller's level rises
+ * with each failed probe, up to `failuresPerCaller`, and `forgivenPerMinute` of it are forgiven each minute. A caller
+ * that brings many valid symbols, as all callers do at first, may fail more often. Only what stands in the refresh log
+ * counts, so that all instances count the same; later records repeat the levels for an instance that came too late to
+ * read the earlier ones.
+ */
 export class InvalidSymbolQuota {
   readonly #options: QuotaOptions;
   readonly #levels = new Map<string, { level: number; at: number }>();
@@ -89,5 +94,32 @@ export class InvalidSymbolQuota {
   #set(caller: string, level: number, at: number): void {
     const least = -maxCredit * this.#options.failuresPerCaller;
     this.#levels.set(caller, { level: Math.max(least, level), at });
+  }
+}
+
+/** What a caller asked for so long ago counts a third. */
+const forgetMs = 60_000;
+/** As many symbols a minute count in full: twenty, each five seconds. What is more is spread over all that the caller asks for. */
+const fullPerMinute = 240;
+/** Callers that are remembered. */
+const maxCallers = 2000;
+
+/** @param perMinute symbols that a caller asks for, each time that it does */
+export const demandWeight = (perMinute: number): number => Math.min(1, fullPerMinute / perMinute);
+
+/**
+ * How much of what a caller asks this instance for counts as demand. By demand symbols are refreshed, and carried by
+ * the market stream: if requests alone counted, one caller with hundreds of symbols could take that from all others.
+ */
+export class DemandShares {
+  readonly #asked = new Map<string, { readonly perMinute: number; readonly at: number }>();
+
+  /** What each symbol of a request counts. */
+  weigh(caller: string, symbols: number, now: number): number {
+    const last = this.#asked.get(caller);
+    const before = last ? last.perMinute * Math.exp(-Math.max(0, now - last.at) / forgetMs) : 0;
+    const perMinute = before + symbols;
+    putLatest(this.#asked, caller, { perMinute, at: now }, maxCallers);
+    return demandWeight(perMinute);
   }
 }
