@@ -1,8 +1,8 @@
-/** What a request that was sent, or refused, is answered with. */
+/** The answer to a request that was sent, or its refusal. */
 
 import type { Refusal } from './problem.ts';
 
-/** One or the other. */
+/** The upstream's answer, or a refusal. */
 export type Answer = UncachedAnswer | Refused;
 
 /** The upstream answered this request, and no cache took part. */
@@ -17,6 +17,8 @@ export interface UncachedAnswer {
 export interface Refused {
   readonly kind: 'refused';
   readonly refusal: Refusal;
+  /** No request left the gateway, so that the refusal says nothing about the upstream. */
+  readonly wasNotSent?: true;
 }
 
 export const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal });

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { OutgoingRequest, Send, SendLimits, SendResult } from '../../lib/gateway/index.ts';
+import type { Attempt, OutgoingRequest, Send, SendLimits } from '../../lib/gateway/index.ts';
 import { unreachable } from '../../lib/gateway/send.ts';
 import { openSockets, type Sockets } from './sockets.ts';
 
@@ -33,7 +33,7 @@ function sendOnce(
   url: URL,
   { method, headers, body }: OutgoingRequest,
   { timeoutMs, maxBytes, freshConnection, letGo }: SendLimits,
-): Promise<SendResult> {
+): Promise<Attempt> {
   return new Promise((resolve, reject) => {
     const options = {
       method,
@@ -50,7 +50,7 @@ function sendOnce(
     let answered = false;
     let timedOut = false;
     let finished = false;
-    const finish = (result: SendResult) => {
+    const finish = (result: Attempt) => {
       finished = true;
       clearTimeout(timer);
       resolve(result);
@@ -103,7 +103,7 @@ function sendOnce(
 const isReset = (error: unknown) =>
   error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
-function toAnswer(incoming: IncomingMessage, body: Uint8Array<ArrayBuffer>): SendResult {
+function toAnswer(incoming: IncomingMessage, body: Uint8Array<ArrayBuffer>): Attempt {
   return {
     kind: 'answer',
     status: incoming.statusCode ?? 0,

@@ -1,7 +1,7 @@
 /** Says when the upstream stops answering and when quotes grow stale, and when either is over: a sentence each. */
 
 import { isRequest, type LogEntry } from '../../functions/log/log.ts';
-import type { Send, SendResult } from '../../lib/gateway/index.ts';
+import type { Attempt, Send } from '../../lib/gateway/index.ts';
 
 export interface Outages {
   /** The same port, of which each answer, and each that does not come, counts. */
@@ -23,7 +23,7 @@ export function createOutages(print: (sentence: string) => void, clock: () => nu
   let staleSince: number | undefined;
   const seconds = (since: number) => `${Math.max(1, Math.round((clock() - since) / 1000))} s`;
 
-  function hear(result: SendResult): void {
+  function hear(result: Attempt): void {
     const failure = failureOf(result);
     if (failure === 'none of it') return;
     if (failure === undefined) {
@@ -58,7 +58,7 @@ export function createOutages(print: (sentence: string) => void, clock: () => nu
 }
 
 /** @returns undefined for an answer; a request that never left, or an answer that is too long, says nothing of the upstream */
-function failureOf(result: SendResult): string | undefined {
+function failureOf(result: Attempt): string | undefined {
   switch (result.kind) {
     case 'answer':
       return result.status >= 500 ? `it answers ${result.status}` : undefined;

@@ -18,7 +18,7 @@ import { endpointCounterOf, endpointLimitsOf, type LimitName, limits } from '../
 import type { Operation } from '../catalogue/operation.ts';
 import { sha256Hex } from '../kernel/key-text.ts';
 import type { Sealer } from '../kernel/sealer.ts';
-import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
+import type { AdmittedRequest, CacheOptions, CacheParts } from './cache-options.ts';
 import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';
 import { sizeOf } from './limit-sizes.ts';
@@ -26,12 +26,12 @@ import { type LimitRules, limitsOf } from './operation-limits.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface AccountReads {
-  ask(read: CachedRead, freshness: Freshness): Promise<Outcome>;
+  ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
   /**
    * A request has changed something at the upstream, or may have: what was asked for before is served no more. Never
    * rejects.
    */
-  changed(change: CachedRead): Promise<void>;
+  changed(change: AdmittedRequest): Promise<void>;
 }
 
 /** An account's answers are some kilobytes; a history of orders is some hundred. */
@@ -79,7 +79,7 @@ export function createAccountReads(
  * watchlists. A plain hash would confirm a guessed account, so the app key is hashed with it. The app secret is not:
  * while it is replaced, instances with the old one and instances with the new one tell each other of changes.
  */
-async function subjectOf({ route, valid, credential }: CachedRead): Promise<string> {
+async function subjectOf({ route, valid, credential }: AdmittedRequest): Promise<string> {
   const { account_id: account } = parametersOf(valid);
   const subject =
     typeof account === 'string' ? ['account', account, credential.appKey] : ['group', route.operation.group];

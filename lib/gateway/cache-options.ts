@@ -62,8 +62,8 @@ export interface CacheParts extends LimitRules {
   readonly isInForce: (() => Promise<boolean>) | undefined;
 }
 
-/** One request, after all steps before the cache. */
-export interface CachedRead {
+/** A request that is routed, identified and validated, with the credential that it is signed with. */
+export interface AdmittedRequest {
   readonly route: Pick<Route, 'operation' | 'path'>;
   readonly request: GatewayRequest;
   readonly valid: ValidRequest;

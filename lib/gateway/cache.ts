@@ -4,7 +4,7 @@ import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
 import { createAccountReads } from './account-reads.ts';
-import type { CachedRead, CacheOptions, CacheParts, CacheWiring } from './cache-options.ts';
+import type { AdmittedRequest, CacheOptions, CacheParts, CacheWiring } from './cache-options.ts';
 import { createCachedResponses } from './cached-responses.ts';
 import { CachedSnapshots } from './cached-snapshots.ts';
 import type { Outcome } from './outcome.ts';
@@ -12,9 +12,9 @@ import { createSnapshotsByAccount, type SnapshotsByAccount } from './snapshots-b
 
 export interface Cache {
   /** Undefined for an operation that is not cached. */
-  ask(read: CachedRead): Promise<Outcome> | undefined;
+  ask(read: AdmittedRequest): Promise<Outcome> | undefined;
   /** After a request with a side effect that may have had it. Never rejects. */
-  changed(change: CachedRead): Promise<void>;
+  changed(change: AdmittedRequest): Promise<void>;
 }
 
 /** The step cached?, for a gateway that makes its parts. */

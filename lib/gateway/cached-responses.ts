@@ -1,5 +1,6 @@
 /** Reads whose whole response serves equal requests: the response cache in front of the upstream. */
 
+import type { Answer } from '../answer.ts';
 import { readCacheDirectives } from '../cache/headers.ts';
 import {
   createResponseCache,
@@ -14,16 +15,20 @@ import {
 import type { Freshness } from '../catalogue/freshness.ts';
 import { onSteadyClock } from '../kernel/age.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
-import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
+import {
+  type AdmittedRequest,
+  anonymousCaller,
+  type CacheOptions,
+  type CacheParts,
+} from './cache-options.ts';
 import { accountOf } from './credential.ts';
 import { quotaLimitsOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
-import type { UpstreamOutcome } from './upstream-answer.ts';
 import type { ValidRequest } from './validate.ts';
 
 export interface CachedResponses {
-  ask(read: CachedRead, freshness: Freshness): Promise<Outcome>;
+  ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
 }
 
 export function createCachedResponses(
@@ -60,7 +65,7 @@ export function openResponseCache(
 /** One read through a response cache, which asks the upstream where it has to. */
 export async function askResponses(
   cache: ResponseCache,
-  { route, request, valid, credential, context }: CachedRead,
+  { route, request, valid, credential, context }: AdmittedRequest,
   {
     key,
     rule,
@@ -142,15 +147,15 @@ function outcomeFor(
 }
 
 /** In the form that other requests may share. */
-function fetchedResponse(outcome: UpstreamOutcome): FetchedResponse {
-  if (outcome.kind === 'answer') return { kind: 'answer', body: copyOfPart(outcome.body) };
-  const { upstream, ...refusal } = outcome.refusal;
+function fetchedResponse(answer: Answer): FetchedResponse {
+  if (answer.kind === 'uncached') return { kind: 'answer', body: copyOfPart(answer.body) };
+  const { upstream, ...refusal } = answer.refusal;
   return {
     kind: 'refused',
     refusal: { ...refusal, ...(upstream && { upstream: withoutRequestId(upstream) }) },
     // That this request got no permit in time, or was called by a path that the upstream no longer serves, says
     // nothing about the next one.
-    ...((wasNotSent(outcome) || refusal.code === 'upstream_path_unknown') && { isPrivate: true }),
+    ...((wasNotSent(answer) || refusal.code === 'upstream_path_unknown') && { isPrivate: true }),
   };
 }
 

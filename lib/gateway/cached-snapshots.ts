@@ -17,7 +17,12 @@ import type { Operation } from '../catalogue/operation.ts';
 import { ageMsOf, onSteadyClock, steadyClock } from '../kernel/age.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';
 import { causedBy } from '../upstream/cause.ts';
-import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
+import {
+  type AdmittedRequest,
+  anonymousCaller,
+  type CacheOptions,
+  type CacheParts,
+} from './cache-options.ts';
 import type { Credential } from './credentials.ts';
 import { snapshotPaceOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused, type SnapshotsFound } from './outcome.ts';
@@ -68,7 +73,7 @@ export class CachedSnapshots {
     return this.#upstream.recentFailure(steadyClock(this.#clock)());
   }
 
-  async ask({ request, valid: { query } }: Pick<CachedRead, 'request' | 'valid'>): Promise<Outcome> {
+  async ask({ request, valid: { query } }: Pick<AdmittedRequest, 'request' | 'valid'>): Promise<Outcome> {
     const { headers, deadline, caller = anonymousCaller, priority = 'interactive' } = request;
     const directives = readCacheDirectives(headers['cache-control']);
     const outcome = await this.#cache.ask({

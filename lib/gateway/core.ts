@@ -26,7 +26,7 @@ import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
 import type { Cache } from './cache.ts';
-import type { CachedRead } from './cache-options.ts';
+import type { AdmittedRequest } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
@@ -219,12 +219,12 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
 
     const read = { route, request, valid, credential: current.credential, context, reachNow };
     if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);
-    const send = (change: CachedRead) => (cache ? this.#change(change, cache) : this.#fetch(change));
+    const send = (change: AdmittedRequest) => (cache ? this.#change(change, cache) : this.#fetch(change));
     return orders?.handOver ? orders.handOver(read, send) : send(read);
   }
 
   /** A request with a side effect: what the cache has from before it is about another state of the account. */
-  async #change(change: CachedRead, cache: Cache): Promise<Answer> {
+  async #change(change: AdmittedRequest, cache: Cache): Promise<Answer> {
     let hadNoEffect = false;
     try {
       const outcome = await this.#fetch(change);
@@ -236,15 +236,8 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
   }
 
   /** permit → sign → send → read; `upstream.ts` says when an attempt is repeated. */
-  async #fetch({ route, valid, credential, context }: CachedRead): Promise<Answer> {
-    const { operation, path } = route;
-    const answer = await this.#parts.upstream.fetch({ operation, path, request: valid, context }, credential);
-    if (answer.kind === 'refused') return answer;
-    return {
-      kind: 'uncached',
-      body: answer.body,
-      ...(answer.requestId && { upstreamRequestId: answer.requestId }),
-    };
+  #fetch({ route, valid, credential, context }: AdmittedRequest): Promise<Answer> {
+    return this.#parts.upstream.fetch({ ...route, request: valid, context }, credential);
   }
 }
 

@@ -113,12 +113,12 @@ export type {
 export type { RateLimitReport, Tightening } from './rate-limited.ts';
 export { refusalResponse } from './render.ts';
 export {
+  type Attempt,
   createFetchSend,
   type LetGo,
   type OutgoingRequest,
   type Send,
   type SendLimits,
-  type SendResult,
 } from './send.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';
 export { type AccessOptions, type AccessStep, accessStep } from './who.ts';

@@ -15,7 +15,7 @@ import {
 } from '../orders/hand-over.ts';
 import { orderOutcome } from '../orders/order-outcome.ts';
 import { orderIn } from '../orders/order-reads.ts';
-import type { CachedRead } from './cache-options.ts';
+import type { AdmittedRequest } from './cache-options.ts';
 import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { lookUpFor } from './look-ups.ts';
@@ -24,8 +24,8 @@ import type { Upstream } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
 export type HandOverChange = (
-  change: CachedRead,
-  send: (change: CachedRead) => Promise<Answer>,
+  change: AdmittedRequest,
+  send: (change: AdmittedRequest) => Promise<Answer>,
 ) => Promise<Answer>;
 
 /** What a gateway does with orders that its upstream does not. */
@@ -133,7 +133,7 @@ function withLookUps(
         // No order has an id that no request could carry.
         if (!lookUp || unsignable('client_order_id', clientOrderId)) return undefined;
         const query = [['account_id', account] as const, ['client_order_id', clientOrderId] as const];
-        const outcome = await upstream.fetch(
+        const answer = await upstream.fetch(
           {
             operation: lookUp,
             path: lookUp.path,
@@ -148,7 +148,7 @@ function withLookUps(
         const found = orderIn(
           account,
           clientOrderId,
-          outcome.kind === 'refused' ? outcome.refusal : outcome.body,
+          answer.kind === 'refused' ? answer.refusal : answer.body,
         );
         return found === 'not_found' || !('code' in found) ? found : undefined;
       },

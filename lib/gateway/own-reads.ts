@@ -95,7 +95,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
       const current = await credentials.forRead();
       if (!current.ok) return { kind: 'refused', refusal: { code: current.code } };
       const context = createContext(endBy, undefined);
-      const outcome = await upstream.fetch(
+      const answer = await upstream.fetch(
         {
           operation,
           path: operation.path,
@@ -106,9 +106,9 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
         },
         current.credential,
       );
-      if (outcome.kind === 'refused') return outcome;
+      if (answer.kind === 'refused') return answer;
       const { sentAt = steady() } = context.usage;
-      return { kind: 'answer', body: outcome.body, sentAt: sentAt + clock() - steady() };
+      return { kind: 'answer', body: answer.body, sentAt: sentAt + clock() - steady() };
     }
     return { ask, handle: ask };
   }

@@ -3,18 +3,19 @@
  * host to its circuit breaker.
  */
 
+import type { Answer, Refused } from '../answer.ts';
 import type { Admission, CircuitBreaker, Sight } from '../kernel/circuit-breaker.ts';
 import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
 import { notSent, type Refusal, type RefusalCode } from '../problem.ts';
-import type { Sent, UpstreamOutcome } from './upstream-answer.ts';
+import type { Sent } from './upstream-answer.ts';
 
 /** Of one upstream host and of all credentials; a part is an operation. */
 export type UpstreamBreaker = CircuitBreaker<Refusal>;
 
-export interface Attempt {
+export interface AnsweredAttempt {
   /** Absent when nothing was sent: no permit, no time, or the circuit breaker is open. */
   readonly sent?: Sent;
-  readonly outcome: UpstreamOutcome;
+  readonly answer: Answer;
 }
 
 /** A third failure in a row is hardly chance any more, and each attempt costs a permit that another read needs. */
@@ -29,7 +30,7 @@ const pauses: BackOff = { firstMs: 200, maxMs: 1000 };
  * @param random from 0 to below 1
  */
 export function pauseBeforeRepeat(
-  attempt: Attempt,
+  attempt: AnsweredAttempt,
   repeats: number,
   { isUrgent, random }: { readonly isUrgent: boolean; readonly random: () => number },
 ): number | undefined {
@@ -40,7 +41,7 @@ export function pauseBeforeRepeat(
     : undefined;
 }
 
-function mayPass({ sent, outcome }: Attempt): boolean {
+function mayPass({ sent, answer }: AnsweredAttempt): boolean {
   switch (sent?.kind) {
     case 'unreachable':
     case 'dropped':
@@ -50,23 +51,23 @@ function mayPass({ sent, outcome }: Attempt): boolean {
     case 'answer':
       // An upstream that names a time wants nothing before.
       return (
-        sent.status >= 500 && codeOf(outcome) === 'upstream_error' && sent.header('retry-after') === undefined
+        sent.status >= 500 && codeOf(answer) === 'upstream_error' && sent.header('retry-after') === undefined
       );
     default:
       return false;
   }
 }
 
-const codeOf = (outcome: UpstreamOutcome) => (outcome.kind === 'refused' ? outcome.refusal.code : undefined);
+const codeOf = (answer: Answer) => (answer.kind === 'refused' ? answer.refusal.code : undefined);
 
 /** What proxies and load balancers say when nothing behind them answers. */
 const hostStatuses: readonly number[] = [502, 503, 504];
 
 /** Any answer of the upstream's own shows that its host works, a refusal as well. */
-export function sightOf({ sent, outcome }: Attempt): Sight<Refusal> {
+export function sightOf({ sent, answer }: AnsweredAttempt): Sight<Refusal> {
   if (!sent) return { kind: 'nothing' };
   const code = failures[sent.kind];
-  if (!code || (sent.kind === 'answer' && !isOfHost(sent.status, outcome))) return { kind: 'works' };
+  if (!code || (sent.kind === 'answer' && !isOfHost(sent.status, answer))) return { kind: 'works' };
   const cause = sent.kind === 'unreachable' && sent.cause;
   return {
     kind: 'fails',
@@ -84,14 +85,14 @@ const failures: Readonly<Partial<Record<Sent['kind'], RefusalCode>>> = {
   answer: 'upstream_error',
 };
 
-const isOfHost = (status: number, outcome: UpstreamOutcome): boolean =>
-  hostStatuses.includes(status) && outcome.kind === 'refused' && !outcome.refusal.upstream?.errorCode;
+const isOfHost = (status: number, answer: Answer): boolean =>
+  hostStatuses.includes(status) && answer.kind === 'refused' && !answer.refusal.upstream?.errorCode;
 
 /** What a read is answered with while the circuit breaker is open: the failure that opened it, and when to come again. */
 export function refusedByBreaker({
   failure: { code, cause },
   retryAfterMs,
-}: Extract<Admission<Refusal>, { kind: 'refused' }>): UpstreamOutcome {
+}: Extract<Admission<Refusal>, { kind: 'refused' }>): Refused {
   return {
     kind: 'refused',
     wasNotSent: true,

@@ -12,7 +12,8 @@ export interface OutgoingRequest {
   readonly body?: string;
 }
 
-export type SendResult =
+/** The result of one try on the wire. */
+export type Attempt =
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -53,7 +54,7 @@ export interface SendLimits {
 export type LetGo = (leave: () => void) => Promise<boolean>;
 
 /** Port: one attempt, never more. Resolves always; rejects only for a defect. */
-export type Send = (request: OutgoingRequest, limits: SendLimits) => Promise<SendResult>;
+export type Send = (request: OutgoingRequest, limits: SendLimits) => Promise<Attempt>;
 
 /**
  * Over the runtime's fetch, or a given one. It offers no choice of connections, and does not show when one is open.
@@ -94,7 +95,7 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
 }
 
 /** For a connection that was not made, with what is known of the cause. */
-export function unreachable(error: unknown): SendResult {
+export function unreachable(error: unknown): Attempt {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   const cause = causeOfConnection(code);
   return { kind: 'unreachable', cause };

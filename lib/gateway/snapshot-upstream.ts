@@ -84,7 +84,7 @@ export class SnapshotUpstream implements RefreshPermits {
     // An attempt that has to replace its permit takes a little longer than the cache allows for.
     const context = createContext(clock() + refreshMs + minAttemptMs, priority, caller);
     const isShort = refreshMs < shortMs;
-    const outcome = await upstream.fetch(
+    const answer = await upstream.fetch(
       {
         operation: this.#operation,
         path: this.#paths[0] ?? this.#operation.path,
@@ -103,13 +103,13 @@ export class SnapshotUpstream implements RefreshPermits {
       return { kind: 'failed', isLocal: true };
     }
     this.#failure = undefined;
-    if (outcome.kind === 'answer') return outcome;
-    const { refusal } = outcome;
+    if (answer.kind === 'uncached') return { kind: 'answer', body: answer.body };
+    const { refusal } = answer;
     this.#report(refusal, symbols.length);
     if (concernsAll.includes(refusal.code))
       this.#failure = { refusal: forAll(refusal), at: steadyClock(clock)() };
     if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
-    const isLocal = wasNotSent(outcome) || (isShort && refusal.code === 'upstream_timeout');
+    const isLocal = wasNotSent(answer) || (isShort && refusal.code === 'upstream_timeout');
     return upstreamAnswer(refusal, isLocal);
   };
 

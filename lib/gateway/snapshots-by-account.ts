@@ -6,19 +6,19 @@
 
 import { snapshotPartition } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
+import type { AdmittedRequest, CacheOptions, CacheParts } from './cache-options.ts';
 import type { CachedSnapshotsOptions } from './cached-snapshots.ts';
 import { accountOf } from './credential.ts';
 import type { Credential, CredentialResult } from './credentials.ts';
 import { type Outcome, refused } from './outcome.ts';
 
 export interface SnapshotsByAccount {
-  ask(read: CachedRead): Promise<Outcome>;
+  ask(read: AdmittedRequest): Promise<Outcome>;
 }
 
 /** What answers reads of one account. */
 export interface AccountSnapshots {
-  ask(read: Pick<CachedRead, 'request' | 'valid' | 'reachNow'>): Promise<Outcome>;
+  ask(read: Pick<AdmittedRequest, 'request' | 'valid' | 'reachNow'>): Promise<Outcome>;
 }
 
 interface AccountSnapshotsByName {

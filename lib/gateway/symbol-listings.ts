@@ -21,7 +21,7 @@ export function createListings(
       const query = queries[list];
       const current = await credentials.forRead();
       if (!query || !current.ok) return undefined;
-      const outcome = await upstream.fetch(
+      const answer = await upstream.fetch(
         {
           operation,
           path: operation.path,
@@ -37,8 +37,8 @@ export function createListings(
         },
         current.credential,
       );
-      if (outcome.kind === 'answer') return readPage(outcome.body, categoryOf);
-      return wasNotSent(outcome) ? 'not_sent' : undefined;
+      if (answer.kind === 'uncached') return readPage(answer.body, categoryOf);
+      return wasNotSent(answer) ? 'not_sent' : undefined;
     },
   };
 }

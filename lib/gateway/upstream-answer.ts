@@ -3,6 +3,7 @@
  * the gateway's; everything else becomes a refusal of the gateway.
  */
 
+import type { Answer } from '../answer.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { isJson } from '../kernel/json-scan.ts';
@@ -11,15 +12,10 @@ import { causeOf } from '../upstream/cause.ts';
 import { refusingStatuses } from '../upstream/certainty.ts';
 import { isTokenRefusal, serverFailures, stemOf } from '../upstream/upstream-code.ts';
 import type { Credential } from './credential.ts';
-import type { SendResult } from './send.ts';
+import type { Attempt } from './send.ts';
 
 /** The result for a request that may have left. */
-export type Sent = Exclude<SendResult, { readonly kind: 'not_sent' }>;
-
-export type UpstreamOutcome =
-  | { readonly kind: 'answer'; readonly body: Uint8Array; readonly requestId?: string }
-  /** `wasNotSent`: no request left, so that the outcome says nothing about the upstream. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly wasNotSent?: true };
+export type Sent = Exclude<Attempt, { readonly kind: 'not_sent' }>;
 
 /**
  * What an upstream code means to the gateway, whatever its status. Codes are compared without their prefix;
@@ -74,7 +70,7 @@ export interface AnswerReader extends Pick<Credential, 'redact' | 'holdsSecret'>
 const isAnswer = ({ answersByStatus }: Operation, body: Uint8Array): boolean =>
   isJson(body) || (answersByStatus === true && body.length === 0);
 
-export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: AnswerReader): UpstreamOutcome {
+export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: AnswerReader): Answer {
   const { sideEffect } = operation;
   const { redact } = reader;
   if (sent.kind === 'answer' && sent.status === 200 && isAnswer(operation, sent.body)) {
@@ -82,7 +78,7 @@ export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Ans
       return unknownOutcome(sideEffect, refusedBy(sent, reader).upstream, unclear);
     const requestId = requestIdOf(sent, redact);
     const body = withoutSecrets(sent.body, reader);
-    if (body) return { kind: 'answer', body, ...(requestId && { requestId }) };
+    if (body) return { kind: 'uncached', body, ...(requestId && { upstreamRequestId: requestId }) };
     if (sideEffect) return unknownOutcome(sideEffect, undefined, unclear);
     return { kind: 'refused', refusal: { code: 'upstream_broken_answer', detail: hasSecret } };
   }
@@ -106,7 +102,7 @@ function unknownOutcome(
   { findOut }: NonNullable<Operation['sideEffect']>,
   upstream: UpstreamRefusal | undefined,
   detail?: string,
-): UpstreamOutcome {
+): Answer {
   return {
     kind: 'refused',
     refusal: { code: 'outcome_unknown', findOut, ...(detail && { detail }), upstream },
@@ -173,9 +169,9 @@ function toRefusal(sent: Sent, reader: AnswerReader): Refusal {
   }
 }
 
-type Answer = Extract<SendResult, { kind: 'answer' }>;
+type HttpAnswer = Extract<Attempt, { kind: 'answer' }>;
 
-function refusedBy(answer: Answer, reader: AnswerReader): Refusal {
+function refusedBy(answer: HttpAnswer, reader: AnswerReader): Refusal {
   const { redact } = reader;
   const requestId = requestIdOf(answer, redact);
   const upstream: UpstreamRefusal = {
@@ -228,7 +224,7 @@ export const rejectedBy = (upstream: UpstreamRefusal): Refusal => ({
   ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
 });
 
-function requestIdOf(answer: Answer, redact: (text: string) => string): string | undefined {
+function requestIdOf(answer: HttpAnswer, redact: (text: string) => string): string | undefined {
   const id = answer.header('x-request-id');
   return id && /^[!-~]{1,128}$/.test(id) ? redact(id) : undefined;
 }

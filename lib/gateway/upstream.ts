@@ -3,6 +3,7 @@
  * read, again.
  */
 
+import type { Answer, Refused } from '../answer.ts';
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
@@ -16,14 +17,14 @@ import { type LimitRules, limitsOf } from './operation-limits.ts';
 import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime } from './permits.ts';
 import type { AfterRateLimit, RateLimited } from './rate-limited.ts';
 import {
-  type Attempt,
+  type AnsweredAttempt,
   pauseBeforeRepeat,
   refusedByBreaker,
   sightOf,
   type UpstreamBreaker,
 } from './read-again.ts';
-import type { LetGo, Send, SendResult } from './send.ts';
-import { meantBy, readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
+import type { Attempt, LetGo, Send } from './send.ts';
+import { meantBy, readUpstreamAnswer, type Sent } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
 
@@ -65,7 +66,7 @@ export interface UpstreamCall {
 }
 
 export interface Upstream {
-  fetch(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome>;
+  fetch(call: UpstreamCall, credential: Credential): Promise<Answer>;
 }
 
 export const createUpstream = (options: UpstreamOptions): Upstream => new SignedUpstream(options);
@@ -77,14 +78,14 @@ class SignedUpstream implements Upstream {
     this.#options = options;
   }
 
-  async fetch(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome> {
-    const outcome = await this.#attempt(call, credential);
-    if (!isAuthRefusal(outcome)) return outcome;
-    return (await this.#attemptAgain(withoutPermit(call), credential)) ?? outcome;
+  async fetch(call: UpstreamCall, credential: Credential): Promise<Answer> {
+    const answer = await this.#attempt(call, credential);
+    if (!isAuthRefusal(answer)) return answer;
+    return (await this.#attemptAgain(withoutPermit(call), credential)) ?? answer;
   }
 
   /** A read whose credential was refused goes out once more with a newer one, or else with the previous one. */
-  async #attemptAgain(call: UpstreamCall, rejected: Credential): Promise<UpstreamOutcome | undefined> {
+  async #attemptAgain(call: UpstreamCall, rejected: Credential): Promise<Answer | undefined> {
     const { credentials } = this.#options;
     const newer = await credentials.renew(rejected);
     // The gateway never sends a side effect twice, although the upstream refused it.
@@ -92,26 +93,26 @@ class SignedUpstream implements Upstream {
     if (newer) return this.#attempt(call, newer);
     const previous = await credentials.fallback(rejected);
     if (!previous) return undefined;
-    const outcome = await this.#attempt(call, previous);
-    if (!wasNotSent(outcome)) credentials.fallbackTried(previous, !isAuthRefusal(outcome));
-    return outcome;
+    const answer = await this.#attempt(call, previous);
+    if (!wasNotSent(answer)) credentials.fallbackTried(previous, !isAuthRefusal(answer));
+    return answer;
   }
 
   /** A read whose answer did not come goes out again while there is time; a request with a side effect never. */
-  async #attempt(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome> {
+  async #attempt(call: UpstreamCall, credential: Credential): Promise<Answer> {
     const { random } = this.#options;
     const { operation, context } = call;
-    if (operation.sideEffect) return (await this.#once(call, credential, true)).outcome;
+    if (operation.sideEffect) return (await this.#once(call, credential, true)).answer;
     const isUrgent = !call.isRepeatedByCaller && (context.priority ?? 'interactive') === 'interactive';
     const again = this.#repeatOf(call);
     let attempt = await this.#once(call, credential, false);
     for (let repeats = 0; ; repeats++) {
       const pauseMs = pauseBeforeRepeat(attempt, repeats, { isUrgent, random });
-      if (pauseMs === undefined || this.#timeLeft(again) - pauseMs < minAttemptMs) return attempt.outcome;
+      if (pauseMs === undefined || this.#timeLeft(again) - pauseMs < minAttemptMs) return attempt.answer;
       if (pauseMs > 0) await new Promise<void>((resolve) => afterTimeout(pauseMs, resolve));
       const next = await this.#once(again, credential, true);
       // Without a permit or time for another attempt, the one before is the answer.
-      if (!next.sent) return attempt.outcome;
+      if (!next.sent) return attempt.answer;
       attempt = next;
     }
   }
@@ -124,14 +125,18 @@ class SignedUpstream implements Upstream {
   }
 
   /** One attempt, and what it shows of the upstream's host. */
-  async #once(call: UpstreamCall, credential: Credential, freshConnection: boolean): Promise<Attempt> {
+  async #once(
+    call: UpstreamCall,
+    credential: Credential,
+    freshConnection: boolean,
+  ): Promise<AnsweredAttempt> {
     const { breaker } = this.#options;
     const { own, context } = call;
     const { id, sideEffect } = call.operation;
     const caller = own?.user ?? context.parties.user ?? context.caller;
     // An order or a cancel is worth trying although other requests failed.
     const admission = sideEffect ? breaker.watch(id, caller) : breaker.admit(id, caller);
-    if (admission.kind === 'refused') return { outcome: refusedByBreaker(admission) };
+    if (admission.kind === 'refused') return { answer: refusedByBreaker(admission) };
     try {
       const attempt = await this.#sendAndRead(call, credential, freshConnection);
       const isCutOff = call.isShort && attempt.sent?.kind === 'timeout';
@@ -143,25 +148,29 @@ class SignedUpstream implements Upstream {
     }
   }
 
-  async #sendAndRead(call: UpstreamCall, credential: Credential, freshConnection: boolean): Promise<Attempt> {
+  async #sendAndRead(
+    call: UpstreamCall,
+    credential: Credential,
+    freshConnection: boolean,
+  ): Promise<AnsweredAttempt> {
     const { clock } = this.#options;
     const { operation, context } = call;
     const sent = await this.#signAndSend(call, credential, freshConnection);
-    if (sent.kind === 'refused') return { outcome: { ...sent, wasNotSent: true } };
-    const outcome = readUpstreamAnswer(operation, sent, {
+    if (sent.kind === 'refused') return { answer: { ...sent, wasNotSent: true } };
+    const answer = readUpstreamAnswer(operation, sent, {
       redact: credential.redact,
       holdsSecret: credential.holdsSecret,
       now: clock(),
       sentToken: credential.accessToken !== undefined,
     });
-    if (outcome.kind === 'refused' && isRateLimited(outcome.refusal))
+    if (answer.kind === 'refused' && isRateLimited(answer.refusal))
       await this.#afterRateLimit({
         operation,
         appKey: credential.appKey,
-        refusal: outcome.refusal,
+        refusal: answer.refusal,
         timeLeft: context.deadline - clock(),
       });
-    return { sent, outcome };
+    return { sent, answer };
   }
 
   async #afterRateLimit(refused: RateLimited): Promise<void> {
@@ -178,7 +187,7 @@ class SignedUpstream implements Upstream {
     call: UpstreamCall,
     credential: Credential,
     freshConnection: boolean,
-  ): Promise<Sent | { readonly kind: 'refused'; readonly refusal: Refusal }> {
+  ): Promise<Sent | Refused> {
     // An order that is sent with too little time for its answer has an unknown outcome; better not sent.
     if (this.#timeLeft(call) < minAttemptMs) return { kind: 'refused', refusal: outOfTime };
     const permit = await this.#acquire(call, credential.appKey);
@@ -207,7 +216,7 @@ class SignedUpstream implements Upstream {
     { appKey, signer, accessToken }: Credential,
     permit: AttemptPermit | undefined,
     freshConnection: boolean,
-  ): Promise<SendResult> {
+  ): Promise<Attempt> {
     const { baseUrl, paths, send, timeoutMs, maxAnswerBytes: maxBytes } = this.#options;
     const { operation, path, request, context } = call;
     const { query, body, headers } = request;
@@ -258,15 +267,15 @@ const hasShares = ({ endpointKind }: Operation) =>
 
 const withoutPermit = ({ permit: _, ...call }: UpstreamCall): UpstreamCall => call;
 
-export const wasNotSent = (outcome: UpstreamOutcome): boolean =>
-  outcome.kind === 'refused' && outcome.wasNotSent === true;
+export const wasNotSent = (answer: Answer): boolean =>
+  answer.kind === 'refused' && answer.wasNotSent === true;
 
 /** Also of an order that may be live all the same, because the code came with the status of a failure. */
 const isRateLimited = ({ code, upstream }: Refusal) =>
   code === 'upstream_rate_limited' || meantBy(upstream) === 'upstream_rate_limited';
 
-const isAuthRefusal = (outcome: UpstreamOutcome) =>
-  outcome.kind === 'refused' &&
-  (outcome.refusal.code === 'upstream_auth_failed' ||
-    outcome.refusal.code === 'upstream_token_expired' ||
-    meantBy(outcome.refusal.upstream) === 'upstream_auth_failed');
+const isAuthRefusal = (answer: Answer) =>
+  answer.kind === 'refused' &&
+  (answer.refusal.code === 'upstream_auth_failed' ||
+    answer.refusal.code === 'upstream_token_expired' ||
+    meantBy(answer.refusal.upstream) === 'upstream_auth_failed');

@@ -4,8 +4,8 @@ import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/s
 import type { Operation } from '../catalogue/operation.ts';
 import type { CacheStep } from '../gateway/cache.ts';
 import {
+  type AdmittedRequest,
   anonymousCaller,
-  type CachedRead,
   type CacheOptions,
   type CacheParts,
 } from '../gateway/cache-options.ts';
@@ -112,7 +112,7 @@ function createStreams(
     onFailure: options.onFailure ?? (() => {}),
   });
 
-  const asked = ({ request, valid }: Pick<CachedRead, 'request' | 'valid'>) => {
+  const asked = ({ request, valid }: Pick<AdmittedRequest, 'request' | 'valid'>) => {
     return (symbols: readonly string[]) => {
       const query = valid.query.map(
         ([name, value]) => [name, name === 'symbols' ? symbols.join() : value] as const,

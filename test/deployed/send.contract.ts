@@ -6,7 +6,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { type TestContext, test } from 'vitest';
 import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
+import { type Attempt, createGateway, type Send } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { newOrder } from '../support/orders.ts';
 import { selfSigned } from './self-signed.ts';
@@ -15,7 +15,7 @@ import { headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts
 const limits = { timeoutMs: 120_000, maxBytes: 1_000_000 };
 const get = (url: string) => ({ method: 'GET', url, headers: {} }) as const;
 
-export const textOf = (result: SendResult) =>
+export const textOf = (result: Attempt) =>
   result.kind === 'answer' ? Buffer.from(result.body).toString('utf8') : result.kind;
 
 type Check = (what: string, run: (t: TestContext) => Promise<void>) => void;

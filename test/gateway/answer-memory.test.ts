@@ -83,7 +83,7 @@ describe('a page of the list of symbols of four megabytes', () => {
   ])
     test(name, async () => {
       const { ask } = createListings(symbolListing, {
-        upstream: { fetch: async () => ({ kind: 'answer', body }) },
+        upstream: { fetch: async () => ({ kind: 'uncached', body }) },
         credentials: createCredentials({ source: { read: async () => secretText() }, clock: Date.now }),
         clock: Date.now,
       });

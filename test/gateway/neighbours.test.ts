@@ -7,13 +7,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { getStockBars, listStockTicks, operations } from '../../lib/catalogue/index.ts';
 import {
+  type Attempt,
   createGateway,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
   limiterLimits,
   type Send,
-  type SendResult,
 } from '../../lib/gateway/index.ts';
 import { requestOf, secretText, snapshotPath } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
@@ -29,7 +29,7 @@ const badGateway = {
   status: 502,
   header: () => undefined,
   body: new Uint8Array(),
-} as const satisfies SendResult;
+} as const satisfies Attempt;
 
 /** An upstream on which something happens to requests with some symbols. */
 function gatewayBefore(happens: (symbols: readonly string[]) => 'time-out' | '502' | undefined) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import type { ApiFault } from '../../infra/simulator/index.ts';
-import type { SendResult } from '../../lib/gateway/index.ts';
+import type { Attempt } from '../../lib/gateway/index.ts';
 import { accountsPath, ask, coreFor, problemOf, snapshotTarget } from '../support/core.ts';
 
 /** Valid JSON that a reader who parses and writes would change. */
@@ -104,7 +104,7 @@ describe('a 200 of the upstream', () => {
     ['has something after its JSON', [0x31, 0x20, 0x78]],
   ] as const) {
     test(`that ${name} is broken`, async (t) => {
-      const answer: SendResult = {
+      const answer: Attempt = {
         kind: 'answer',
         status: 200,
         header: () => undefined,

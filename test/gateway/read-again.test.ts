@@ -6,6 +6,7 @@ import type { ApiFault, ChooseFault } from '../../infra/simulator/index.ts';
 import { loseFirstAnswers } from '../../infra/simulator/index.ts';
 import { getAccountBalance, operations, placeOrder } from '../../lib/catalogue/index.ts';
 import {
+  type Attempt,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
@@ -14,7 +15,6 @@ import {
   type LimiterReport,
   limiterLimits,
   type RefreshReport,
-  type SendResult,
 } from '../../lib/gateway/index.ts';
 import { callOf } from '../support/calls.ts';
 import { useCalmTime } from '../support/calm-time.ts';
@@ -120,7 +120,7 @@ describe('a read that fails', () => {
 
   test('waits before each attempt for a time by chance, the second time up to twice as long', async (t) => {
     for (const chance of [0.25, 0.5, 0.999]) {
-      const { sent, options } = scripted(...Array<SendResult>(3).fill({ kind: 'lost' }));
+      const { sent, options } = scripted(...Array<Attempt>(3).fill({ kind: 'lost' }));
       const { gateway } = await coreFor(t, {}, { ...options, random: () => chance });
       const expected = [chance * 200, chance * 400];
       /** How many attempts were sent before each pause; what else has timers has others. */
@@ -151,7 +151,7 @@ describe('a read that fails', () => {
       [1200, 0.6, 2],
       [1300, 0.6, 3],
     ] as const) {
-      const { sent, options } = scripted(...Array<SendResult>(3).fill({ kind: 'lost' }));
+      const { sent, options } = scripted(...Array<Attempt>(3).fill({ kind: 'lost' }));
       const { gateway } = await coreFor(t, {}, { ...options, random: () => random, clock: () => now });
       await gateway.handle({ ...requestOf(accountsPath), deadline: now + timeLeft });
       assert.equal(sent.length, attempts, `${timeLeft} ms`);
@@ -160,7 +160,7 @@ describe('a read that fails', () => {
 });
 
 /** Answers with these results, then with an empty list of accounts. */
-function scripted(...results: readonly SendResult[]) {
+function scripted(...results: readonly Attempt[]) {
   const sent: string[] = [];
   const send: NonNullable<GatewayOptions['send']> = async ({ url }, { letGo }) => {
     if (letGo && !(await letGo(() => {}))) return { kind: 'not_sent' };
@@ -215,12 +215,12 @@ describe('each attempt of a read', () => {
 
 describe('a request with a side effect is sent once', { concurrent: true }, () => {
   const changes = operations.filter(({ sideEffect }) => sideEffect);
-  const failures: readonly (readonly [string, SendResult])[] = [
+  const failures: readonly (readonly [string, Attempt])[] = [
     ['unreachable', { kind: 'unreachable' }],
     ['dropped', { kind: 'dropped' }],
     ['lost', { kind: 'lost' }],
     ['timeout', { kind: 'timeout' }],
-    ...[500, 502, 503, 504].map((code): [string, SendResult] => [
+    ...[500, 502, 503, 504].map((code): [string, Attempt] => [
       `${code}`,
       { kind: 'answer', status: code, header: () => undefined, body: new Uint8Array() },
     ]),

@@ -10,7 +10,7 @@ import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { type LimitName, limits } from '../../lib/catalogue/limits.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { getOrderOutcome } from '../../lib/catalogue/order-outcomes.ts';
-import type { Send, SendResult } from '../../lib/gateway/index.ts';
+import type { Attempt, Send } from '../../lib/gateway/index.ts';
 import { platformNames } from '../compositions/scene.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
 import { accountId, credentials, newOrder, orderPath, snapshotPath } from '../support/core.ts';
@@ -310,7 +310,7 @@ class World {
     };
   }
 
-  async #late(timeoutMs: number): Promise<SendResult> {
+  async #late(timeoutMs: number): Promise<Attempt> {
     await this.#time.sleep(timeoutMs);
     return { kind: 'timeout' };
   }

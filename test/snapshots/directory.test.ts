@@ -188,7 +188,7 @@ test('the key of the next page may be a number, and keeps its digits', async () 
   for (const key of ['7', '9007199254740993']) {
     const body = new TextEncoder().encode(`{"data":[],"pagination_key":${key}}`);
     const { ask } = createListings(symbolListing, {
-      upstream: { fetch: async () => ({ kind: 'answer', body }) },
+      upstream: { fetch: async () => ({ kind: 'uncached', body }) },
       credentials: createCredentials({ source: { read: async () => secretText() }, clock: Date.now }),
       clock: Date.now,
     });
