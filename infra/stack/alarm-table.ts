@@ -4,9 +4,11 @@
  */
 
 import type { OwnMetric } from '../../functions/log/metrics.ts';
+import type { WorkerName } from '../../functions/workers.ts';
 
 /** What a metric is of: parts of a deployment, each of which is there or not. A function is called as its folder. */
 export type AlarmSubject =
+  | WorkerName
   | 'secret'
   /** The same, where quotes are shared. */
   | 'quotes'
@@ -15,17 +17,9 @@ export type AlarmSubject =
   | 'controls-table'
   | 'market-data'
   | 'quote-streams'
-  | 'order-settlement'
-  | 'mass-cancels'
-  | 'order-audit'
   | 'order-audit-lost'
-  | 'trading-stop'
   | 'trading-stop-lost'
   | 'lookup-dead-letters'
-  | 'access-token'
-  | 'canary'
-  | 'trade-events'
-  | 'market-stream'
   /** All functions behind the API, in one sum: CloudWatch adds up ten metrics in an alarm at most. */
   | 'api-functions'
   | 'api'

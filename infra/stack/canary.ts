@@ -9,10 +9,9 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { canaryTimeoutMs } from '../../functions/compose/canary.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
-import { allowSecret, GroupFunction, onceTarget } from './group-function.ts';
+import { allowSecret, onceTarget } from './group-function.ts';
 import type { Shared } from './shared.ts';
 
 export interface CanaryProps {
@@ -46,18 +45,13 @@ export class Canary extends Construct {
       new ApiKey(this, 'ApiKey', { description: `${title}: canary`, value: key.secretValue.unsafeUnwrap() }),
     );
     const query = new URLSearchParams({ symbols: config.symbol, category: 'US_STOCK' });
-    this.function = new GroupFunction(this, 'canary', {
-      ...shared.place,
-      title: 'Canary',
-      purpose: 'asks the API for a quote, as a client does',
-      entry: shared.entryOf('canary'),
+    this.function = shared.worker(this, 'canary', 'canary', {
       policies: { ReadKey: [allowSecret(key.secretArn)] },
       variables: {
         CANARY_URL: `${url}${getStockSnapshots.path}?${query}`,
         CANARY_KEY_SECRET_ID: key.secretArn,
       },
-      timeoutSeconds: canaryTimeoutMs / 1000 + 5,
-    }).function;
+    });
     new Rule(this, 'Schedule', {
       description: 'Asks the API for a quote',
       schedule: Schedule.rate(Duration.minutes(config.everyMinutes)),

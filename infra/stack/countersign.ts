@@ -3,7 +3,7 @@
  * the functions share: the secret, the limiter's table and the cache.
  */
 
-import { Annotations, Stack, Token } from 'aws-cdk-lib';
+import { Stack, Token } from 'aws-cdk-lib';
 import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -22,36 +22,33 @@ import {
   type Operation,
   routesOf,
 } from '../../lib/catalogue/index.ts';
-import { isGuarded } from '../../lib/catalogue/operation.ts';
-import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { defined } from '../defined.ts';
 import { type Alarms, createAlarms, type Watched } from './alarms.ts';
 import { Canary } from './canary.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDashboard } from './dashboard.ts';
 import { createDomain } from './domain.ts';
-import { EventHistory } from './event-history.ts';
 import { handlerOf, type Network } from './group-function.ts';
-import { groupFunctions } from './group-functions.ts';
-import { streamsInWords, withStreams } from './live-config.ts';
-import { Lookups } from './lookups.ts';
+import { withStreams } from './live-config.ts';
+import type { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
-import { MarketStream } from './market-stream.ts';
-import { MassCancels } from './mass-cancels.ts';
+import type { MarketStream } from './market-stream.ts';
+import type { MassCancels } from './mass-cancels.ts';
 import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
-import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
-import { OrderJournal } from './order-journal.ts';
-import { OrderSettlement } from './order-settlement.ts';
+import type { OrderAudit, OrderSettledFilter } from './order-audit.ts';
+import type { OrderJournal } from './order-journal.ts';
+import type { OrderSettlement } from './order-settlement.ts';
+import { createParts } from './parts.ts';
 import { useOwn } from './production.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
 import { calledBehind, rollOut } from './rollout.ts';
 import { Shared } from './shared.ts';
-import { TokenCheck } from './token-check.ts';
-import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
-import { TradingControls } from './trading-controls.ts';
-import { TradingStop } from './trading-stop.ts';
+import type { TokenCheck } from './token-check.ts';
+import type { TradeEventFilter, TradeEvents } from './trade-events.ts';
+import type { TradingControls } from './trading-controls.ts';
+import type { TradingStop } from './trading-stop.ts';
 import { Plan } from './usage-plans.ts';
 
 /**
@@ -179,51 +176,9 @@ export class Countersign extends Construct {
     if (shared.users) this.identityKey = shared.users.identityKey as ISecret;
     if (shared.users?.authorizer) this.authorizer = shared.users.authorizer;
 
-    // What is kept of orders, and what can stop them.
-    const { removalPolicy } = shared;
-    if (areJournaled(operations)) {
-      this.orderJournal = new OrderJournal(this, 'OrderJournal', { removalPolicy });
-      this.orderAudit = new OrderAudit(this, 'OrderAudit', { shared, journal: this.orderJournal.table });
-    }
-    if (operations.some(isGuarded)) {
-      const { tradingLimits: limits, orderMembers } = resolved;
-      this.tradingControls = new TradingControls(this, 'TradingControls', {
-        limits,
-        orderMembers,
-        removalPolicy,
-      });
-    }
-    const [journal, controls] = [this.orderJournal, this.tradingControls];
-    if (controls && resolved.stopOnAlarms)
-      this.tradingStop = new TradingStop(this, 'TradingStop', {
-        shared,
-        config: resolved.stopOnAlarms,
-        controls: controls.table,
-      });
-
-    // The functions that answer callers, and those that work by themselves.
-    const history = resolved.live?.streams['order-streams']
-      ? new EventHistory(this, 'TradeEventHistory')
-      : undefined;
-    this.functions = groupFunctions(this, { shared, journal, controls, history });
-    for (const said of resolved.live ? streamsInWords(resolved.live) : []) Annotations.of(this).addInfo(said);
-    const { events, accessToken, tradeEvents, marketStream } = resolved;
-    if (events) this.lookups = new Lookups(this, 'Lookups', { shared, config: events });
-    if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });
-    if (tradeEvents)
-      this.tradeEvents = new TradeEvents(this, 'TradeEvents', { shared, config: tradeEvents, history });
-    if (marketStream) this.marketStream = new MarketStream(this, 'MarketStream', shared, marketStream);
-    if (journal && this.orderAudit && haveLookUps(operations)) {
-      this.orderSettlement = new OrderSettlement(this, 'OrderSettlement', {
-        shared,
-        journal: journal.table,
-        audit: this.orderAudit.table,
-        controls: controls?.table,
-      });
-      this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, this.orderSettlement.target());
-    }
-    if (journal && controls)
-      this.massCancels = new MassCancels(this, 'MassCancels', { shared, controls: controls.table, journal });
+    const parts = createParts(this, shared);
+    this.functions = parts.functions;
+    Object.assign(this, defined(parts) satisfies Partial<Countersign>);
 
     // What callers reach.
     const { authorizer } = this;
@@ -270,10 +225,10 @@ export class Countersign extends Construct {
 
   /** What alarms and the dashboard are of. */
   #watched(apiName: string): Watched {
-    const { lookups, tokenCheck, orderJournal, orderSettlement, orderAudit, tradingControls } = this;
-    const { functions, massCancels, tradingStop, tradeEvents, marketStream } = this;
-    const { cache, config, limiter } = this.#shared;
+    const { functions, lookups, orderJournal, orderAudit, tradingControls, tradingStop } = this;
+    const { cache, config, limiter, workers } = this.#shared;
     return defined({
+      ...Object.fromEntries([...workers].map(([name, { functionName }]) => [name, functionName])),
       secret: this.secret.secretArn,
       quotes: cache.table && functions['market-data'] ? this.secret.secretArn : undefined,
       api: apiName,
@@ -286,17 +241,9 @@ export class Countersign extends Construct {
       'limiter-table': limiter?.name,
       'journal-table': orderJournal?.table.tableName,
       'controls-table': tradingControls?.table.tableName,
-      'order-settlement': orderSettlement?.function.functionName,
-      'mass-cancels': massCancels?.function.functionName,
-      'order-audit': orderAudit?.function.functionName,
       'order-audit-lost': orderAudit?.lost.queueName,
-      'trading-stop': tradingStop?.function.functionName,
       'trading-stop-lost': tradingStop?.lost.queueName,
       'lookup-dead-letters': lookups?.deadLetters.queueName,
-      'access-token': tokenCheck?.function.functionName,
-      canary: this.canary?.function.functionName,
-      'trade-events': tradeEvents?.function.functionName,
-      'market-stream': marketStream?.function.functionName,
     });
   }
 

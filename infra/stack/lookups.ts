@@ -161,11 +161,10 @@ export class Lookups extends Construct {
   }
 
   #queueFunction(props: LookupsProps, groups: readonly Group[]): LambdaFunction {
-    const { config } = props;
+    const { shared, config } = props;
     const { variables, ...reading } = this.#reading(props, groups);
-    const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
+    const lambda = shared.worker(this, 'quote-lookup', 'quote-lookup', {
       ...reading,
-      title: 'Lookups by event',
       policies: {
         RememberRequests: [allowTable(['PutItem', 'UpdateItem'], this.table.tableArn)],
         TakeRequests: [

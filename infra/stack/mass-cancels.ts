@@ -13,9 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
-import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
-import { GroupFunction, runEachMinute } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';
 import { massCancelConcurrency } from './resolve-functions.ts';
 import type { Shared } from './shared.ts';
@@ -33,19 +31,12 @@ export interface MassCancelsProps {
 /** What the function does to requests beside asking for cancels; a test compares it with its code. */
 export const massCancelActions = ['DeleteItem', 'Query'];
 
-/** The next run starts then. */
-const timeoutSeconds = 60;
-
 export class MassCancels extends Construct {
   readonly function: Lambda;
 
   constructor(scope: Construct, id: string, { shared, controls, journal }: MassCancelsProps) {
     super(scope, id);
-    this.function = new GroupFunction(this, 'Canceller', {
-      ...shared.worker(massCancelOperations),
-      title: 'Mass cancels',
-      purpose: 'cancels what is open when an operator or a check asks for it',
-      entry: shared.entryOf('mass-cancels'),
+    this.function = shared.worker(this, 'Canceller', 'mass-cancels', {
       cache: shared.cache.accessOf([cancelOrder]),
       access: [journal.accessOf([cancelOrder])],
       policies: {
@@ -53,10 +44,8 @@ export class MassCancels extends Construct {
         ReadStream: [allowStream(controls)],
       },
       variables: { TRADING_CONTROLS_TABLE: controls.tableName },
-      timeoutSeconds,
       reservedConcurrency: massCancelConcurrency(shared.config),
-    }).function;
-    runEachMinute(this, this.function, 'Cancels what is open where an operator or a check asked for it');
+    });
     this.#followRequests(controls);
   }
 

@@ -17,7 +17,7 @@ import {
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { orderSettledName } from '../../lib/orders/settled-event.ts';
-import { allow, GroupFunction } from './group-function.ts';
+import { allow } from './group-function.ts';
 import { busRule, lostQueue, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import { allowStream, allowTable, createTable } from './tables.ts';
@@ -50,8 +50,6 @@ const changing = [
   'UpdateTimeToLive',
 ];
 
-/** A hundred lines are written and their events put within some seconds, also while DynamoDB throttles. */
-const timeoutSeconds = 60;
 const batchSize = 100;
 
 /**
@@ -81,11 +79,7 @@ export class OrderAudit extends Construct {
       description: 'What became of orders whose outcome was not known',
     });
     this.lost = lostQueue(this);
-    this.function = new GroupFunction(this, 'Auditor', {
-      ...shared.identity,
-      title: 'Audit of orders',
-      purpose: 'writes a line for each change of the journal, and tells what was settled',
-      entry: shared.entryOf('order-audit'),
+    this.function = shared.worker(this, 'Auditor', 'order-audit', {
       policies: {
         ReadStream: [allowStream(journal)],
         NoteLost: [allow(['sqs:SendMessage'], this.lost.queueArn)],
@@ -96,8 +90,7 @@ export class OrderAudit extends Construct {
         ORDER_EVENTS_BUS: this.bus.eventBusName,
         SECRET_OF_METRICS: shared.secret.secretArn,
       },
-      timeoutSeconds,
-    }).function;
+    });
     this.#protect();
     this.#readStream(journal);
   }

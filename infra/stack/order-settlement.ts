@@ -6,8 +6,7 @@ import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { checkpointPartition } from '../../functions/aws/dynamo-checkpoints.ts';
 import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
-import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
-import { GroupFunction, onceTarget, runEachMinute } from './group-function.ts';
+import { onceTarget } from './group-function.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
 import { inPartitions } from './trading-controls.ts';
@@ -29,9 +28,6 @@ export const checkpointActions = ['BatchGetItem', 'PutItem'];
 /** What it does to the audit. */
 export const auditReadActions = ['Query'];
 
-/** The next run starts then. */
-const timeoutSeconds = 60;
-
 export class OrderSettlement extends Construct {
   readonly function: Lambda;
 
@@ -40,11 +36,7 @@ export class OrderSettlement extends Construct {
     const users = shared.users?.table;
     const checked = [controls, users].filter((table) => table !== undefined);
     const indexes = [unsettledIndex, exposedIndex].map((index) => `${journal.tableArn}/index/${index}`);
-    this.function = new GroupFunction(this, 'Settlement', {
-      ...shared.worker(orderReadOperations),
-      title: 'Order settlement',
-      purpose: 'finds out what became of orders whose answer was lost',
-      entry: shared.entryOf('order-settlement'),
+    this.function = shared.worker(this, 'Settlement', 'order-settlement', {
       policies: {
         Settle: [
           allowTable(settlementActions, journal.tableArn),
@@ -63,9 +55,7 @@ export class OrderSettlement extends Construct {
         ...(controls && { TRADING_CONTROLS_TABLE: controls.tableName }),
         ...(users && { ACCESS_TABLE: users.tableName }),
       },
-      timeoutSeconds,
-    }).function;
-    runEachMinute(this, this.function, 'Settles orders whose outcome is unknown');
+    });
   }
 
   /** For rules that bring it events of orders. What it misses, its next run finds. */

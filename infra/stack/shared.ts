@@ -1,19 +1,18 @@
 /** What the functions of one deployment share: secret, limiter's table, cache and users, and what each has of them. */
 
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
+import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
-import { haveLookUps } from '../../lib/gateway/look-ups.ts';
+import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
-import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
-import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
-import type { GroupFunctionProps, Network } from './group-function.ts';
+import { GroupFunction, type GroupFunctionProps, type Network, runEachMinute } from './group-function.ts';
 import { type LimiterTable, limiterTable, limiterVariables } from './limiter.ts';
 import { groupsThatAsk, Users } from './users.ts';
 
@@ -35,6 +34,22 @@ type Asking = Pick<
   'secretArn' | 'limiterTableArn' | 'logRetentionDays' | 'removalPolicy' | 'network'
 > & { readonly environment: Record<string, string> };
 
+/** Which workers a stage has. */
+const isThere: Readonly<
+  Record<WorkerName, (config: ResolvedConfig, operations: readonly Operation[]) => boolean>
+> = {
+  authorizer: ({ access }) => Object.values(access).includes('jwt'),
+  'quote-lookup': ({ events }) => events !== undefined,
+  'access-token': ({ accessToken }) => accessToken !== undefined,
+  canary: ({ canary }) => canary !== undefined,
+  'trade-events': ({ tradeEvents }) => tradeEvents !== undefined,
+  'market-stream': ({ marketStream }) => marketStream !== undefined,
+  'order-settlement': (_, operations) => haveLookUps(operations),
+  'order-audit': (_, operations) => areJournaled(operations),
+  'mass-cancels': (_, operations) => operations.some(isGuarded),
+  'trading-stop': ({ stopOnAlarms }, operations) => stopOnAlarms !== undefined && operations.some(isGuarded),
+};
+
 export class Shared {
   readonly config: ResolvedConfig;
   readonly operations: readonly Operation[];
@@ -46,6 +61,8 @@ export class Shared {
   readonly users: Users | undefined;
   readonly entryOf: (name: string) => string;
   readonly network: Network | undefined;
+  /** Those that were made. */
+  readonly workers = new Map<WorkerName, LambdaFunction>();
 
   constructor(scope: Construct, { config, operations, name, entryOf, network }: SharedOptions) {
     this.config = config;
@@ -58,17 +75,16 @@ export class Shared {
       config.existingSecret === undefined
         ? emptySecret(scope, this.removalPolicy)
         : Secret.fromSecretCompleteArn(scope, 'SecretByArn', config.existingSecret);
-    const readsOrders = config.tradeEvents || haveLookUps(operations);
-    const asked = [
-      ...operations,
-      ...(readsOrders ? orderReadOperations : []),
-      ...(operations.some(isGuarded) ? massCancelOperations : []),
-      ...(config.marketStream ? subscriptionOperations : []),
-    ];
-    if (this.#counts(asked)) this.limiter = limiterTable(scope, config.limiter.table);
+    const counted = workerNames.filter((name) => this.has(name) && !workers[name].isUncounted);
+    if (this.#counts([...operations, ...counted.flatMap((name) => workers[name].asks)]))
+      this.limiter = limiterTable(scope, config.limiter.table);
     this.cache = sharedCache(scope, config, operations);
     if (groupsThatAsk(config).length > 0 || config.tradeEvents)
-      this.users = new Users(scope, 'Users', { ...this.place, config, entry: entryOf('authorizer') });
+      this.users = new Users(scope, 'Users', {
+        config,
+        removalPolicy: this.removalPolicy,
+        worker: (...made) => this.worker(...made),
+      });
   }
 
   /** Where every function runs, and of its log. */
@@ -77,9 +93,28 @@ export class Shared {
     return { logRetentionDays: this.config.logs.retentionDays, removalPolicy, network };
   }
 
-  /** For a function that names and unseals what it keeps. */
-  get identity() {
-    return { identityKeyArn: this.users?.identityKey.secretArn ?? '', ...this.place };
+  has(worker: WorkerName): boolean {
+    return isThere[worker](this.config, this.operations);
+  }
+
+  /** Makes a worker as its row says, with the rights and variables that are its code's own. */
+  worker(scope: Construct, id: string, name: WorkerName, own: Partial<GroupFunctionProps>): LambdaFunction {
+    const { title, purpose, asks, isUncounted, isKeyed, eachMinute, ...row } = workers[name];
+    const { timeoutSeconds = this.config.functions.timeoutSeconds, memoryMiB } = row;
+    const { function: made } = new GroupFunction(scope, id, {
+      ...(asks.length > 0 ? this.asking(asks, isUncounted ? 'uncounted' : 'counted') : this.place),
+      ...(isKeyed && { identityKeyArn: this.users?.identityKey.secretArn ?? '' }),
+      title,
+      purpose,
+      entry: this.entryOf(name),
+      timeoutSeconds,
+      ...(memoryMiB !== undefined && { memoryMiB }),
+      ...own,
+    });
+    // By a schedule and never by itself: AWS stops functions that invoke themselves.
+    if (eachMinute !== undefined) runEachMinute(scope, made, eachMinute);
+    this.workers.set(name, made);
+    return made;
   }
 
   /**
@@ -102,11 +137,6 @@ export class Shared {
       },
       ...this.place,
     };
-  }
-
-  /** For a function that asks the upstream by itself, and not for a caller. */
-  worker(operations: readonly Operation[]) {
-    return { ...this.asking(operations), ...this.identity };
   }
 
   #counts(operations: readonly Operation[]): boolean {

@@ -8,8 +8,6 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { checkToken, getConfig, listAccounts } from '../../lib/catalogue/index.ts';
-import { GroupFunction } from './group-function.ts';
 import type { Shared } from './shared.ts';
 import type { ResolvedAccessToken } from './token-config.ts';
 
@@ -28,13 +26,9 @@ export class TokenCheck extends Construct {
   constructor(scope: Construct, id: string, props: TokenCheckProps) {
     super(scope, id);
     const { shared, config } = props;
-    this.function = new GroupFunction(this, 'access-token', {
-      // Without the limiter: see the calls themselves.
-      ...shared.asking([checkToken, getConfig, listAccounts], 'uncounted'),
-      title: 'Access token',
-      entry: shared.entryOf('access-token'),
+    this.function = shared.worker(this, 'access-token', 'access-token', {
       timeoutSeconds: calls * shared.config.upstream.timeoutSeconds + 10,
-    }).function;
+    });
     new Rule(this, 'Schedule', {
       description: 'Checks the access token at the upstream',
       schedule: Schedule.rate(Duration.hours(config.checkEveryHours)),

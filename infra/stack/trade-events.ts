@@ -8,9 +8,8 @@ import { EventBus, type IRuleTarget, type Rule } from 'aws-cdk-lib/aws-events';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { workAttribute, workIndex } from '../../functions/aws/dynamo-trade-event-store.ts';
-import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import type { EventHistory } from './event-history.ts';
-import { allow, GroupFunction, runEachMinute } from './group-function.ts';
+import { allow } from './group-function.ts';
 import { busRule, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import { allowTable, createTable } from './tables.ts';
@@ -42,15 +41,6 @@ export interface TradeEventFilter {
 export const tradeEventActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
 export const tradeEventIndexActions = ['Query'];
 
-/** Lambda's bound. The function listens for about 14 minutes of it. */
-const timeoutSeconds = 900;
-
-/**
- * It uses 76 MB, and waits nearly always. But with 128 it would have a fourteenth of a processor, and a burst of a
- * hundred changes would take some six seconds; with this half of that, and a hand-over less than a second.
- */
-const memoryMiB = 256;
-
 export class TradeEvents extends Construct {
   /** Gives events. */
   readonly bus: EventBus;
@@ -79,8 +69,6 @@ export class TradeEvents extends Construct {
     });
     this.function = this.#function(props);
     protectBus(this.bus, 'EventsOfTheListenerAlone', this.function);
-    // By a schedule and never by itself: AWS stops functions that invoke themselves.
-    runEachMinute(this, this.function, 'Starts a listener, which ends at once where another one listens');
   }
 
   /** A rule of the bus. */
@@ -99,11 +87,7 @@ export class TradeEvents extends Construct {
   }
 
   #function({ shared, config, history }: TradeEventsProps): Lambda {
-    return new GroupFunction(this, 'Listener', {
-      ...shared.worker(orderReadOperations),
-      title: 'Trade events',
-      purpose: 'listens to the upstream’s stream of events and publishes them',
-      entry: shared.entryOf('trade-events'),
+    return shared.worker(this, 'Listener', 'trade-events', {
       access: [history?.keeping],
       policies: {
         KeepEvents: [
@@ -118,9 +102,7 @@ export class TradeEvents extends Construct {
         TRADE_EVENTS_BUS: this.bus.eventBusName,
         TRADE_EVENTS_COMPARE_EVERY_MINUTES: String(config.compareEveryMinutes),
       },
-      timeoutSeconds,
-      memoryMiB,
       reservedConcurrency: config.reservedConcurrency,
-    }).function;
+    });
   }
 }

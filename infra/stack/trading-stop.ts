@@ -14,7 +14,7 @@ import { Construct } from 'constructs';
 import { historyPartition, stopAttributes } from '../../functions/aws/dynamo-control-admin.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
-import { allow, GroupFunction } from './group-function.ts';
+import { allow } from './group-function.ts';
 import { lostQueue } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import type { ResolvedStopOnAlarms } from './trading-config.ts';
@@ -36,8 +36,6 @@ export const tradingStopActions = {
   note: ['PutItem'],
 };
 
-/** Two operations of ten seconds each, and again when another change came between. */
-const timeoutSeconds = 60;
 /** Lambda waits a minute before the second try, and two before the third. */
 const retryAttempts = 2;
 /** What came no further by then is for a person: later, an operator may have resumed for good reason. */
@@ -68,11 +66,7 @@ export class TradingStop extends Construct {
     const noted = [historyPartition, ...(config.cancelOpen ? [massCancelPartition] : [])];
     const stop = inPartitions(tradingStopActions.stop, controls, [stackScope]);
     stop.addCondition('ForAllValues:StringEquals', { 'dynamodb:Attributes': stopAttributes });
-    return new GroupFunction(this, 'Stop', {
-      ...shared.identity,
-      title: 'Trading stop',
-      purpose: 'stops trading for an alarm',
-      entry: shared.entryOf('trading-stop'),
+    return shared.worker(this, 'Stop', 'trading-stop', {
       policies: {
         StopTrading: [
           inPartitions(tradingStopActions.read, controls, [stackScope]),
@@ -86,9 +80,8 @@ export class TradingStop extends Construct {
         SECRET_OF_METRICS: shared.secret.secretArn,
         ...(config.cancelOpen && { TRADING_STOP_CANCELS_OPEN: 'true' }),
       },
-      timeoutSeconds,
       reservedConcurrency: config.reservedConcurrency,
-    }).function;
+    });
   }
 
   #letAlarmsInvoke(): void {

@@ -4,7 +4,7 @@
  * but for the key where trade events are open: it names and seals those, too.
  */
 
-import { Stack, Validations } from 'aws-cdk-lib';
+import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -13,19 +13,19 @@ import { Construct } from 'constructs';
 import type { Group } from '../../lib/catalogue/index.ts';
 import { asksWho, userGroupsIn } from '../access-modes.ts';
 import type { ResolvedConfig } from './config.ts';
-import {
-  allowSecret,
-  type FunctionAccess,
-  GroupFunction,
-  type GroupFunctionProps,
-} from './group-function.ts';
+import { allowSecret, type FunctionAccess, type GroupFunctionProps } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
-export interface UsersProps
-  extends Pick<GroupFunctionProps, 'logRetentionDays' | 'removalPolicy' | 'network'> {
+export interface UsersProps {
   readonly config: ResolvedConfig;
-  /** The authorizer's file. */
-  readonly entry: string;
+  readonly removalPolicy: RemovalPolicy;
+  /** Makes the authorizer. */
+  readonly worker: (
+    scope: Construct,
+    id: string,
+    name: 'authorizer',
+    own: Partial<GroupFunctionProps>,
+  ) => LambdaFunction;
 }
 
 /** What a function's directory calls; a test compares it with its code. */
@@ -44,10 +44,10 @@ export class Users extends Construct {
   readonly authorizer?: LambdaFunction;
   readonly #config: ResolvedConfig;
 
-  constructor(scope: Construct, id: string, { config, entry, ...place }: UsersProps) {
+  constructor(scope: Construct, id: string, props: UsersProps) {
     super(scope, id);
+    const { config, removalPolicy } = props;
     this.#config = config;
-    const { removalPolicy } = place;
     if (groupsThatAsk(config).length > 0)
       // With backups: what an operator granted or revoked is nowhere else.
       this.table = createTable(this, 'Table', { isSorted: true, expires: true, removalPolicy });
@@ -64,16 +64,10 @@ export class Users extends Construct {
     });
     if (Object.values(config.access).includes('jwt'))
       // It reads no secret and no table: what it needs of the issuer is public.
-      this.authorizer = new GroupFunction(this, 'Authorizer', {
-        ...place,
-        title: 'Authorizer',
-        purpose: 'refuses requests whose access token is wrong',
-        entry,
+      this.authorizer = props.worker(this, 'Authorizer', 'authorizer', {
         variables: { AUTH: JSON.stringify(config.auth) },
-        // Two reads at the issuer, where it has no keys yet.
-        timeoutSeconds: 10,
         reservedConcurrency: config.authorizerConcurrency,
-      }).function;
+      });
   }
 
   /** @returns undefined for a group whose callers need not be known: its function stays as it is */

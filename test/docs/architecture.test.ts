@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, test } from 'vitest';
+import { workerNames, workers } from '../../functions/workers.ts';
 import { root } from '../support/bundle.ts';
 import { cell, codesIn, tableIn, textOf } from './pages.ts';
 import { type Right, sorted, type WholeStage, wholeStage, writes } from './whole-stage.ts';
@@ -63,10 +64,21 @@ test('it has the rights and variables of each function by its name', () => {
   assert.deepEqual(
     // Direct lookups are the same code with another setting.
     sorted([...stage.functions.keys()].filter((name) => name !== 'direct-lookup')),
-    readdirSync(join(root, 'functions'))
-      .filter((name) => readdirSync(join(root, 'functions', name)).includes('handler.ts'))
+    readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('/handler.ts'))
+      .map((path) => path.slice(0, -'/handler.ts'.length))
       .sort(),
   );
+});
+
+test('it says of each worker what starts it, as its row does', () => {
+  const told = new Map(
+    tableOf('Function', 'Started by', 'Rights', 'Variables').map((row) => [
+      cell(row, 0)[0] ?? '',
+      (row[1] ?? '').trim(),
+    ]),
+  );
+  for (const name of workerNames) assert.equal(told.get(name), workers[name].startedBy, name);
 });
 
 const writersOf = (table: string) =>

@@ -1,5 +1,8 @@
 /** A stage with everything on, synthesised: what each function may do and which variables it has, as the page says it. */
 
+import { workerNames, workers } from '../../functions/workers.ts';
+import { functionsOf, titleOf } from '../../lib/catalogue/functions.ts';
+import { openable } from '../../lib/catalogue/index.ts';
 import { everythingOn, managed } from '../stack/everything-on.ts';
 import { idOf, type Policy, partOf, policiesOf, synthesise, variablesOf } from '../stack/synthesise.ts';
 
@@ -47,25 +50,12 @@ const idsIn = (part: unknown): readonly string[] =>
     withoutHash(id),
   );
 
-/** The handler's folder, by the function's logical id. */
-const folderOf: Readonly<Record<string, string>> = {
-  UsersAuthorizer: 'authorizer',
-  OrderAuditAuditor: 'order-audit',
-  TradingStop: 'trading-stop',
-  ordercancels: 'order-cancels',
-  orderreads: 'order-reads',
-  orderstreams: 'order-streams',
-  marketdata: 'market-data',
-  quotestreams: 'quote-streams',
-  Lookupsquotelookup: 'quote-lookup',
-  Lookupsdirectlookup: 'direct-lookup',
-  AccessTokenaccesstoken: 'access-token',
-  Canarycanary: 'canary',
-  TradeEventsListener: 'trade-events',
-  MarketStreamListener: 'market-stream',
-  OrderSettlement: 'order-settlement',
-  MassCancelsCanceller: 'mass-cancels',
-};
+/** The handler's folder, by the title at the beginning of the function's description. */
+const folders = new Map<string, string>([
+  ['Direct lookups', 'direct-lookup'],
+  ...openable.flatMap(functionsOf).map((name) => [titleOf(name), name] as const),
+  ...workerNames.map((name) => [workers[name].title, name] as const),
+]);
 
 export function wholeStage(): WholeStage {
   const { all, template } = synthesise(everythingOn);
@@ -73,8 +63,7 @@ export function wholeStage(): WholeStage {
   const rights: Right[] = [];
   const secretsInVariables: string[] = [];
   for (const [id, { Properties }] of all('AWS::Lambda::Function')) {
-    const base = withoutHash(id).replace(/Function$/, '');
-    const name = folderOf[base] ?? base;
+    const name = folders.get(String(Properties.Description).split(':')[0] ?? '') ?? id;
     functions.set(name, Object.keys(variablesOf(Properties)));
     if (/resolve:(secretsmanager|ssm-secure)/.test(JSON.stringify(Properties))) secretsInVariables.push(name);
     const role = idOf(Properties.Role);

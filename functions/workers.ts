@@ -1,0 +1,195 @@
+/**
+ * The functions that no caller asks, one row each. Their constructs, least privilege, alarms, the local run, scenarios and
+ * pages follow from the row; `functions/<name>/handler.ts` joins the composition to the ports of AWS.
+ */
+
+import { checkToken, getConfig, listAccounts } from '../lib/catalogue/index.ts';
+import type { Operation } from '../lib/catalogue/operation.ts';
+import { orderReadOperations } from '../lib/gateway/order-reads.ts';
+import { subscriptionOperations } from '../lib/market-stream/calls.ts';
+import { tradeEventNames } from '../lib/trade-events/schemas.ts';
+import { canary, canaryTimeoutMs } from './compose/canary.ts';
+import { marketStream } from './compose/market-stream.ts';
+import { massCancels } from './compose/mass-cancels.ts';
+import type {
+  CanaryPorts,
+  Host,
+  MarketStreamPorts,
+  MassCancelPorts,
+  SettlementPorts,
+  TradeEventPorts,
+  TradingStopPorts,
+} from './compose/ports.ts';
+import { settlement } from './compose/settlement.ts';
+import { type Composition, type ListenerContext, start } from './compose/start.ts';
+import { tokenCheck } from './compose/token-check.ts';
+import { tradeEvents } from './compose/trade-events.ts';
+import { tradingStop } from './compose/trading-stop.ts';
+import type { Environment } from './settings/environment.ts';
+import { massCancelOperations } from './settings/worker-environment.ts';
+
+/** Ports of all workers together, as a platform has them that runs them in one process. */
+export type WorkerPorts = CanaryPorts &
+  MarketStreamPorts &
+  MassCancelPorts &
+  SettlementPorts &
+  TradeEventPorts &
+  TradingStopPorts;
+
+export type WorkerHandler = (event: unknown, context: ListenerContext) => Promise<unknown>;
+
+export interface WorkerRow {
+  /** Both make the function's description. */
+  readonly title: string;
+  readonly purpose: string;
+  /** For the table of functions in docs/architecture.md. */
+  readonly startedBy: string;
+  /** Starts it in a process of all; undefined where the caller needs more than a handler of events. */
+  readonly start: ((env: Environment, ports: WorkerPorts) => WorkerHandler) | undefined;
+  /** What it asks the upstream for. With any, it has the app secret. */
+  readonly asks: readonly Operation[];
+  /** Its requests need no permit of the limiter. */
+  readonly isUncounted?: true;
+  /** It names or unseals users and orders by itself, and has the identity key. */
+  readonly isKeyed?: true;
+  /** Undefined where the stage's configuration decides. */
+  readonly timeoutSeconds: number | undefined;
+  /** Default 256. */
+  readonly memoryMiB?: number;
+  /** A rule starts it each minute; its description. */
+  readonly eachMinute?: string;
+  /** It runs until the next one takes over, and not for a moment. */
+  readonly listens?: true;
+  /** A variable without which there is no such worker. */
+  readonly needs?: string;
+  /** Trade events that start it, too. */
+  readonly events?: readonly (typeof tradeEventNames.order)[];
+  /** A table whose stream starts it, too. */
+  readonly wokenBy?: 'trading-controls';
+}
+
+const starting =
+  <Settings, Ports extends Host>(composition: Composition<Settings, Ports, WorkerHandler>) =>
+  (env: Environment, ports: Ports) =>
+    start(composition, env, ports);
+
+/** Lambda's bound is 900 s, of which a listener listens for about 14 minutes. */
+const listener = {
+  startedBy: 'a schedule, each minute; runs 14 of 15 minutes',
+  timeoutSeconds: 900,
+  eachMinute: 'Starts a listener, which ends at once where another one listens',
+  listens: true,
+} as const;
+/** Until the next run starts. */
+const aMinute = 60;
+const passesOn = 'signs requests and passes them to the upstream';
+
+const rows = {
+  authorizer: {
+    title: 'Authorizer',
+    purpose: 'refuses requests whose access token is wrong',
+    startedBy: 'API Gateway, for a group with `jwt`',
+    start: undefined,
+    asks: [],
+    // Two reads at the issuer, where it has no keys yet.
+    timeoutSeconds: 10,
+  },
+  'quote-lookup': {
+    title: 'Lookups by event',
+    purpose: passesOn,
+    startedBy: 'the queues of lookups',
+    start: undefined,
+    // Reads of the groups that the stage opens by event.
+    asks: [],
+    timeoutSeconds: undefined,
+  },
+  'access-token': {
+    title: 'Access token',
+    purpose: passesOn,
+    startedBy: 'a schedule, every 6 hours',
+    start: starting(tokenCheck),
+    asks: [checkToken, getConfig, listAccounts],
+    // See the calls themselves.
+    isUncounted: true,
+    timeoutSeconds: undefined,
+  },
+  canary: {
+    title: 'Canary',
+    purpose: 'asks the API for a quote, as a client does',
+    startedBy: 'a schedule, every 5 minutes',
+    start: starting(canary),
+    asks: [],
+    timeoutSeconds: canaryTimeoutMs / 1000 + 5,
+  },
+  'trade-events': {
+    ...listener,
+    title: 'Trade events',
+    purpose: 'listens to the upstream’s stream of events and publishes them',
+    start: starting(tradeEvents),
+    asks: orderReadOperations,
+    isKeyed: true,
+    // It uses 76 MB, and waits nearly always. But with 128 it would have a fourteenth of a processor, and a burst of a
+    // hundred changes would take some six seconds; with this half of that, and a hand-over less than a second.
+    memoryMiB: 256,
+    needs: 'TRADE_EVENTS_URL',
+  },
+  'market-stream': {
+    ...listener,
+    title: 'Market stream',
+    purpose: 'listens to the upstream’s channel of quotes',
+    start: starting(marketStream),
+    asks: subscriptionOperations,
+    // A thousand changes a second take a twentieth of a processor of this machine's kind; this is a third of one in Lambda.
+    memoryMiB: 512,
+    needs: 'MARKET_STREAM_URL',
+  },
+  'order-settlement': {
+    title: 'Order settlement',
+    purpose: 'finds out what became of orders whose answer was lost',
+    startedBy: 'a schedule, each minute; `OrderChanged` on the bus of trade events',
+    start: starting(settlement),
+    asks: orderReadOperations,
+    isKeyed: true,
+    timeoutSeconds: aMinute,
+    eachMinute: 'Settles orders whose outcome is unknown',
+    events: [tradeEventNames.order],
+  },
+  'order-audit': {
+    title: 'Audit of orders',
+    purpose: 'writes a line for each change of the journal, and tells what was settled',
+    startedBy: 'the stream of `OrderJournalTable`',
+    start: undefined,
+    asks: [],
+    isKeyed: true,
+    // A hundred lines are written and their events put within some seconds, also while DynamoDB throttles.
+    timeoutSeconds: 60,
+  },
+  'mass-cancels': {
+    title: 'Mass cancels',
+    purpose: 'cancels what is open when an operator or a check asks for it',
+    startedBy: 'the stream of `TradingControlsTable`; a schedule, each minute',
+    start: starting(massCancels),
+    asks: massCancelOperations,
+    isKeyed: true,
+    timeoutSeconds: aMinute,
+    eachMinute: 'Cancels what is open where an operator or a check asked for it',
+    wokenBy: 'trading-controls',
+  },
+  'trading-stop': {
+    title: 'Trading stop',
+    purpose: 'stops trading for an alarm',
+    startedBy: 'a rule for alarms; CloudWatch, as an alarm’s action',
+    start: starting(tradingStop),
+    asks: [],
+    isKeyed: true,
+    // Two operations of ten seconds each, and again when another change came between.
+    timeoutSeconds: 60,
+  },
+} as const satisfies Readonly<Record<string, WorkerRow>>;
+
+/** A worker is called as the folder of its handler. */
+export type WorkerName = keyof typeof rows;
+
+export const workers: Readonly<Record<WorkerName, WorkerRow>> = rows;
+
+export const workerNames = Object.keys(rows) as readonly WorkerName[];
