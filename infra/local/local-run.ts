@@ -49,14 +49,7 @@ import type { LocalSettings } from './settings.ts';
 import { createEventStream, createQuoteStream } from './streams.ts';
 import { createTradingRoutes } from './trading.ts';
 import { grantUsers, type LocalUser, usersOf } from './users.ts';
-import {
-  sleepUnref,
-  startMarketStream,
-  startMassCancels,
-  startOrderAudit,
-  startSettlement,
-  startTradeEvents,
-} from './workers.ts';
+import { sleepUnref, startOrderAudit, startWorkers } from './workers.ts';
 
 export interface LocalRun {
   readonly url: string;
@@ -284,20 +277,11 @@ function deploy(
   const origins = createQuoteOrigins();
   const portsOf = (name: string) => origins.noting(name, granting.platform.ports);
   const parts = { platform: granting.platform, env, portsOf };
-  const workerParts = { platform, env: worker };
-  const listeningParts = {
-    ...workerParts,
-    platform: { ...platform, ports: origins.listening(platform.ports) },
-  };
+  const workerParts = { env: worker, platform: { ...platform, ports: origins.listening(platform.ports) } };
   const audit = startOrderAudit(workerParts);
   const events = platform.bus(names.eventsBus);
   const hasEvents = urls.eventsUrl !== undefined;
-  const workers = [
-    startSettlement(workerParts, events, failed),
-    startMassCancels(workerParts, failed),
-    ...(hasEvents ? [startTradeEvents(workerParts, failed)] : []),
-    ...(urls.marketStreamUrl === undefined ? [] : [startMarketStream(listeningParts, failed)]),
-  ];
+  const workers = startWorkers(workerParts, events, failed);
   if (hooks.tradeEvent) events.subscribe(hooks.tradeEvent);
   const hasAccounts = openGroups.some(isAccountData);
   return {

@@ -4,21 +4,11 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  marketStream,
-  massCancels,
-  orderAudit,
-  settlement,
-  start,
-  tradeEvents,
-} from '../../functions/compose/functions.ts';
-import type { MarketStreamHandler } from '../../functions/compose/market-stream.ts';
-import type { TradeEventsHandler } from '../../functions/compose/trade-events.ts';
+import { orderAudit, start } from '../../functions/compose/functions.ts';
 import { toProxyResult } from '../../functions/events/rest-proxy.ts';
-import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
-import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
+import { type WorkerHandler, type WorkerName, workerNames, workers } from '../../functions/workers.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
-import { orderReadOperations, tradeEventNames } from '../../lib/trade-events/index.ts';
+import type { RunReport } from '../../lib/trade-events/index.ts';
 import type { LocalBus } from './bus.ts';
 import { names } from './environment.ts';
 import type { FunctionParts } from './functions.ts';
@@ -69,38 +59,43 @@ function scheduled(
   };
 }
 
-/** Settles unknown orders, each minute and by trade events. */
-export function startSettlement(
-  { platform, env }: FunctionParts,
+/**
+ * Starts the workers that a schedule starts each minute, as their rows say: also by trade events, and by the stream of a
+ * table.
+ */
+export const startWorkers = (
+  parts: FunctionParts,
   events: LocalBus,
   failed: WorkerFailed,
-): Worker {
-  const handler = start(settlement, env(orderReadOperations, true), platform.ports);
-  const onFailure = (error: unknown) => failed(error, 'settlement');
-  const unsubscribe = events.subscribe(({ detailType, detail }) => {
-    if (detailType === tradeEventNames.order)
+): readonly Worker[] => workerNames.flatMap((name) => startWorker(name, parts, events, failed) ?? []);
+
+/** @returns undefined for a worker that nothing starts here, or that lacks what it listens to */
+function startWorker(
+  name: WorkerName,
+  { platform, env }: FunctionParts,
+  bus: LocalBus,
+  failed: WorkerFailed,
+): Worker | undefined {
+  const { start: startHandler, asks, eachMinute, listens, needs, events = [], wokenBy } = workers[name];
+  const variables = env(asks, true);
+  if (!startHandler || eachMinute === undefined || (needs && !variables[needs])) return undefined;
+  const handler = startHandler(variables, platform.ports);
+  const onFailure = (error: unknown) => failed(error, name);
+  if (listens) return listener(handler, onFailure);
+  const unsubscribe = bus.subscribe(({ detailType, detail }) => {
+    if (events.some((one) => one === detailType))
       handler({ 'detail-type': detailType, detail: JSON.parse(detail) }, within(timeLimitMs)).catch(
         onFailure,
       );
   });
   const worker = scheduled(() => handler({}, within(timeLimitMs)), onFailure);
+  if (wokenBy) platform.onMassCancel(names.controls, worker.wake);
   return {
     close() {
       unsubscribe();
       return worker.close();
     },
   };
-}
-
-/** Cancels what is open, for stops and failed checks that ask for it: at once and each minute. */
-export function startMassCancels({ platform, env }: FunctionParts, failed: WorkerFailed): Worker {
-  const handler = start(massCancels, env(massCancelOperations, true), platform.ports);
-  const worker = scheduled(
-    () => handler({}, within(timeLimitMs)),
-    (error) => failed(error, 'mass cancel'),
-  );
-  platform.onMassCancel(names.controls, worker.wake);
-  return worker;
 }
 
 /** With a leading underscore, as no operation has it. */
@@ -130,28 +125,13 @@ export function startOrderAudit({ platform, env }: FunctionParts): LocalRoute {
   return { method: 'GET', path: orderAuditPath, handler, isOperators: true };
 }
 
-/** Listens to the upstream's stream of trade events. */
-export function startTradeEvents({ platform, env }: FunctionParts, failed: WorkerFailed): Worker {
-  const handler = start(tradeEvents, env(orderReadOperations, true), platform.ports);
-  return listener(handler, (error) => failed(error, 'trade events'));
-}
-
-/** Listens to the upstream's stream of quotes. */
-export function startMarketStream({ platform, env }: FunctionParts, failed: WorkerFailed): Worker {
-  const handler = start(marketStream, env(subscriptionOperations, false), platform.ports);
-  return listener(handler, (error) => failed(error, 'market stream'));
-}
-
 /** Starts a listener again whenever it ends, as a schedule does. */
-function listener(
-  handler: TradeEventsHandler | MarketStreamHandler,
-  failed: (error: unknown) => void,
-): Worker {
+function listener(handler: WorkerHandler, failed: (error: unknown) => void): Worker {
   const ending = new AbortController();
   const listening = (async () => {
     while (!ending.signal.aborted) {
       const report = await handler({}, { ...within(listenMs), ending: ending.signal }).catch(failed);
-      if (report?.result !== 'listened') await unref(everyMs, ending.signal);
+      if ((report as RunReport | undefined)?.result !== 'listened') await unref(everyMs, ending.signal);
     }
   })();
   return {
