@@ -67,36 +67,23 @@ export interface LeaseState {
   readonly sessionIds?: readonly string[];
 }
 
-/** In milliseconds. */
-export interface LeaseTuning {
-  /** A lease that is not renewed for so long belongs to the next listener. The same for all listeners. */
-  readonly leaseMs: number;
-  /** How often the owner renews it. */
-  readonly renewEveryMs: number;
-  /** How often a successor looks whether the lease is free. */
-  readonly pollMs: number;
-  /** A start waits so long for the lease: a little more than the schedule's minute. */
-  readonly waitMs: number;
-  /** The owner counts its lease as lost so long before it runs out: time to close its stream. */
-  readonly marginMs: number;
-}
+/** A lease that is not renewed for so long belongs to the next listener. In milliseconds, like all that follows. */
+export const leaseMs = 12_000;
+/** How often the owner renews it. */
+const renewEveryMs = 3_000;
+/** How often a successor looks whether the lease is free. */
+const pollMs = 100;
+/** A start waits so long for the lease: a little more than the schedule's minute. */
+const waitMs = 75_000;
+/** The owner counts its lease as lost so long before it runs out: time to close its stream. */
+const marginMs = 2_000;
 
-export const leaseTuning: LeaseTuning = {
-  leaseMs: 12_000,
-  renewEveryMs: 3_000,
-  pollMs: 100,
-  waitMs: 75_000,
-  marginMs: 2_000,
-};
-
-export interface StoreFailure {
-  readonly kind: 'failed';
-  readonly step: 'store';
-  readonly cause: unknown;
-}
-
-/** What a lease is kept with. */
-export interface LeaseParts extends Omit<ListenerRuntime<StoreFailure, LeaseTuning>, 'random'> {
+/** A lease is kept with these. */
+export interface LeaseParts
+  extends Pick<
+    ListenerRuntime<{ readonly kind: 'failed'; readonly step: 'store'; readonly cause: unknown }>,
+    'clock' | 'monotonic' | 'pause' | 'report'
+  > {
   readonly store: LeaseStore;
 }
 
@@ -115,16 +102,16 @@ export interface LeaseCall {
  * renews it and goes on after that is left to it.
  */
 export async function acquireLease(parts: LeaseParts, call: LeaseCall): Promise<Lease | undefined> {
-  const { store, clock, monotonic, tuning, report } = parts;
+  const { store, clock, monotonic, report } = parts;
   const { name: lease, owner, endsAt, signal, prepare } = call;
-  const watch = new LeaseWatch(tuning);
-  const giveUpAt = monotonic() + Math.min(tuning.waitMs, endsAt - clock());
+  const watch = new LeaseWatch();
+  const giveUpAt = monotonic() + Math.min(waitMs, endsAt - clock());
   let isPrepared = false;
   while (!signal.aborted && monotonic() < giveUpAt) {
-    let pauseMs = 4 * tuning.pollMs;
+    let pauseMs = 4 * pollMs;
     const askedAt = monotonic();
     try {
-      const until = clock() + tuning.leaseMs;
+      const until = clock() + leaseMs;
       const expired = watch.expired(askedAt);
       const acquired = await store.acquire({ lease, owner, until, endsAt, ...(expired && { expired }) });
       if (acquired.kind === 'acquired') return new Lease(parts, call, acquired.state, askedAt);
@@ -150,7 +137,6 @@ export async function acquireLease(parts: LeaseParts, call: LeaseCall): Promise<
  * how long the record stays.
  */
 class LeaseWatch {
-  readonly #tuning: LeaseTuning;
   #record: LeaseRecord | undefined;
   /** When the record was there at the latest: its owner counts its lease from before that. */
   #since = Number.POSITIVE_INFINITY;
@@ -159,17 +145,13 @@ class LeaseWatch {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #isRenewed = false;
 
-  constructor(tuning: LeaseTuning) {
-    this.#tuning = tuning;
-  }
-
   /** @param askedAt when the store was asked; it has answered at `now` */
   see(record: LeaseRecord, askedAt: number, now: number): void {
     const before = this.#record;
     if (record.owner !== before?.owner || record.until !== before.until) {
       this.#isRenewed = before !== undefined;
       this.#since = now;
-      this.#ageMs = Math.min(now - this.#lookedAt, this.#tuning.renewEveryMs);
+      this.#ageMs = Math.min(now - this.#lookedAt, renewEveryMs);
       this.#record = record;
     }
     this.#lookedAt = askedAt;
@@ -177,7 +159,7 @@ class LeaseWatch {
 
   /** The record that stayed for a whole lease: its owner has stopped. */
   expired(now: number): LeaseRecord | undefined {
-    return now - this.#since >= this.#tuning.leaseMs ? this.#record : undefined;
+    return now - this.#since >= leaseMs ? this.#record : undefined;
   }
 
   /** Without a renewal since the first look, the owner may be dead. */
@@ -187,18 +169,17 @@ class LeaseWatch {
 
   /** It missed two renewals: it may be dead. */
   isOverdue(now: number): boolean {
-    return now - this.#since > 2 * this.#tuning.renewEveryMs;
+    return now - this.#since > 2 * renewEveryMs;
   }
 
   /** When the owner hands over at the latest: what was left to it when it wrote the record. */
   get handsOverBy(): number {
     const { endsAt, until } = this.#record ?? { endsAt: 0, until: 0 };
-    return this.#since + Math.max(0, endsAt - until + this.#tuning.leaseMs);
+    return this.#since + Math.max(0, endsAt - until + leaseMs);
   }
 
   /** Often when the owner may hand over; otherwise as often as tells its death within the margin of a lease. */
   pauseMs(now: number): number {
-    const { leaseMs, renewEveryMs, pollMs } = this.#tuning;
     const handsOverAt = this.handsOverBy - this.#ageMs;
     const next = Math.min(handsOverAt - now, this.#since + leaseMs - now, renewEveryMs / 3);
     return Math.max(pollMs, next);
@@ -225,7 +206,7 @@ export class Lease {
     this.name = call.name;
     this.lost = this.#losing.signal;
     this.#state = state;
-    this.#endsAt = askedAt + parts.tuning.leaseMs;
+    this.#endsAt = askedAt + leaseMs;
   }
 
   get state(): LeaseState {
@@ -234,10 +215,10 @@ export class Lease {
 
   /** By this listener's clocks, now. Ask again after everything that may have taken long. */
   isHeld(): boolean {
-    const { clock, monotonic, tuning } = this.#parts;
+    const { clock, monotonic } = this.#parts;
     // A monotonic clock stands still while its machine is suspended; the other one does not.
     const leftMs = Math.min(this.#endsAt - monotonic(), this.#state.until - clock());
-    if (leftMs <= tuning.marginMs) this.#losing.abort();
+    if (leftMs <= marginMs) this.#losing.abort();
     return !this.lost.aborted;
   }
 
@@ -255,15 +236,15 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { store, clock, monotonic, tuning, report } = this.#parts;
+    const { store, clock, monotonic, report } = this.#parts;
     if (!this.isHeld()) return;
     const askedAt = monotonic();
     // Another one with each renewal, also when the clock was set back: contenders see by it that the owner lives.
-    const until = Math.max(clock() + tuning.leaseMs, this.#state.until + 1);
+    const until = Math.max(clock() + leaseMs, this.#state.until + 1);
     try {
       const isOurs = await store.renew(this.name, this.#call.owner, { ...this.#state, until });
       if (isOurs) {
-        this.#endsAt = askedAt + tuning.leaseMs;
+        this.#endsAt = askedAt + leaseMs;
         this.note({ until });
       } else this.#losing.abort();
     } catch (cause) {
@@ -274,15 +255,14 @@ export class Lease {
 
   /** Renews until the signal aborts, and watches the clock beside: a store may take long to answer. */
   async keep(signal: AbortSignal): Promise<void> {
-    const { monotonic, tuning, pause } = this.#parts;
+    const { monotonic, pause } = this.#parts;
     const watch = async () => {
-      while (!signal.aborted && this.isHeld())
-        await pause(this.#endsAt - tuning.marginMs - monotonic(), signal);
+      while (!signal.aborted && this.isHeld()) await pause(this.#endsAt - marginMs - monotonic(), signal);
     };
     const renew = async () => {
       while (!signal.aborted && this.isHeld()) {
         await this.renew();
-        await pause(tuning.renewEveryMs, signal);
+        await pause(renewEveryMs, signal);
       }
     };
     await Promise.all([watch(), renew()]);

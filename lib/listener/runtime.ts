@@ -2,13 +2,12 @@
 
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 
-export interface ListenerPorts<Report, Tuning> {
+export interface ListenerPorts<Report> {
   readonly report: (report: Report) => void;
   /** In milliseconds since the epoch. */
   readonly clock: () => number;
   /** Resolves after so many milliseconds, or rejects when the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly tuning: Partial<Tuning>;
 }
 
 export interface ListenerSeams {
@@ -18,7 +17,7 @@ export interface ListenerSeams {
   readonly random?: () => number;
 }
 
-export interface ListenerRuntime<Report, Tuning> {
+export interface ListenerRuntime<Report> {
   /** Never throws: a log that fails must not end a stream. */
   readonly report: (report: Report) => void;
   readonly clock: () => number;
@@ -26,25 +25,19 @@ export interface ListenerRuntime<Report, Tuning> {
   readonly random: () => number;
   /** Resolves after so many milliseconds, or when the signal aborts: who waits looks then what is up. */
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly tuning: Tuning;
 }
 
-export function listenerRuntime<Report, Tuning>(
-  {
-    report,
-    sleep = sleepWithTimer,
-    clock = Date.now,
-    random = Math.random,
-    monotonic = () => performance.now(),
-    tuning,
-  }: Partial<ListenerPorts<Report, Tuning>> & ListenerSeams,
-  defaults: Tuning,
-): ListenerRuntime<Report, Tuning> {
+export function listenerRuntime<Report>({
+  report,
+  sleep = sleepWithTimer,
+  clock = Date.now,
+  random = Math.random,
+  monotonic = () => performance.now(),
+}: Partial<ListenerPorts<Report>> & ListenerSeams): ListenerRuntime<Report> {
   return {
     clock,
     monotonic,
     random,
-    tuning: { ...defaults, ...tuning },
     report(one) {
       try {
         report?.(one);
@@ -58,7 +51,7 @@ export function listenerRuntime<Report, Tuning>(
   };
 }
 
-type Pausing = Pick<ListenerRuntime<never, never>, 'pause'>;
+type Pausing = Pick<ListenerRuntime<never>, 'pause'>;
 
 /** Waits for a task, but no longer than that; no timer outlives it. */
 export async function settledWithin({ pause }: Pausing, task: Promise<unknown>, ms: number): Promise<void> {

@@ -1,29 +1,24 @@
 /** What a listener of the market stream is made of, and what it reports. */
 
-import { type LeaseStore, type LeaseTuning, leaseTuning } from '../listener/lease.ts';
-import {
-  type ListenerPorts,
-  type ListenerRuntime,
-  type ListenerSeams,
-  listenerRuntime,
-} from '../listener/runtime.ts';
+import type { LeaseStore } from '../listener/lease.ts';
+import type { ListenerPorts, ListenerRuntime } from '../listener/runtime.ts';
 import type { AccountStream, MarketStreamTransport } from './ports.ts';
 
-export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport, MarketStreamTuning> {
+export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport> {
   readonly transport: MarketStreamTransport;
   readonly store: LeaseStore;
   /** What belongs to the account of the current secret. Rejects when there is no secret that can be used. */
   readonly account: () => Promise<AccountStream>;
+  readonly tuning: Partial<MarketStreamTuning>;
 }
 
 export interface MarketStreamTuning {
-  /** Connections at once, at most: the upstream allows five, and counts one for a minute after its end. */
+  /** Connections at once, at most: the upstream allows five, and counts one for a minute after its end. Default four. */
   readonly sessions: number;
-  /** Symbols that one session may have. */
-  readonly symbolsEach: number;
-  /** How often what changed is written for all instances, in milliseconds. */
-  readonly batchMs: number;
 }
+
+/** The options with their defaults. */
+export type Parts = MarketStreamListenerOptions & ListenerRuntime<MarketStreamReport>;
 
 /** Told as it happens, for metrics and alarms. No secret, key or session id is in it. */
 export type MarketStreamReport =
@@ -51,14 +46,3 @@ export type MarketStreamReport =
       readonly step: 'account' | 'store' | 'connection' | 'log' | 'task';
       readonly cause: unknown;
     };
-
-/** The options with their defaults. */
-export type Parts = MarketStreamListenerOptions &
-  ListenerRuntime<MarketStreamReport, MarketStreamTuning & LeaseTuning>;
-
-const defaults = { ...leaseTuning, sessions: 4, symbolsEach: 100, batchMs: 100 };
-
-export const partsOf = (options: MarketStreamListenerOptions & ListenerSeams): Parts => ({
-  ...options,
-  ...listenerRuntime<MarketStreamReport, Parts['tuning']>(options, defaults),
-});

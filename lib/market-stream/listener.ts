@@ -10,7 +10,7 @@
  */
 
 import type { Lease } from '../listener/lease.ts';
-import { type ListenerSeams, settledWithin } from '../listener/runtime.ts';
+import { type ListenerSeams, listenerRuntime, settledWithin } from '../listener/runtime.ts';
 import {
   type LeasedListener,
   type LeasedWork,
@@ -21,11 +21,15 @@ import {
 } from '../listener/shift.ts';
 import { assign, keyOf } from './assign.ts';
 import { Batches } from './batches.ts';
-import { type MarketStreamListenerOptions, type Parts, partsOf } from './listener-options.ts';
+import type { MarketStreamListenerOptions, Parts } from './listener-options.ts';
 import type { AccountStream, WantedSymbol } from './ports.ts';
 import { Refusals } from './refusals.ts';
 import { isTorn, StreamSession } from './session.ts';
 
+/** Symbols that one session may have. */
+const symbolsEach = 100;
+/** Between two writes of what changed, for all instances. */
+const batchMs = 100;
 /** Between two subscription requests: the upstream takes 60 in a minute. */
 const turnMs = 1000;
 const assignEveryMs = 5000;
@@ -45,7 +49,7 @@ const maxMoves = 20;
 export function createMarketStreamListener(
   options: MarketStreamListenerOptions & ListenerSeams,
 ): LeasedListener {
-  const parts = partsOf(options);
+  const parts = { ...options, ...listenerRuntime(options) };
   return { run: (call) => runLeased(parts, call, () => workOf(parts)) };
 }
 
@@ -86,7 +90,7 @@ class Listening implements ShiftWork {
     this.#over = shift.over;
     this.#refusals = new Refusals(clock);
     this.#sessions = Array.from(
-      { length: tuning.sessions },
+      { length: tuning?.sessions ?? 4 },
       (_, index) =>
         new StreamSession(
           parts,
@@ -137,9 +141,9 @@ class Listening implements ShiftWork {
 
   /** A session is opened when there are symbols for it. */
   async #keep(session: StreamSession, index: number): Promise<void> {
-    const { pause, tuning } = this.#parts;
+    const { pause } = this.#parts;
     const over = this.#over;
-    while (!over.aborted && this.#assigned.size <= index * tuning.symbolsEach) await pause(turnMs, over);
+    while (!over.aborted && this.#assigned.size <= index * symbolsEach) await pause(turnMs, over);
     if (!over.aborted) await session.keep(over, this.#closed.signal);
   }
 
@@ -168,12 +172,11 @@ class Listening implements ShiftWork {
   }
 
   #assign(): void {
-    const { sessions, symbolsEach } = this.#parts.tuning;
-    const capacity = sessions * symbolsEach;
+    const capacity = this.#sessions.length * symbolsEach;
     this.#wanted = this.#account.demand.wanted().filter((one) => !this.#refusals.has(one));
     const carried = [...this.#assigned].filter((key) => !this.#isRefused(key));
     this.#assigned = assign(new Set(carried), this.#wanted, { capacity, maxMoves });
-    this.#distribute(symbolsEach);
+    this.#distribute();
   }
 
   #isRefused(key: string): boolean {
@@ -181,7 +184,7 @@ class Listening implements ShiftWork {
   }
 
   /** A symbol stays with its session; one that is new goes where there is room. */
-  #distribute(symbolsEach: number): void {
+  #distribute(): void {
     const left = new Set(this.#assigned);
     const places = this.#sessions.map((session) => {
       const kept = session.desired.filter((one) => left.delete(keyOf(one)));
@@ -199,7 +202,7 @@ class Listening implements ShiftWork {
   }
 
   async #write(): Promise<void> {
-    const { pause, clock, report, tuning } = this.#parts;
+    const { pause, clock, report } = this.#parts;
     const over = this.#over;
     while (!over.aborted && this.#lease.isHeld()) {
       try {
@@ -208,7 +211,7 @@ class Listening implements ShiftWork {
         report({ kind: 'failed', step: 'log', cause });
         await pause(turnMs, over);
       }
-      await pause(tuning.batchMs, over);
+      await pause(batchMs, over);
     }
   }
 

@@ -28,6 +28,11 @@ interface LookUp {
 
 /** A replacement is followed by another one within this more often than later. */
 const lookAfterMs = 1_000;
+/** A list of orders lags behind by no more than this. */
+export const lagMs = 30_000;
+/** How long the stream may take to deliver what a read shows already. */
+const graceMs = 10_000;
+const compareMs = 300_000;
 const failedPause = { firstMs: 5_000, maxMs: 60_000 };
 
 export class Comparing {
@@ -105,20 +110,21 @@ export class Comparing {
   }
 
   async #compare(signal: AbortSignal): Promise<void> {
-    const { clock, tuning, report } = this.#parts;
+    const { clock, report, tuning } = this.#parts;
+    const { compareEveryMs = compareMs } = tuning ?? {};
     const stream = this.#callbacks.stream();
     const startedAt = clock();
     const comparedAt = this.#callbacks.upstreamNow();
     const age = stream?.isHealthy ? startedAt - (stream.state.subscribedAt ?? startedAt) : 0;
     // The one before was late enough to find all that is older than this stream.
     const isBeside = stream?.isHealthy === true && this.#previous?.stream === stream;
-    const isSettled = isBeside && this.#previous!.startedAt - stream.state.subscribedAt! >= tuning.lagMs;
+    const isSettled = isBeside && this.#previous!.startedAt - stream.state.subscribedAt! >= lagMs;
     const call = await this.#call(signal, isSettled);
     const { orders, reconciled, failed } = await this.#reconciler.compare(call);
     const compared: Record<string, number> = {};
     for (const [account, since] of call.since) {
       const now = failed.has(account) ? 0 : comparedAt;
-      compared[await this.#nameOf(account)] = Math.max(now, since + tuning.lagMs);
+      compared[await this.#nameOf(account)] = Math.max(now, since + lagMs);
     }
     if (signal.aborted) return;
     for (const cause of failed.values()) report({ kind: 'failed', step: 'compare', cause });
@@ -134,9 +140,9 @@ export class Comparing {
     // A newer stream has asked for a comparison of its own.
     if (!stream || this.#callbacks.stream() !== stream) return;
     this.#previous = { stream, startedAt, failed };
-    const nextAt = startedAt + (age >= tuning.lagMs ? tuning.compareEveryMs : tuning.lagMs);
+    const nextAt = startedAt + (age >= lagMs ? compareEveryMs : lagMs);
     // What failed in one account may pass soon. What does not is tried as often as all is compared, in the end.
-    const again = { ...failedPause, maxMs: tuning.compareEveryMs };
+    const again = { ...failedPause, maxMs: compareEveryMs };
     this.#compareAt = failed.size > 0 ? Math.min(nextAt, clock() + backOffMs(again, this.#failures)) : nextAt;
     this.#failures = failed.size > 0 ? this.#failures + 1 : 0;
     if (mute) stream.end('mute');
@@ -146,17 +152,17 @@ export class Comparing {
 
   async #call(signal: AbortSignal, isSettled: boolean): Promise<ComparisonCall> {
     const { accounts, upstreamNow } = this.#callbacks;
-    const { tuning, pause } = this.#parts;
+    const { pause } = this.#parts;
     const { comparedAt = upstreamNow(), comparedByAccount = {} } = this.#lease.state;
     const since = new Map<string, number>();
     for (const account of accounts()) {
       const last = comparedByAccount[await this.#nameOf(account)] ?? comparedAt;
-      since.set(account, last - tuning.lagMs);
+      since.set(account, last - lagMs);
     }
     return {
       since,
       upstreamNow,
-      grace: () => pause(tuning.graceMs, signal),
+      grace: () => pause(graceMs, signal),
       pause: (ms) => pause(ms, signal),
       isSettled,
     };

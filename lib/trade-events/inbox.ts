@@ -1,6 +1,7 @@
 /** Takes what the stream delivers into the outbox, in its order, each message whole before the next. */
 
 import { backOffMs } from '../kernel/pauses.ts';
+import { leaseMs } from '../listener/lease.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
 import type { Parts } from './listener-options.ts';
 import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
@@ -62,7 +63,7 @@ export class Inbox {
 
   async #take(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
     if (!['order', 'position', 'option', 'other'].includes(message.kind)) return;
-    const { clock, report, pause, tuning } = this.#parts;
+    const { clock, report, pause } = this.#parts;
     const firstAt = clock();
     for (let failures = 0; ; failures++) {
       try {
@@ -71,7 +72,7 @@ export class Inbox {
         report({ kind: 'failed', step: 'store', cause });
         const patienceMs = this.#callbacks.isStoreUp() ? giveUpMs : outageMs;
         // It may have waited behind another, and only a whole lease tells whether the store is up.
-        const isTried = clock() - firstAt > tuning.leaseMs;
+        const isTried = clock() - firstAt > leaseMs;
         if (isTried && clock() - receivedAt > patienceMs) return this.#callbacks.onLost();
         await pause(backOffMs(retry, failures));
       }

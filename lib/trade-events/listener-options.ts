@@ -2,17 +2,11 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
-import { type LeaseTuning, leaseTuning } from '../listener/lease.ts';
-import {
-  type ListenerPorts,
-  type ListenerRuntime,
-  type ListenerSeams,
-  listenerRuntime,
-} from '../listener/runtime.ts';
+import type { ListenerPorts, ListenerRuntime, ListenerSeams } from '../listener/runtime.ts';
 import type { OrderReads } from '../orders/order-reads.ts';
 import type { TradeEventBus, TradeEventStore, TradeEventTransport } from './ports.ts';
 
-export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport, TradeEventTuning> {
+export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport> {
   readonly transport: TradeEventTransport;
   readonly orders: OrderReads;
   readonly store: TradeEventStore;
@@ -21,6 +15,7 @@ export interface TradeEventListenerWiring extends ListenerPorts<TradeEventReport
   readonly names: KeyedNames;
   /** Reads the current app key and secret; called again when the upstream refuses them, and every few minutes beside a stream. */
   readonly readCredential: () => Promise<StreamCredential>;
+  readonly tuning: Partial<TradeEventTuning>;
 }
 
 export type TradeEventListenerOptions = OptionsOf<
@@ -33,12 +28,7 @@ export type TradeEventListenerOptions = OptionsOf<
   };
 
 /** The options with their defaults. */
-export type Parts = TradeEventListenerOptions & ListenerRuntime<TradeEventReport, TradeEventTuning>;
-
-export const partsOf = (options: TradeEventListenerOptions): Parts => ({
-  ...options,
-  ...listenerRuntime(options, defaults),
-});
+export type Parts = TradeEventListenerOptions & ListenerRuntime<TradeEventReport>;
 
 export interface StreamCredential {
   readonly appKey: string;
@@ -46,28 +36,10 @@ export interface StreamCredential {
   readonly accessToken?: string;
 }
 
-/** In milliseconds. */
-export interface TradeEventTuning extends LeaseTuning {
-  /** Nothing at all came for so long, not even a ping: the stream is dead. */
-  readonly silenceMs: number;
-  /** How often a healthy stream is compared with the orders: one that is mute looks healthy. */
+export interface TradeEventTuning {
+  /** How often a healthy stream is compared with the orders: one that is mute looks healthy. Default five minutes. */
   readonly compareEveryMs: number;
-  /** How often the secret is read beside a healthy stream. */
-  readonly readSecretEveryMs: number;
-  /** A list of orders lags behind by no more than this. */
-  readonly lagMs: number;
-  /** How long the stream may take to deliver what a read shows already. */
-  readonly graceMs: number;
 }
-
-const defaults: TradeEventTuning = {
-  ...leaseTuning,
-  silenceMs: 90_000,
-  compareEveryMs: 300_000,
-  readSecretEveryMs: 300_000,
-  lagMs: 30_000,
-  graceMs: 10_000,
-};
 
 /** Told as it happens, for metrics and alarms. No clear account, order id or secret is in it. */
 export type TradeEventReport =

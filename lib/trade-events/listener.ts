@@ -12,7 +12,7 @@
 
 import { backOffMs } from '../kernel/pauses.ts';
 import type { Lease } from '../listener/lease.ts';
-import { settledWithin } from '../listener/runtime.ts';
+import { listenerRuntime, settledWithin } from '../listener/runtime.ts';
 import {
   type LeasedListener,
   type LeasedWork,
@@ -22,15 +22,9 @@ import {
   type ShiftWork,
 } from '../listener/shift.ts';
 import { Accounts } from './accounts.ts';
-import { Comparing } from './comparing.ts';
+import { Comparing, lagMs } from './comparing.ts';
 import { Inbox } from './inbox.ts';
-import {
-  type Parts,
-  partsOf,
-  type StreamCredential,
-  type StreamEnd,
-  type TradeEventListenerOptions,
-} from './listener-options.ts';
+import type { Parts, StreamCredential, StreamEnd, TradeEventListenerOptions } from './listener-options.ts';
 import { Outbox } from './outbox.ts';
 import { type EndedStream, Stream } from './stream.ts';
 import { type Reconnect, reconnectPause } from './stream-state.ts';
@@ -44,7 +38,7 @@ import { UpstreamClock } from './upstream-clock.ts';
  * const { result } = await listener.run({ until: Date.now() + 14 * 60_000 });
  */
 export function createTradeEventListener(options: TradeEventListenerOptions): LeasedListener {
-  const parts = partsOf(options);
+  const parts = { ...options, ...listenerRuntime(options) };
   const known = new Map<string, Accounts>();
   return {
     async run(call) {
@@ -81,6 +75,7 @@ async function readCredential({ readCredential, report }: Parts): Promise<Stream
 const secretName = ({ names }: Parts, { appKey, appSecret, accessToken = '' }: StreamCredential) =>
   names.nameOf('credential', appKey, appSecret, accessToken);
 
+const readSecretEveryMs = 300_000;
 /** Two that take the place from one another are both subscribed for a while: only such a stream was not refused. */
 const calmMs = 600_000;
 /** Without the accounts or the secret there is nothing to subscribe to. */
@@ -142,7 +137,7 @@ class Listening implements ShiftWork {
       this.#keepStream(),
       this.#outbox.keep(over),
       this.#comparing.keep(over),
-      this.#shift.each(this.#parts.tuning.readSecretEveryMs, () => this.#watchSecret()),
+      this.#shift.each(readSecretEveryMs, () => this.#watchSecret()),
       this.#shift.watchTime(() => this.#reportState(this.#stream?.isHealthy === true)),
     ];
   }
@@ -249,14 +244,14 @@ class Listening implements ShiftWork {
   }
 
   #subscribed(openedAt: number, receivedAt: number): void {
-    const { tuning, report } = this.#parts;
+    const { report } = this.#parts;
     const { lastSignAt, comparedAt } = this.#lease.state;
     const gapMs = lastSignAt === undefined ? undefined : Math.max(0, receivedAt - lastSignAt);
     this.#lease.note({
       refusedSecret: undefined,
       notBefore: undefined,
       // Before the very first stream there is nothing that could have been missed, and no list that lags behind it.
-      comparedAt: comparedAt ?? this.#upstream.now() + tuning.lagMs,
+      comparedAt: comparedAt ?? this.#upstream.now() + lagMs,
     });
     void this.#lease.renew();
     this.#comparing.compareNow();

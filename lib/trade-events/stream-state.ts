@@ -42,10 +42,13 @@ const endOfStatus: ReadonlyMap<string, StreamEnd> = new Map([
   ['RESOURCE_EXHAUSTED', 'too_many_connections'],
 ]);
 
+/** When nothing came for so long, not even a ping, the stream is dead. */
+export const silenceMs = 90_000;
+
 /**
  * The state after an input. Once it has an `end` it stays: close the stream, and ask `reconnectPause` what comes next.
  *
- * @param silenceMs when nothing came for so long, not even a ping, the stream is dead
+ * @param deadAfterMs nothing came for so long
  * @example
  * for await (const bytes of stream) {
  *   const { kind: message } = parseStreamMessage(bytes);
@@ -57,11 +60,12 @@ export function nextStreamState(
   state: StreamState,
   input: StreamInput,
   now: number,
-  silenceMs = 90_000,
+  deadAfterMs = silenceMs,
 ): StreamState {
   if (state.end) return state;
   if (input.kind === 'closed') return { ...state, end: endOfStatus.get(input.status) ?? 'broken' };
-  if (input.kind === 'tick') return now - state.lastSignAt >= silenceMs ? { ...state, end: 'silent' } : state;
+  if (input.kind === 'tick')
+    return now - state.lastSignAt >= deadAfterMs ? { ...state, end: 'silent' } : state;
   const end = endOfMessage[input.message];
   if (end) return { ...state, end };
   // What delivers is subscribed, even if its first message was lost.

@@ -6,7 +6,13 @@ import type { Parts, StreamCredential, StreamEnd } from './listener-options.ts';
 import { encodeSubscribeRequest, subscribeTypes } from './messages.ts';
 import { parseStreamMessage, type StreamMessage } from './parse.ts';
 import { StreamError } from './ports.ts';
-import { nextStreamState, openStream, type StreamInput, type StreamState } from './stream-state.ts';
+import {
+  nextStreamState,
+  openStream,
+  type StreamInput,
+  type StreamState,
+  silenceMs,
+} from './stream-state.ts';
 
 export interface StreamCallbacks {
   readonly onMessage: (message: StreamMessage, receivedAt: number) => void;
@@ -105,16 +111,15 @@ export class Stream {
   }
 
   #step(input: StreamInput): void {
-    const { clock, tuning } = this.#parts;
-    this.#state = nextStreamState(this.#state, input, clock(), tuning.silenceMs);
+    this.#state = nextStreamState(this.#state, input, this.#parts.clock());
     if (this.#state.end) this.#closing.abort();
   }
 
   async #watchSilence(): Promise<void> {
-    const { clock, tuning, pause } = this.#parts;
+    const { clock, pause } = this.#parts;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await pause(this.#state.lastSignAt + tuning.silenceMs - clock(), signal);
+      await pause(this.#state.lastSignAt + silenceMs - clock(), signal);
       if (!signal.aborted) this.#step({ kind: 'tick' });
     }
   }
