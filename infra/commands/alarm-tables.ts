@@ -1,6 +1,12 @@
 /** What docs/operation.md says of alarms, made of their table. */
 
-import { type AlarmRow, type AlarmSubject, alarmRows, runbookAnchor } from '../stack/alarm-table.ts';
+import {
+  type AlarmRow,
+  type AlarmSubject,
+  alarmRows,
+  expressionOf,
+  runbookAnchor,
+} from '../stack/alarm-table.ts';
 
 const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
   'journal-table': 'where orders or watchlists are open',
@@ -41,8 +47,7 @@ export const alarmTableLines = (): readonly string[] => [
 function ruleInWords({ metric, statistic, threshold, minutes, ...row }: AlarmRow): string {
   const { periods = 1, breaching = periods, comparison = '>=', missing } = row;
   const bound = typeof threshold === 'number' ? threshold.toLocaleString('en-US') : `\`${threshold}\``;
-  const unit = metric === 'ConcurrentExecutions' ? ' in percent of the quota' : '';
-  const value = `\`${metric}\`${unit}, ${statistic.toLowerCase()} ${comparison} ${bound}`;
+  const value = `${expressionOf(metric).words}, ${statistic.toLowerCase()} ${comparison} ${bound}`;
   const over = minutes === 24 * 60 ? 'over a day' : `over ${minutes} minutes`;
   const times = periods === breaching ? `${periods} times in a row` : `${breaching} of ${periods} times`;
   const often =

@@ -299,15 +299,13 @@ export function deployedStatus(target: StackTarget): StatusPorts {
         found.push(...MetricAlarms, ...CompositeAlarms);
       const own = new Set((await deployedOf(stackName)).map(({ physicalId }) => physicalId));
       const nameIn = namesIn(stackName, own);
-      return found.flatMap(({ AlarmName = '', StateValue, StateUpdatedTimestamp, Dimensions = [] }) => {
+      return found.flatMap(({ AlarmName = '', Dimensions, Metrics = [], ...state }) => {
         const name = nameIn(AlarmName);
-        if (name === undefined) return [];
-        return {
-          name,
-          state: StateValue ?? 'unknown',
-          since: StateUpdatedTimestamp?.toISOString(),
-          dimensions: Dimensions,
-        };
+        // The metrics of an expression are of one subject.
+        const all = [Dimensions, ...Metrics.map(({ MetricStat }) => MetricStat?.Metric?.Dimensions)];
+        const dimensions = all.find((one) => one?.length) ?? [];
+        const since = state.StateUpdatedTimestamp?.toISOString();
+        return name === undefined ? [] : { name, state: state.StateValue ?? 'unknown', since, dimensions };
       });
     },
     async disabledSchedules() {

@@ -32,11 +32,22 @@ export type PlatformMetric =
   | 'IteratorAge'
   | 'ApproximateNumberOfMessagesVisible'
   | '5XXError'
-  /** The account's instances of Lambda, in percent of what its quota allows. */
   | 'ConcurrentExecutions';
 
+type Metric = OwnMetric | PlatformMetric;
+
+/** A figure that CloudWatch works out of several metrics of one subject. It is missing while one of them is. */
+export interface Expression {
+  /** By the names that they have in the formula. */
+  readonly metrics: Readonly<Record<string, Metric>>;
+  /** CloudWatch's metric math: `IF(reads >= 100, hits / reads)` is a ratio, and missing below a hundred reads. */
+  readonly formula: string;
+  /** The figure in words, in Markdown. */
+  readonly words: string;
+}
+
 export interface AlarmRow {
-  readonly metric: OwnMetric | PlatformMetric;
+  readonly metric: Metric | Expression;
   readonly of: AlarmSubject;
   /** Over a period. */
   readonly statistic: 'Sum' | 'Maximum' | 'Minimum' | 'Average';
@@ -62,6 +73,14 @@ export interface AlarmRow {
   readonly part?: 'limiter' | 'events' | 'accessToken' | 'tradeEvents';
 }
 
+/** The figure of a row as an expression, whether it is one metric or several. */
+export const expressionOf = <Name extends string>(
+  metric: Name | Expression,
+): { readonly metrics: Readonly<Record<string, Name | Metric>> } & Omit<Expression, 'metrics'> =>
+  typeof metric === 'string'
+    ? { metrics: { value: metric }, formula: 'value', words: `\`${metric}\`` }
+    : metric;
+
 export const comparisons = {
   '>=': (value: number, threshold: number) => value >= threshold,
   '>': (value: number, threshold: number) => value > threshold,
@@ -72,6 +91,9 @@ export const comparisons = {
 /** What most of them are: one value of 1 or more, of something that never happens while all is well. */
 const everRaised = { statistic: 'Sum', minutes: 5, threshold: 1 } as const;
 const ever = { ...everRaised, why: 'it never happens while all is well' } as const;
+
+/** In three minutes, one after the other. */
+const repeated = { statistic: 'Sum', minutes: 1, periods: 3, threshold: 1 } as const;
 
 /** A queue's messages are counted each minute, and stay until a person takes them out. */
 const anyLost = {
@@ -114,10 +136,7 @@ export const alarmTable = {
   'quotes-stale': {
     metric: 'QuotesStale',
     of: 'quotes',
-    statistic: 'Sum',
-    minutes: 1,
-    periods: 3,
-    threshold: 1,
+    ...repeated,
     says: 'Callers get quotes that are older than cache.snapshots.staleAfterSeconds, because no newer ones come.',
     why: 'a single refresh may fail, but there are more than ten refreshes in three minutes',
     first: status,
@@ -179,17 +198,18 @@ export const alarmTable = {
   'functions-throttled': {
     metric: 'Throttles',
     of: 'api-functions',
-    statistic: 'Sum',
-    minutes: 1,
-    periods: 3,
-    threshold: 1,
+    ...repeated,
     says: 'Lambda has no instance free for requests: they are answered 500 gateway_error with Retry-After.',
     why: 'an instance starts within seconds; throttling for three minutes means that there are too few instances',
     first: 'countersign preflight --stage STAGE',
     runbook: 'No instance is free',
   },
   'concurrency-used-up': {
-    metric: 'ConcurrentExecutions',
+    metric: {
+      metrics: { used: 'ConcurrentExecutions' },
+      formula: 'used / SERVICE_QUOTA(used) * 100',
+      words: '`ConcurrentExecutions` in percent of the quota',
+    },
     of: 'account',
     statistic: 'Maximum',
     minutes: 5,
@@ -214,10 +234,7 @@ export const alarmTable = {
   'store-throttled': {
     metric: 'StoreThrottled',
     of: 'secret',
-    statistic: 'Sum',
-    minutes: 1,
-    periods: 3,
-    threshold: 1,
+    ...repeated,
     says: 'DynamoDB throttles a table: the log event store_throttled names it.',
     why: 'a table adapts to a burst within a minute or two',
     first: status,

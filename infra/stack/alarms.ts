@@ -14,7 +14,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { dimensionOf, type OwnMetric } from '../../functions/log/metrics.ts';
+import { dimensionOf } from '../../functions/log/metrics.ts';
 import {
   type AlarmName,
   type AlarmRow,
@@ -22,8 +22,8 @@ import {
   alarmRows,
   type comparisons,
   describeAlarm,
+  expressionOf,
   noneIsTold,
-  type PlatformMetric,
 } from './alarm-table.ts';
 import type { ResolvedConfig } from './config.ts';
 
@@ -129,12 +129,28 @@ function emailTopic(scope: Construct, address: string): Topic {
 
 type Measured = Pick<AlarmRow, 'of' | 'minutes'> & {
   readonly statistic: string;
-  readonly metric: OwnMetric | PlatformMetric | (string & {});
+  readonly metric: AlarmRow['metric'] | (string & {});
 };
 
 /** What a row's figures are in CloudWatch: for alarms and for the dashboard. */
-export function metricOf(
-  { metric: metricName, of, statistic, minutes }: Measured,
+export function metricOf({ metric, ...measured }: Measured, watched: Watched, stageName: string): IMetric {
+  const { metrics, formula, words } = expressionOf(metric);
+  const each = Object.entries(metrics).map(
+    ([name, one]) => [name, oneOf(one, measured, watched, stageName)] as const,
+  );
+  const [[only, alone] = []] = each;
+  if (alone && formula === only) return alone;
+  return new MathExpression({
+    expression: formula,
+    usingMetrics: Object.fromEntries(each),
+    label: words.replaceAll('`', ''),
+    period: Duration.minutes(measured.minutes),
+  });
+}
+
+function oneOf(
+  metricName: string,
+  { of, statistic, minutes }: Omit<Measured, 'metric'>,
   watched: Watched,
   stageName: string,
 ): IMetric {
@@ -147,12 +163,7 @@ export function metricOf(
       return sumOf(watched[of].map(ofFunction), `${metricName} of functions behind the API`, period);
     case 'account': {
       const dimensions = { Type: 'Resource', Resource: metricName, Service: 'Lambda', Class: 'None' };
-      return new MathExpression({
-        expression: 'used / SERVICE_QUOTA(used) * 100',
-        usingMetrics: { used: plain('AWS/Usage', dimensions, 'ResourceCount') },
-        label: `${metricName}, percent of the quota`,
-        period,
-      });
+      return plain('AWS/Usage', dimensions, 'ResourceCount');
     }
     case 'api':
       return plain('AWS/ApiGateway', { ApiName: watched[of] ?? '', Stage: stageName });

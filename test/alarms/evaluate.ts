@@ -1,7 +1,7 @@
 /** An alarm of CloudWatch as its row says it: figures in, the minutes in which it rings out. */
 
 import type { LogEntry } from '../../functions/log/log.ts';
-import { type AlarmRow, comparisons } from '../../infra/stack/alarm-table.ts';
+import { type AlarmRow, comparisons, expressionOf } from '../../infra/stack/alarm-table.ts';
 
 /** One value of a metric. */
 export interface Point {
@@ -63,23 +63,43 @@ export function ringing(
 ): readonly number[] {
   const length = row.minutes * minute;
   const { periods = 1, breaching = periods, comparison = '>=' } = row;
-  const own = points.filter((point) => point.metric === row.metric && point.of === of);
+  const figureOf = figureIn(
+    row,
+    points.filter((point) => point.of === of),
+  );
   // Periods lie on the clock, as CloudWatch's do.
   const first = Math.ceil(from / length) * length;
   const breaches: boolean[] = [];
   const rings: number[] = [];
   let isRaised = false;
   for (let start = first; start + length <= to; start += length) {
-    const values = own.filter(({ at }) => at >= start && at < start + length).map(({ value }) => value);
-    const isSame = values.length === 0 && row.missing === 'same';
+    const figure = figureOf(({ at }) => at >= start && at < start + length);
+    const isSame = figure === undefined && row.missing === 'same';
     breaches.push(
-      values.length === 0
-        ? row.missing === 'breaching'
-        : comparisons[comparison](statistics[row.statistic](values), threshold),
+      figure === undefined ? row.missing === 'breaching' : comparisons[comparison](figure, threshold),
     );
     const last = breaches.slice(-periods);
     if (!isSame) isRaised = last.filter(Boolean).length >= breaching;
     if (isRaised) rings.push(start + length);
   }
   return rings;
+}
+
+/** Functions of CloudWatch's metric math that rows use: a quota of a hundred, and nothing where a condition is not met. */
+const math = {
+  SERVICE_QUOTA: () => 100,
+  IF: (isMet: boolean, value: number) => (isMet ? value : undefined),
+};
+
+/** The row's figure of those points that lie in a period; undefined where a metric of it has none there. */
+function figureIn({ metric, statistic }: AlarmRow, points: readonly Point[]) {
+  const { metrics, formula } = expressionOf(metric);
+  const compute = new Function(...Object.keys(metrics), ...Object.keys(math), `return ${formula}`);
+  return (isIn: (point: Point) => boolean): number | undefined => {
+    const values = Object.values(metrics).map((name) =>
+      points.filter((one) => one.metric === name && isIn(one)).map(({ value }) => value),
+    );
+    if (values.some(({ length }) => length === 0)) return undefined;
+    return compute(...values.map(statistics[statistic]), ...Object.values(math)) as number | undefined;
+  };
 }

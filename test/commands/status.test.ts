@@ -1,6 +1,7 @@
 /** The status of a deployment: what is read is said, what rings comes with its command, and what cannot be read is unknown. */
 
 import assert from 'node:assert/strict';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, type GetMetricDataCommandInput } from '@aws-sdk/client-cloudwatch';
 import { describe, test, vi } from 'vitest';
 import type { StackTarget } from '../../infra/commands/readers.ts';
@@ -210,6 +211,22 @@ test('the token’s days are those of its last check, which was up to a day ago'
   asked.mockRestore();
   assert.equal(Number(EndTime) - Number(StartTime), 25 * hour);
   assert.equal(found.get('tokenDaysLeft'), 2);
+});
+
+test('an alarm on several metrics knows what its metrics are of', async () => {
+  vi.stubEnv('AWS_REGION', 'eu-central-1');
+  const Dimensions = [{ Name: 'Secret', Value: 'the-secret' }];
+  const Metrics = [{ Expression: 'hits / reads' }, { MetricStat: { Metric: { Dimensions } } }];
+  const answers = [
+    vi.spyOn(CloudWatchClient.prototype, 'send').mockImplementation(async () => ({
+      MetricAlarms: [{ AlarmName: 'Countersign-prod-quotes-stale', StateValue: 'OK', Metrics }],
+    })),
+    vi.spyOn(CloudFormationClient.prototype, 'send').mockImplementation(async () => ({})),
+  ];
+  const [found] = await deployedStatus({ stackName: 'Countersign-prod', options: '' }).alarms();
+  vi.unstubAllEnvs();
+  for (const one of answers) one.mockRestore();
+  assert.deepEqual([found?.name, found?.state, found?.dimensions], ['quotes-stale', 'OK', Dimensions]);
 });
 
 test('who watches goes on watching while the stack cannot be read, if it could be at first', async () => {

@@ -1,10 +1,15 @@
 /** The table of alarms as resources: each of its rows is an alarm of what is there, and somebody hears of it. */
 
 import assert from 'node:assert/strict';
+import { Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { describe, test } from 'vitest';
-import { alarmRows, alarmTable, noneIsTold } from '../../infra/stack/alarm-table.ts';
+import { type AlarmRow, alarmRows, alarmTable, noneIsTold } from '../../infra/stack/alarm-table.ts';
+import { metricOf } from '../../infra/stack/alarms.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { type Group, groups } from '../../lib/catalogue/index.ts';
+import { ringing } from '../alarms/evaluate.ts';
 import { testRefusals } from './refusals.ts';
 import { type Synthesised, synthesise } from './synthesise.ts';
 
@@ -72,6 +77,62 @@ test('an alarm adds up ten metrics at most, as CloudWatch does, and those of all
   assert.equal(count('functions-failing'), behind.length);
   assert.equal(count('functions-throttled'), behind.length);
   assert.ok(behind.length <= 10, `${behind}`);
+});
+
+test('a row may be a ratio: CloudWatch divides, and what are too few to judge are no figure', () => {
+  const row: AlarmRow = {
+    ...alarmTable['quotes-stale'],
+    metric: {
+      metrics: { stale: 'QuotesStale', reads: 'CacheReads' },
+      formula: 'IF(reads >= 100, stale / reads)',
+      words: 'part of `CacheReads` that are `QuotesStale`',
+    },
+    minutes: 5,
+    periods: 1,
+    threshold: 0.1,
+  };
+  const stack = new Stack();
+  const metric = metricOf(row, { quotes: 'a-secret', 'api-functions': [] }, 'v1');
+  new Alarm(stack, 'ratio', { metric, threshold: 0.1, evaluationPeriods: 1 });
+  const [{ Properties } = assert.fail()] = Object.values(
+    Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm') as Record<
+      string,
+      { readonly Properties: AlarmProperties }
+    >,
+  );
+  const statOf = (MetricName: string) => ({
+    Metric: {
+      Namespace: 'Countersign',
+      MetricName,
+      Dimensions: [{ Name: 'Secret', Value: 'a-secret' }],
+    },
+    Period: 300,
+    Stat: 'Sum',
+  });
+  assert.deepEqual(Properties.Metrics, [
+    {
+      Id: 'expr_1',
+      Expression: 'IF(reads >= 100, stale / reads)',
+      Label: 'part of CacheReads that are QuotesStale',
+      ReturnData: true,
+    },
+    { Id: 'stale', MetricStat: statOf('QuotesStale'), ReturnData: false },
+    { Id: 'reads', MetricStat: statOf('CacheReads'), ReturnData: false },
+  ]);
+  const minute = 60_000;
+  const counted = (reads: number, stale: number) =>
+    [
+      ['CacheReads', reads],
+      ['QuotesStale', stale],
+    ].map(([name, value]) => ({ at: 0, metric: `${name}`, of: 'a-secret', value: Number(value) }));
+  const rings = (points: ReturnType<typeof counted>) =>
+    ringing({ row, of: 'a-secret', threshold: 0.1 }, points, { from: 0, to: 5 * minute }).length > 0;
+  assert.deepEqual([counted(100, 10), counted(100, 9), counted(99, 99), []].map(rings), [
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('where a part is not there, its alarms are not', () => {
