@@ -22,7 +22,7 @@ function setUp() {
   const applied: number[] = [];
   const runtime = { clock: () => state.now, sleep: async () => {}, random: () => 0.5 };
   const loaded: number[] = [];
-  const log = new RefreshLog(store, runtime, defaultSnapshotOptions, {
+  const log = new RefreshLog({ store, runtime }, defaultSnapshotOptions, {
     apply: ({ sequence }) => applied.push(sequence),
     load: ({ sequence }) => loaded.push(sequence),
   });

@@ -27,11 +27,12 @@ export {
   type UpstreamAnswer,
   type UpstreamError,
 } from './ports.ts';
-export type { ServedSnapshot, SnapshotCache, SnapshotCall, SnapshotOutcome } from './request.ts';
+export type { ServedSnapshot, SnapshotCall, SnapshotOutcome } from './request.ts';
 export {
   createSnapshotCache,
   FollowedSnapshots,
   type Look,
+  type SnapshotCache,
   WatchedSnapshots,
   type WatchedSymbol,
 } from './snapshot-cache.ts';

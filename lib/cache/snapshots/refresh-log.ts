@@ -105,80 +105,6 @@ export class LogPosition {
   }
 }
 
-/** A copy of the checkpoint that is younger need not be the last one: what it lacks is refreshed within seconds. */
-const copyMs = 8000;
-
-/** Of the instances that find their copy too old, one in this many writes it anew. */
-const copyWriters = 4;
-/** A copy that holds this part of the last checkpoint's records is as good. */
-const sufficientPart = 0.998;
-
-/** Reads a checkpoint, in a storm one of its copies, and renews a copy that is too old. */
-export class CheckpointReader {
-  readonly #store: SnapshotStore;
-  readonly #random: () => number;
-  readonly #lookBack: number;
-  readonly #onError: (error: unknown) => void;
-
-  /** @param lookBack a checkpoint older than this many records is of no use */
-  constructor(
-    store: SnapshotStore,
-    random: () => number,
-    lookBack: number,
-    onError: (error: unknown) => void,
-  ) {
-    this.#store = store;
-    this.#random = random;
-    this.#lookBack = lookBack;
-    this.#onError = onError;
-  }
-
-  /** Any copy in a storm; otherwise 0, the primary. */
-  chooseCopy(isStorm: boolean): number {
-    return isStorm ? 1 + Math.floor(this.#random() * checkpointCopies) : 0;
-  }
-
-  /** Undefined when there is none or it cannot be read: an instance does without, because it has the log. */
-  read(copy: number): Promise<SnapshotCheckpoint | undefined> {
-    return this.#store.readCheckpoint(copy).catch((error: unknown) => {
-      this.#onError(error);
-      return undefined;
-    });
-  }
-
-  /** The checkpoint that was read if it is young enough, otherwise the primary; some of the readers then renew the copy. */
-  async usableCheckpoint(
-    found: SnapshotCheckpoint | undefined,
-    copy: number,
-    control: RefreshControl,
-    now: number,
-  ): Promise<SnapshotCheckpoint | undefined> {
-    if (isUsable(found, copy, control, now, this.#lookBack)) return found;
-    if (copy === 0) return undefined;
-    const primary = await this.read(0);
-    if (!primary || !isUsable(primary, 0, control, now, this.#lookBack)) return undefined;
-    if (this.#random() < 1 / copyWriters) await this.#store.writeCheckpoint(copy, primary).catch(() => {});
-    return primary;
-  }
-}
-
-function isUsable(
-  checkpoint: SnapshotCheckpoint | undefined,
-  copy: number,
-  { sequence, checkpoint: last }: RefreshControl,
-  now: number,
-  lookBack: number,
-): boolean {
-  if (!checkpoint || checkpoint.sequence < sequence - lookBack || checkpoint.sequence > sequence)
-    return false;
-  if (checkpoint.at > now + maxAheadMs) return false;
-  if (copy === 0 || checkpoint.at >= last.at) return true;
-  return now - checkpoint.at < copyMs && sizeOf(checkpoint) >= sufficientPart * last.records;
-}
-
-const sizeOf = ({ fetched }: SnapshotCheckpoint): number =>
-  fetched.reduce((total, { records }) => total + records.size, 0);
-
 /** After this time no request counts on the outcome of a call any more; it may still come. */
 const flightMs = 1500;
 /**
@@ -199,21 +125,24 @@ const catchUpMs = 600;
 const fewWriters = 24;
 const writersToCount = 48;
 
-/** What is told of each record, once, and of checkpoints. */
+export interface RefreshLogPorts {
+  readonly store: SnapshotStore;
+  readonly runtime: Runtime;
+  readonly streamed?: Pick<StreamedReader, 'poll'> | undefined;
+}
+
+/** Receives each record once, and checkpoints. */
 export interface RefreshLogListener {
   apply(record: RefreshRecord, now: number): void;
   load(checkpoint: SnapshotCheckpoint, now: number): void;
 }
 
 export class RefreshLog {
-  readonly #store: SnapshotStore;
-  readonly #runtime: Runtime;
+  readonly #ports: RefreshLogPorts;
   readonly #options: SnapshotOptions;
   readonly #listener: RefreshLogListener;
-  readonly #streamed: Pick<StreamedReader, 'poll'> | undefined;
   readonly #health: StoreHealth;
   readonly #position: LogPosition;
-  readonly #checkpoints: CheckpointReader;
   /** As many records as there can be within the soft bound. */
   readonly #lookBack: number;
   /** In a second with more starts there is a storm. */
@@ -230,26 +159,15 @@ export class RefreshLog {
   #caughtUp = { sequence: 0, notBefore: Number.NEGATIVE_INFINITY };
   #polling: Promise<void> | undefined;
 
-  constructor(
-    store: SnapshotStore,
-    runtime: Runtime,
-    options: SnapshotOptions,
-    listener: RefreshLogListener,
-    streamed?: Pick<StreamedReader, 'poll'>,
-  ) {
+  constructor(ports: RefreshLogPorts, options: SnapshotOptions, listener: RefreshLogListener) {
     const { staleAfterMs, paceMs, upstreamTimeoutMs, instances } = options;
-    this.#store = store;
-    this.#runtime = runtime;
+    this.#ports = ports;
     this.#options = options;
     this.#listener = listener;
-    this.#streamed = streamed;
     this.#lookBack = Math.ceil(staleAfterMs / paceMs);
     this.#calmStarts = Math.max(1, instances * calmPart);
-    this.#health = new StoreHealth(runtime.random);
+    this.#health = new StoreHealth(ports.runtime.random);
     this.#position = new LogPosition(upstreamTimeoutMs, this.#lookBack);
-    this.#checkpoints = new CheckpointReader(store, runtime.random, this.#lookBack, (error) => {
-      if (error instanceof StoreThrottled) this.#health.setThrottled(runtime.clock());
-    });
   }
 
   get control(): RefreshControl {
@@ -312,7 +230,7 @@ export class RefreshLog {
    * Returns whether it may. Never rejects.
    */
   async mayWait(): Promise<boolean> {
-    const now = this.#runtime.clock();
+    const now = this.#ports.runtime.clock();
     if (this.#health.isDown(now)) return true;
     if (this.#health.isCrowded(now)) return false;
     const count = await this.#countStart();
@@ -323,7 +241,7 @@ export class RefreshLog {
 
   /** Reads what is new; concurrent polls share one read. Never rejects. */
   poll(): Promise<void> {
-    const { clock } = this.#runtime;
+    const { clock } = this.#ports.runtime;
     const now = clock();
     if (!this.#health.mayAsk(now)) return Promise.resolve();
     this.#polling ??= Promise.all([this.#readNew(now), this.#readStreamed(now)])
@@ -347,17 +265,17 @@ export class RefreshLog {
    * vain, and waiting until it is refreshed takes long. Never rejects.
    */
   async catchUp(): Promise<boolean> {
-    const now = this.#runtime.clock();
+    const now = this.#ports.runtime.clock();
     const { sequence, at } = this.#control.checkpoint;
     if (!this.#health.mayAsk(now) || this.#skippedAt === undefined || at <= this.#skippedAt) return false;
     if (sequence === this.#caughtUp.sequence || now < this.#caughtUp.notBefore) return false;
-    const copy = this.#checkpoints.chooseCopy(this.#health.isCrowded(now));
-    const first = await this.#checkpoints.read(copy);
+    const copy = this.#chooseCopy(this.#health.isCrowded(now));
+    const first = await this.#readCheckpoint(copy);
     const found = first && first.at > this.#skippedAt ? first : undefined;
-    const checkpoint = await this.#checkpoints.usableCheckpoint(found, copy, this.#control, now);
+    const checkpoint = await this.#usableCheckpoint(found, copy, this.#control, now);
     // The holder of its lease may not have written it yet.
     const hasCome = checkpoint !== undefined && checkpoint.at > this.#skippedAt;
-    const notBefore = now + catchUpMs * (0.5 + this.#runtime.random());
+    const notBefore = now + catchUpMs * (0.5 + this.#ports.runtime.random());
     this.#caughtUp = { sequence: hasCome ? sequence : 0, notBefore };
     if (checkpoint) this.#load(checkpoint, now);
     if (hasCome && checkpoint.at > this.#skippedAt + flightMs) this.#skippedAt = undefined;
@@ -378,7 +296,7 @@ export class RefreshLog {
 
   /** Applies what this instance did: with a lease, or (sequence 0) for itself alone. */
   applyOwn(record: RefreshRecord): void {
-    const now = this.#runtime.clock();
+    const now = this.#ports.runtime.clock();
     if (record.sequence > 0) {
       this.#applyNew([record], now);
       return;
@@ -402,7 +320,7 @@ export class RefreshLog {
   /** What a stream tells is something that an instance can do without. */
   async #readStreamed(now: number): Promise<void> {
     try {
-      await this.#streamed?.poll(now);
+      await this.#ports.streamed?.poll(now);
     } catch (cause) {
       this.reportOptionalFailure(cause, now);
     }
@@ -411,7 +329,7 @@ export class RefreshLog {
   async #readNew(now: number): Promise<void> {
     const isLate = now - this.#readAt > rejoinMs;
     if (isLate || (!this.#isComplete && now - this.#joinedAt > rejoinMs)) return this.#join(now);
-    const update = await this.#store.read(this.#position.upTo, this.#position.takeDueMissing(now));
+    const update = await this.#ports.store.read(this.#position.upTo, this.#position.takeDueMissing(now));
     this.#applyNew(update.records, now);
     this.updateControl(update.control);
   }
@@ -424,12 +342,12 @@ export class RefreshLog {
     this.#concurrentStarts = await this.#countStart();
     const isStorm = this.#concurrentStarts > this.#calmStarts;
     if (isStorm) this.#health.setCrowded(now);
-    const copy = this.#checkpoints.chooseCopy(isStorm);
+    const copy = this.#chooseCopy(isStorm);
     const [{ control }, first] = await Promise.all([
-      this.#store.read(undefined, []),
-      this.#checkpoints.read(copy),
+      this.#ports.store.read(undefined, []),
+      this.#readCheckpoint(copy),
     ]);
-    const checkpoint = await this.#checkpoints.usableCheckpoint(first, copy, control, now);
+    const checkpoint = await this.#usableCheckpoint(first, copy, control, now);
     if (checkpoint) this.#load(checkpoint, now);
     const isIdle = now - lastLeaseAt(control) > this.#options.staleAfterMs;
     this.#isComplete = !isStorm || checkpoint !== undefined || isIdle;
@@ -438,7 +356,7 @@ export class RefreshLog {
     this.#skippedAt = isStorm ? now : undefined;
     if (isStorm) return this.#skipTo(control, now);
     this.#position.skipTo(Math.max(checkpoint?.sequence ?? 0, control.sequence - this.#lookBack));
-    const update = await this.#store.read(this.#position.upTo, []);
+    const update = await this.#ports.store.read(this.#position.upTo, []);
     this.#applyNew(update.records, now);
     this.updateControl(update.control);
   }
@@ -468,7 +386,36 @@ export class RefreshLog {
     return firstLateMs[this.#health.isCrowded(now) ? 'storm' : 'calm'];
   }
 
-  /** Without what a wrong clock dated: other records could not replace it. */
+  /** Any copy in a storm; otherwise 0, the primary. */
+  #chooseCopy(isStorm: boolean): number {
+    return isStorm ? 1 + Math.floor(this.#ports.runtime.random() * checkpointCopies) : 0;
+  }
+
+  /** Undefined when there is none or it cannot be read: an instance does without, because it has the log. */
+  #readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined> {
+    return this.#ports.store.readCheckpoint(copy).catch((error: unknown) => {
+      if (error instanceof StoreThrottled) this.#health.setThrottled(this.#ports.runtime.clock());
+      return undefined;
+    });
+  }
+
+  /** The checkpoint that was read if it is young enough, otherwise the primary; some of the readers then renew the copy. */
+  async #usableCheckpoint(
+    found: SnapshotCheckpoint | undefined,
+    copy: number,
+    control: RefreshControl,
+    now: number,
+  ): Promise<SnapshotCheckpoint | undefined> {
+    const { store, runtime } = this.#ports;
+    if (isUsable(found, copy, control, now, this.#lookBack)) return found;
+    if (copy === 0) return undefined;
+    const primary = await this.#readCheckpoint(0);
+    if (!primary || !isUsable(primary, 0, control, now, this.#lookBack)) return undefined;
+    if (runtime.random() < 1 / copyWriters) await store.writeCheckpoint(copy, primary).catch(() => {});
+    return primary;
+  }
+
+  /** Loads a checkpoint without what a wrong clock dated: other records could not replace it. */
   #load({ fetched, ...checkpoint }: SnapshotCheckpoint, now: number): void {
     const sane = fetched.filter(({ sentAt }) => sentAt <= now + maxAheadMs);
     this.#listener.load({ ...checkpoint, fetched: sane }, now);
@@ -476,9 +423,9 @@ export class RefreshLog {
 
   /** An instance that cannot be counted counts as the only one, unless the store throttles. */
   #countStart(): Promise<number> {
-    return this.#store.countStart().catch((error: unknown) => {
+    return this.#ports.store.countStart().catch((error: unknown) => {
       if (!(error instanceof StoreThrottled)) return 1;
-      this.#health.setThrottled(this.#runtime.clock());
+      this.#health.setThrottled(this.#ports.runtime.clock());
       return Number.POSITIVE_INFINITY;
     });
   }
@@ -487,3 +434,27 @@ export class RefreshLog {
 /** When the last lease was acquired, within a second or so. */
 const lastLeaseAt = ({ due, flights }: RefreshControl): number =>
   Math.max(due.refresh, due.miss, ...flights.map(({ at }) => at));
+
+/** A copy of the checkpoint that is younger need not be the last one: what it lacks is refreshed within seconds. */
+const copyMs = 8000;
+/** Of the instances that find their copy too old, one in this many writes it anew. */
+const copyWriters = 4;
+/** A copy that holds this part of the last checkpoint's records is as good. */
+const sufficientPart = 0.998;
+
+function isUsable(
+  checkpoint: SnapshotCheckpoint | undefined,
+  copy: number,
+  { sequence, checkpoint: last }: RefreshControl,
+  now: number,
+  lookBack: number,
+): boolean {
+  if (!checkpoint || checkpoint.sequence < sequence - lookBack || checkpoint.sequence > sequence)
+    return false;
+  if (checkpoint.at > now + maxAheadMs) return false;
+  if (copy === 0 || checkpoint.at >= last.at) return true;
+  return now - checkpoint.at < copyMs && sizeOf(checkpoint) >= sufficientPart * last.records;
+}
+
+const sizeOf = ({ fetched }: SnapshotCheckpoint): number =>
+  fetched.reduce((total, { records }) => total + records.size, 0);

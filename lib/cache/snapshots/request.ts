@@ -7,10 +7,9 @@
 import { ageMsOf } from '../../kernel/age.ts';
 import type { Priority } from '../../limiter/index.ts';
 import { fingerprintOf, type SnapshotEntry } from './entries.ts';
-import type { Instance } from './instance.ts';
-import type { SnapshotMemory } from './memory.ts';
+import { dueAt, type Instance, isPausedUntil } from './instance.ts';
 import type { SnapshotOptions, UpstreamError } from './ports.ts';
-import type { RefreshRequester } from './refresh.ts';
+import { keepUp, minRefreshMs, type RefreshRequester, refresh } from './refresh.ts';
 import { maxSymbolLength, missKey, missMs, type PendingMiss } from './store.ts';
 import type { View } from './view.ts';
 
@@ -35,17 +34,19 @@ export interface SnapshotCall {
 /** An entry as it is at the moment of the outcome; it may be newer a moment later. */
 export type ServedSnapshot = Pick<SnapshotEntry, 'symbol' | 'record' | 'hash' | 'sentAt'>;
 
+/** Whether all was in memory, or a refresh had to be waited for: this request's own or another's. */
+type ResultSource = 'memory' | 'own-call' | 'other-call';
+
 export type SnapshotOutcome =
   | {
       readonly kind: 'snapshots';
       /** Each requested symbol that exists, in the order of the call. */
       readonly snapshots: readonly ServedSnapshot[];
-      /** Of the oldest, in milliseconds. */
+      /** The age of the oldest, in milliseconds. */
       readonly ageMs: number;
       /** Symbols that the upstream does not know. */
       readonly unknown: readonly string[];
-      /** Whether all was in memory, or a refresh had to be waited for: this request's own or another's. */
-      readonly from: 'memory' | 'own-call' | 'other-call';
+      readonly from: ResultSource;
       /** Older than the soft bound. */
       readonly stale: boolean;
       /** Whether the client set a `max-age`. */
@@ -65,21 +66,55 @@ export type SnapshotOutcome =
       readonly isOverQuota: boolean;
     };
 
-export interface SnapshotCache {
-  /** Always resolves; waits `waitMs` at most. */
-  ask(call: SnapshotCall): Promise<SnapshotOutcome>;
+/** How long a request that has something to show waits for something newer. */
+const softWaitMs = 1000;
+/** How long a request waits without a store: for its own call, because no other instance shares it. */
+const aloneWaitMs = 100;
+/** How much longer than its wait a request's own call may take. */
+const lastCallMs = 900;
+/** How long a request waits for a probe of unlisted symbols alone; after that the directory's answer counts. */
+const unlistedWaitMs = 800;
+/** The least time after which a request that got nothing is told to come again. */
+const minRetryMs = 1000;
+/** Stands for the caller of a miss that costs no quota. */
+const anyCaller = '';
+/** A request that waits looks into memory again after the first of these, and then ever less often. */
+const napMs = { first: 30, max: 250 } as const;
+/** How long a request whose misses are published leaves the lease to newer requests. */
+const patienceMs = 60;
+
+/** A call that is being answered. */
+interface Request {
+  readonly instance: Instance;
+  readonly call: SnapshotCall;
+  readonly arrivedAt: number;
+  readonly requester: RefreshRequester;
+  readonly priority: Priority;
 }
 
-/** How old an entry may be for a call that is served without a try for a newer one. */
-export function ageLimit(
-  { maxAgeMs, maxStaleMs = 0 }: Pick<SnapshotCall, 'maxAgeMs' | 'maxStaleMs'>,
-  { staleAfterMs, expireAfterMs, minMaxAgeMs }: SnapshotOptions,
-): number {
-  if (maxAgeMs !== undefined) return Math.min(staleAfterMs, Math.max(minMaxAgeMs, maxAgeMs));
-  return Math.min(expireAfterMs, staleAfterMs + maxStaleMs);
+/** Always resolves; waits `waitMs` at most. */
+export async function answer(instance: Instance, call: SnapshotCall): Promise<SnapshotOutcome> {
+  const { memory, shares, runtime } = instance;
+  const arrivedAt = runtime.clock();
+  const { view, symbols, deadline = Number.POSITIVE_INFINITY, priority = 'interactive' } = call;
+  const entries = memory.entriesOf(view.id);
+  const weight = shares.weigh(call.caller, symbols.length, arrivedAt);
+  for (const symbol of symbols) {
+    const entry = entries.entries.get(symbol);
+    if (entry) entries.countRequest(entry, arrivedAt, weight);
+  }
+  const requester = { deadline, isEventDriven: priority === 'events' };
+  await keepUp(instance, requester, call.onlyIfCached);
+  const request: Request = { instance, call, arrivedAt, requester, priority };
+  const { result, from } = await resolveMisses(request, await firstRead(request));
+  // Symbols that were not probed by now count as the directory has them.
+  const last = result.missing.length > 0 ? readMemory(request, false) : result;
+  for (const symbol of last.unknown) memory.countNegativeHit(view.id, symbol, runtime.clock());
+  return outcomeOf(request, last, from);
 }
 
-export interface ReadResult {
+/** What memory holds of the symbols that a call asks for. */
+interface ReadResult {
   readonly found: readonly SnapshotEntry[];
   /** Older than wished for, but better than nothing. */
   readonly older: readonly SnapshotEntry[];
@@ -87,18 +122,21 @@ export interface ReadResult {
   readonly unknown: readonly string[];
 }
 
-interface ReadContext {
-  readonly memory: SnapshotMemory;
-  readonly options: SnapshotOptions;
-  readonly now: number;
+async function firstRead(request: Request): Promise<ReadResult> {
+  const { memory, directory } = request.instance;
+  const { view } = request.call;
+  const result = readMemory(request, mayProbeUnlisted(request));
+  const status = memory.statusIn(view.category);
+  if (!directory || result.missing.every((symbol) => status.mayShareCall(symbol, view.id))) return result;
+  await directory.load();
+  return readMemory(request, mayProbeUnlisted(request));
 }
 
 /** @param mayProbe whether the upstream may be asked for a symbol that the directory does not list */
-export function readMemory(
-  { view, symbols, ...call }: SnapshotCall,
-  arrivedAt: number,
-  { memory, options, now, mayProbe }: ReadContext & { readonly mayProbe: boolean },
-): ReadResult {
+function readMemory({ instance, call, arrivedAt }: Request, mayProbe: boolean): ReadResult {
+  const { memory, options, runtime } = instance;
+  const { view, symbols } = call;
+  const now = runtime.clock();
   const { entries } = memory.entriesOf(view.id);
   const limit = ageLimit(call, options);
   const found: SnapshotEntry[] = [];
@@ -118,19 +156,221 @@ export function readMemory(
   return { found, older, missing, unknown };
 }
 
-interface OutcomeContext extends ReadContext {
-  readonly isOverQuota: boolean;
-  /** When the next probe is due. */
-  readonly probeDueAt: number;
-  readonly retryAfterMs: number;
+/** How old an entry may be for a call that is served without a try for a newer one. */
+function ageLimit(
+  { maxAgeMs, maxStaleMs = 0 }: SnapshotCall,
+  { staleAfterMs, expireAfterMs, minMaxAgeMs }: SnapshotOptions,
+): number {
+  if (maxAgeMs !== undefined) return Math.min(staleAfterMs, Math.max(minMaxAgeMs, maxAgeMs));
+  return Math.min(expireAfterMs, staleAfterMs + maxStaleMs);
 }
 
-export function outcomeOf(
-  { view, symbols, maxAgeMs }: SnapshotCall,
+/** A symbol that the directory does not list may be new: each caller may have a few of them probed. */
+function mayProbeUnlisted({ instance, call, arrivedAt, priority }: Request): boolean {
+  const { memory, log, runtime } = instance;
+  return (
+    !call.onlyIfCached &&
+    !log.isCrowded(runtime.clock()) &&
+    !memory.quota.isOver(call.caller, runtime.clock()) &&
+    dueAt(instance, 'probe', priority) <= arrivedAt + unlistedWaitMs
+  );
+}
+
+/** Waits until nothing is missed or waiting is of no use, and says where the last result came from. */
+async function resolveMisses(
+  request: Request,
+  first: ReadResult,
+): Promise<{ result: ReadResult; from: ResultSource }> {
+  const { instance, call, requester } = request;
+  const { clock, random } = instance.runtime;
+  const wait: MissWait = { napMs: napMs.first, isCounted: false, hasRefreshed: false, hasPolled: false };
+  const name = Math.floor(random() * 2 ** 32).toString(36);
+  let result = first;
+  /** The version of what memory had before the request waited, if it did. */
+  let before: number | undefined;
+  while (!call.onlyIfCached && isWorthWaiting(request, result)) {
+    const end = waitsUntil(request, result);
+    if (clock() >= end || isInVain(request, end)) break;
+    before ??= versionOf(result);
+    // The request's own call ends soon after its wait does.
+    const deadline = Math.min(requester.deadline, end + lastCallMs);
+    const step = await takeStep(request, missesOf(request, result, name), wait, deadline);
+    if (step === 'left') break;
+    wait.hasPolled = step === 'polled';
+    wait.hasRefreshed ||= step === 'refreshed';
+    wait.napMs = step === 'refreshed' ? napMs.first : Math.min(napMs.max, wait.napMs * 1.3);
+    result = readMemory(request, mayProbeUnlisted(request));
+  }
+  // A request that waited in vain has what memory had all the time.
+  const hasNews = before !== undefined && versionOf(result) !== before;
+  return { result, from: !hasNews ? 'memory' : wait.hasRefreshed ? 'own-call' : 'other-call' };
+}
+
+/** Another number once anything newer is known. */
+const versionOf = ({ found, older, unknown }: ReadResult): number =>
+  [...found, ...older].reduce((sum, { sentAt }) => sum + sentAt, unknown.length);
+
+function isWorthWaiting(request: Request, { older, missing }: ReadResult): boolean {
+  const { memory, log, options, runtime } = request.instance;
+  const now = runtime.clock();
+  if (missing.length > 0) return !memory.upstream.isDown(now) && !isOverQuota(request, missing);
+  if (older.length === 0 || memory.upstream.failures > 0 || log.isStoreDown(now)) return false;
+  const { maxAgeMs, caller } = request.call;
+  if (maxAgeMs === undefined) return true;
+  return memory.upstream.recentCount('miss', now, caller) < options.refreshesPerMinute;
+}
+
+/** Whether all that is missing has to be probed, and the caller's quota of invalid symbols is used up. */
+function isOverQuota({ instance, call }: Request, missing: readonly string[]): boolean {
+  const { memory, runtime } = instance;
+  const { caller, view } = call;
+  return (
+    memory.quota.isOver(caller, runtime.clock()) &&
+    !missing.some((symbol) => memory.statusOf(view.id).mayShareCall(symbol, view.id))
+  );
+}
+
+function waitsUntil({ instance, call, arrivedAt, requester }: Request, { missing }: ReadResult): number {
+  const { memory, log, options, runtime } = instance;
+  const isFull = missing.length > 0 && !memory.upstream.isFailing;
+  const waitMs = log.isStoreDown(runtime.clock()) ? aloneWaitMs : isFull ? options.waitMs : softWaitMs;
+  const isUnlisted = missing.length > 0 && missing.every((symbol) => memory.isUnlisted(call.view.id, symbol));
+  const longest = isUnlisted ? Math.min(unlistedWaitMs, waitMs) : waitMs;
+  return Math.min(arrivedAt + longest, requester.deadline);
+}
+
+/** Whether nothing can come before then: the view is forbidden, or the upstream is not asked. */
+function isInVain({ instance, call, priority }: Request, end: number): boolean {
+  const { memory, runtime } = instance;
+  const isForbidden = memory.upstream.forbidden(call.view.id, runtime.clock()) !== undefined;
+  return isForbidden || isPausedUntil(instance, end, priority);
+}
+
+/** @param name tells the request from others of the caller */
+function missesOf(
+  { instance, call, requester }: Request,
+  { missing, older }: ReadResult,
+  name: string,
+): readonly PendingMiss[] {
+  const { view, caller, maxAgeMs } = call;
+  const status = instance.memory.statusIn(view.category);
+  const { isEventDriven } = requester;
+  return [...missing, ...older.map(({ symbol }) => symbol)].map((symbol) => ({
+    // The caller matters only for symbols that have to be probed, and for a wish for newer entries.
+    ...(maxAgeMs !== undefined || !status.mayShareCall(symbol, view.id)
+      ? { caller, request: name }
+      : { caller: anyCaller }),
+    view: view.id,
+    symbol,
+    ...(isEventDriven && { isEventDriven }),
+  }));
+}
+
+/** A step's effect: `refreshed` when this request asked the upstream, `left` when it must not wait any longer. */
+type MissStep = 'polled' | 'refreshed' | 'waited' | 'left';
+
+/** What a request that waits for its misses has done so far. */
+interface MissWait {
+  napMs: number;
+  /** Whether the store counts it among the requests that wait. */
+  isCounted: boolean;
+  /** Whether one of its steps asked the upstream. */
+  hasRefreshed: boolean;
+  /** Whether its last step read the log. */
+  hasPolled: boolean;
+}
+
+/** One step towards the symbols that a request misses. */
+async function takeStep(
+  { instance, requester, priority }: Request,
+  misses: readonly PendingMiss[],
+  wait: MissWait,
+  deadline: number,
+): Promise<MissStep> {
+  const { log, memory, contention, runtime } = instance;
+  const { clock, random } = runtime;
+  if (!wait.hasPolled && !log.isCurrent(clock()) && !log.isStoreDown(clock())) {
+    await log.poll();
+    return 'polled';
+  }
+  const now = clock();
+  const flights = log.flights(now);
+  const open = misses.filter(
+    ({ view, symbol }) =>
+      !flights.some((flight) => flight.view === view && flight.fingerprints.includes(fingerprintOf(symbol))),
+  );
+  if (open.length > 0 && (await log.catchUp())) return 'polled';
+  const isCrowded = log.isCrowded(now);
+  const randomNap = () => nap(instance, wait, wait.napMs * (0.5 + random()));
+  // An upstream that may be down is asked by one request at a time.
+  if (open.length === 0 || (memory.upstream.isFailing && flights.length > 0))
+    return isCrowded ? 'left' : randomNap();
+  const unpublished = unpublishedOf(instance, open, now);
+  // Of many requests that miss the same, those that are new refresh; the others help if none does.
+  const isNew = unpublished.length > 0 && wait.napMs === napMs.first;
+  const patience = isNew ? 0 : patienceMs * (1 + random());
+  const mayShareCall = ({ view, symbol }: PendingMiss) => memory.statusOf(view).mayShareCall(symbol, view);
+  const kind = open.some(mayShareCall) ? 'miss' : 'probe';
+  const isDue = now >= dueAt(instance, kind, priority) + (isCrowded ? 0 : patience);
+  const mayTry = !isCrowded || contention.mayTry(log.concurrentStarts);
+  if (isDue && deadline - now >= minRefreshMs && mayTry) {
+    const result = await refresh(instance, kind, open, { ...requester, deadline });
+    if (result === 'acquired') return 'refreshed';
+    // Idle: a call in another view is under way already.
+    if (!isCrowded) return result === 'idle' ? randomNap() : 'waited';
+  }
+  if (unpublished.length > 0 && !log.isStoreDown(now)) await publish(instance, unpublished, now);
+  // A request that waits has its instance for itself, and there are not enough of them for all.
+  if (isCrowded) return 'left';
+  // Not all at the same moment: the first takes what the others miss along.
+  const untilDue = Math.max(patience, dueAt(instance, kind, priority) - clock() + patience);
+  const pauseMs = Math.min(untilDue, wait.napMs) + random() * 10;
+  return nap(instance, wait, Math.min(pauseMs, Math.max(1, deadline - now)));
+}
+
+/** Misses that were not published lately. Entries that are only older than wished for are there for the others. */
+const unpublishedOf = (
+  { memory, publishedAt }: Instance,
+  misses: readonly PendingMiss[],
+  now: number,
+): readonly string[] =>
+  misses
+    .filter(({ view, symbol }) => !memory.entriesOf(view).entries.has(symbol))
+    .map(missKey)
+    .filter((key) => now - (publishedAt.get(key) ?? 0) >= missMs);
+
+async function publish(
+  { store, log, publishedAt, runtime }: Instance,
+  keys: readonly string[],
+  now: number,
+): Promise<void> {
+  try {
+    await store.writeMisses(keys);
+    for (const [key, at] of publishedAt) if (now - at >= missMs) publishedAt.delete(key);
+    for (const key of keys) publishedAt.set(key, now);
+  } catch (cause) {
+    log.reportOptionalFailure(cause, runtime.clock());
+  }
+}
+
+async function nap({ log, runtime }: Instance, wait: MissWait, ms: number): Promise<MissStep> {
+  if (!wait.isCounted && !(await log.mayWait())) return 'left';
+  wait.isCounted = true;
+  await runtime.sleep(ms);
+  return 'waited';
+}
+
+function outcomeOf(
+  request: Request,
   { found, older, missing, unknown }: ReadResult,
-  from: 'memory' | 'own-call' | 'other-call',
-  { memory, options, now, isOverQuota, probeDueAt, retryAfterMs }: OutcomeContext,
+  from: ResultSource,
 ): SnapshotOutcome {
+  const { instance, call, priority } = request;
+  const { memory, log, options, runtime } = instance;
+  const { view, symbols, maxAgeMs } = call;
+  const now = runtime.clock();
+  // Clients that are told to come again do not all come at once.
+  const retryAfterMs = minRetryMs * (log.isCrowded(now) ? 1 + Math.floor(2 * runtime.random()) : 1);
   const forbidden = memory.upstream.forbidden(view.id, now);
   if (forbidden && missing.length > 0) return { kind: 'refused', error: forbidden };
   if (missing.length > 0)
@@ -138,8 +378,8 @@ export function outcomeOf(
       kind: 'unavailable',
       cached: [...found, ...older],
       missing,
-      retryAfterMs: Math.max(retryAfterMs, probeDueAt - now),
-      isOverQuota,
+      retryAfterMs: Math.max(retryAfterMs, dueAt(instance, 'probe', priority) - now),
+      isOverQuota: isOverQuota(request, missing),
     };
   if (unknown.length > 0 && unknown.length === symbols.length) {
     const errors = unknown.map((symbol) => memory.negativeEntry(view.id, symbol, now)?.error);
@@ -147,11 +387,11 @@ export function outcomeOf(
     if (error) return { kind: 'refused', error };
   }
   const { entries } = memory.entriesOf(view.id);
-  const quotes = symbols.flatMap((symbol) => entries.get(symbol) ?? []);
-  const ageMs = quotes.reduce((most, { sentAt }) => Math.max(most, ageMsOf(sentAt, now)), 0);
+  const snapshots = symbols.flatMap((symbol) => entries.get(symbol) ?? []);
+  const ageMs = snapshots.reduce((most, { sentAt }) => Math.max(most, ageMsOf(sentAt, now)), 0);
   return {
     kind: 'snapshots',
-    snapshots: quotes,
+    snapshots,
     ageMs,
     unknown,
     from,
@@ -160,286 +400,3 @@ export function outcomeOf(
     pollAfterMs: Math.ceil(entries.size / options.maxSymbols) * options.paceMs,
   };
 }
-
-/** A refresh needs at least this long. */
-export const minRefreshMs = 500;
-/** A request that waits looks into memory again after the first of these, and then ever less often. */
-const napMs = { first: 30, max: 250 } as const;
-/** How long a request whose misses are published leaves the lease to newer requests. */
-const patienceMs = 60;
-
-/** What a step did: `refreshed` when this request asked the upstream, `left` when it must not wait any longer. */
-export type MissStep = 'polled' | 'refreshed' | 'waited' | 'left';
-
-/** What a request that waits for its misses has done so far. */
-export class MissWaiter {
-  napMs: number = napMs.first;
-  /** Whether the store counts it among the requests that wait. */
-  isCounted = false;
-  /** Whether one of its steps asked the upstream. */
-  hasRefreshed = false;
-  lastStep: MissStep | undefined;
-
-  get isNew(): boolean {
-    return this.napMs === napMs.first;
-  }
-
-  recordStep(step: MissStep): void {
-    this.lastStep = step;
-    this.hasRefreshed ||= step === 'refreshed';
-    this.napMs = step === 'refreshed' ? napMs.first : Math.min(napMs.max, this.napMs * 1.3);
-  }
-}
-
-export class MissResolver {
-  readonly #instance: Instance;
-  /** When this instance last published a miss, by `missKey`. */
-  readonly #publishedAt = new Map<string, number>();
-
-  constructor(instance: Instance) {
-    this.#instance = instance;
-  }
-
-  /** One step towards what a request misses. */
-  async step(
-    misses: readonly PendingMiss[],
-    waiter: MissWaiter,
-    requester: RefreshRequester,
-  ): Promise<MissStep> {
-    const { log, memory, schedule, contention, runtime } = this.#instance;
-    const { clock, random } = runtime;
-    if (waiter.lastStep !== 'polled' && !log.isCurrent(clock()) && !log.isStoreDown(clock())) {
-      await log.poll();
-      return 'polled';
-    }
-    const now = clock();
-    const flights = log.flights(now);
-    const open = misses.filter(
-      ({ view, symbol }) =>
-        !flights.some(
-          (flight) => flight.view === view && flight.fingerprints.includes(fingerprintOf(symbol)),
-        ),
-    );
-    if (open.length > 0 && (await log.catchUp())) return 'polled';
-    const isCrowded = log.isCrowded(now);
-    const nap = () => this.#nap(waiter.napMs * (0.5 + random()), waiter);
-    // An upstream that may be down is asked by one request at a time.
-    if (open.length === 0 || (memory.upstream.isFailing && flights.length > 0))
-      return isCrowded ? 'left' : nap();
-    const unpublished = this.#unpublished(open, now);
-    // Of many requests that miss the same, those that are new refresh; the others help if none does.
-    const patience = unpublished.length > 0 && waiter.isNew ? 0 : patienceMs * (1 + random());
-    const mayShareCall = ({ view, symbol }: PendingMiss) => memory.statusOf(view).mayShareCall(symbol, view);
-    const kind = open.some(mayShareCall) ? 'miss' : 'probe';
-    const priority = requester.isEventDriven ? 'events' : 'interactive';
-    const isDue = now >= schedule.dueAt(kind, priority) + (isCrowded ? 0 : patience);
-    const mayTry = !isCrowded || contention.mayTry(log.concurrentStarts);
-    if (isDue && requester.deadline - now >= minRefreshMs && mayTry) {
-      const result = await this.#instance.refresher.acquire(kind, open, requester);
-      contention.record(result);
-      if (result === 'acquired') return 'refreshed';
-      // Idle: a call in another view is under way already.
-      if (!isCrowded) return result === 'idle' ? nap() : 'waited';
-    }
-    if (unpublished.length > 0 && !log.isStoreDown(now)) await this.#publish(unpublished, now);
-    // A request that waits has its instance for itself, and there are not enough of them for all.
-    if (isCrowded) return 'left';
-    // Not all at the same moment: the first takes what the others miss along.
-    const untilDue = Math.max(patience, schedule.dueAt(kind, priority) - clock() + patience);
-    const pause = Math.min(untilDue, waiter.napMs) + random() * 10;
-    return this.#nap(Math.min(pause, Math.max(1, requester.deadline - now)), waiter);
-  }
-
-  /** Misses that were not published lately. Entries that are only older than wished for are there for the others. */
-  #unpublished(misses: readonly PendingMiss[], now: number): readonly string[] {
-    const { memory } = this.#instance;
-    return misses
-      .filter(({ view, symbol }) => !memory.entriesOf(view).entries.has(symbol))
-      .map(missKey)
-      .filter((key) => now - (this.#publishedAt.get(key) ?? 0) >= missMs);
-  }
-
-  async #publish(keys: readonly string[], now: number): Promise<void> {
-    const { store, log, runtime } = this.#instance;
-    try {
-      await store.writeMisses(keys);
-      for (const [key, at] of this.#publishedAt) if (now - at >= missMs) this.#publishedAt.delete(key);
-      for (const key of keys) this.#publishedAt.set(key, now);
-    } catch (cause) {
-      log.reportOptionalFailure(cause, runtime.clock());
-    }
-  }
-
-  async #nap(ms: number, waiter: MissWaiter): Promise<MissStep> {
-    const { log, runtime } = this.#instance;
-    if (!waiter.isCounted && !(await log.mayWait())) return 'left';
-    waiter.isCounted = true;
-    await runtime.sleep(ms);
-    return 'waited';
-  }
-}
-
-/** How long a request that has something to show waits for something newer. */
-const softWaitMs = 1000;
-/** How long a request waits without a store: for its own call, because no other instance shares it. */
-const aloneWaitMs = 100;
-/** How much longer than its wait a request's own call may take. */
-const lastCallMs = 900;
-/** How long a request waits for a probe of unlisted symbols alone; after that the directory's answer counts. */
-const unlistedWaitMs = 800;
-/** What a request that got nothing is told to wait, at least. */
-const minRetryMs = 1000;
-/** Stands for the caller of a miss that costs no quota. */
-const anyCaller = '';
-
-export class SnapshotRequest {
-  readonly #instance: Instance;
-  readonly #call: SnapshotCall;
-  readonly #arrivedAt: number;
-  readonly #requester: RefreshRequester;
-  readonly #priority: Priority;
-
-  constructor(instance: Instance, call: SnapshotCall, arrivedAt: number, requester: RefreshRequester) {
-    this.#instance = instance;
-    this.#call = call;
-    this.#arrivedAt = arrivedAt;
-    this.#requester = requester;
-    this.#priority = requester.isEventDriven ? 'events' : 'interactive';
-  }
-
-  async answer(resolver: MissResolver): Promise<SnapshotOutcome> {
-    const first = await this.#firstRead();
-    const { result, from } = await this.#resolve(first, resolver);
-    const { memory, runtime } = this.#instance;
-    // What was not probed by now counts as the directory has it.
-    const last = result.missing.length > 0 ? this.#read(false) : result;
-    for (const symbol of last.unknown) memory.countNegativeHit(this.#call.view.id, symbol, runtime.clock());
-    return this.#outcome(last, from);
-  }
-
-  async #firstRead(): Promise<ReadResult> {
-    const { memory, directory } = this.#instance;
-    const { view } = this.#call;
-    const result = this.#read(this.#mayProbeUnlisted());
-    const status = memory.statusIn(view.category);
-    if (!directory || result.missing.every((symbol) => status.mayShareCall(symbol, view.id))) return result;
-    await directory.load();
-    return this.#read(this.#mayProbeUnlisted());
-  }
-
-  #read(mayProbe: boolean): ReadResult {
-    const { memory, options, runtime } = this.#instance;
-    return readMemory(this.#call, this.#arrivedAt, { memory, options, now: runtime.clock(), mayProbe });
-  }
-
-  /** A symbol that the directory does not list may be new: each caller may have a few of them probed. */
-  #mayProbeUnlisted(): boolean {
-    const { memory, log, schedule, runtime } = this.#instance;
-    return (
-      !this.#call.onlyIfCached &&
-      !log.isCrowded(runtime.clock()) &&
-      !memory.quota.isOver(this.#call.caller, runtime.clock()) &&
-      schedule.dueAt('probe', this.#priority) <= this.#arrivedAt + unlistedWaitMs
-    );
-  }
-
-  /** Waits until nothing is missed or waiting is of no use; tells what the last result came from. */
-  async #resolve(
-    first: ReadResult,
-    resolver: MissResolver,
-  ): Promise<{ result: ReadResult; from: 'memory' | 'own-call' | 'other-call' }> {
-    const { clock, random } = this.#instance.runtime;
-    const waiter = new MissWaiter();
-    const request = Math.floor(random() * 2 ** 32).toString(36);
-    let result = first;
-    /** What memory had before the request waited, if it did. */
-    let before: number | undefined;
-    while (!this.#call.onlyIfCached && this.#isWorthWaiting(result)) {
-      const end = this.#waitsUntil(result);
-      if (clock() >= end || this.#isInVain(end)) break;
-      before ??= versionOf(result);
-      // The request's own call ends soon after its wait does.
-      const deadline = Math.min(this.#requester.deadline, end + lastCallMs);
-      const step = await resolver.step(this.#missesOf(result, request), waiter, {
-        ...this.#requester,
-        deadline,
-      });
-      if (step === 'left') break;
-      waiter.recordStep(step);
-      result = this.#read(this.#mayProbeUnlisted());
-    }
-    // A request that waited in vain has what memory had all the time.
-    const hasNews = before !== undefined && versionOf(result) !== before;
-    return { result, from: !hasNews ? 'memory' : waiter.hasRefreshed ? 'own-call' : 'other-call' };
-  }
-
-  #isWorthWaiting({ older, missing }: ReadResult): boolean {
-    const { memory, log, options, runtime } = this.#instance;
-    const now = runtime.clock();
-    if (missing.length > 0) return !memory.upstream.isDown(now) && !this.#isOverQuota(missing);
-    if (older.length === 0 || memory.upstream.failures > 0 || log.isStoreDown(now)) return false;
-    const { maxAgeMs, caller } = this.#call;
-    if (maxAgeMs === undefined) return true;
-    return memory.upstream.recentCount('miss', now, caller) < options.refreshesPerMinute;
-  }
-
-  /** Whether all that is missing has to be probed, and the caller's quota of invalid symbols is used up. */
-  #isOverQuota(missing: readonly string[]): boolean {
-    const { memory, runtime } = this.#instance;
-    const { caller, view } = this.#call;
-    return (
-      memory.quota.isOver(caller, runtime.clock()) &&
-      !missing.some((symbol) => memory.statusOf(view.id).mayShareCall(symbol, view.id))
-    );
-  }
-
-  #waitsUntil({ missing }: ReadResult): number {
-    const { memory, log, options, runtime } = this.#instance;
-    const isFull = missing.length > 0 && !memory.upstream.isFailing;
-    const waitMs = log.isStoreDown(runtime.clock()) ? aloneWaitMs : isFull ? options.waitMs : softWaitMs;
-    const isUnlisted =
-      missing.length > 0 && missing.every((symbol) => memory.isUnlisted(this.#call.view.id, symbol));
-    const longest = isUnlisted ? Math.min(unlistedWaitMs, waitMs) : waitMs;
-    return Math.min(this.#arrivedAt + longest, this.#requester.deadline);
-  }
-
-  /** Whether nothing can come before then: the view is forbidden, or the upstream is not asked. */
-  #isInVain(end: number): boolean {
-    const { memory, schedule, runtime } = this.#instance;
-    const isForbidden = memory.upstream.forbidden(this.#call.view.id, runtime.clock()) !== undefined;
-    return isForbidden || schedule.isPausedUntil(end, this.#priority);
-  }
-
-  #missesOf({ missing, older }: ReadResult, request: string): readonly PendingMiss[] {
-    const { view, caller, maxAgeMs } = this.#call;
-    const status = this.#instance.memory.statusIn(view.category);
-    const { isEventDriven } = this.#requester;
-    return [...missing, ...older.map(({ symbol }) => symbol)].map((symbol) => ({
-      // The caller matters only for symbols that have to be probed, and for a wish for newer entries.
-      ...(maxAgeMs !== undefined || !status.mayShareCall(symbol, view.id)
-        ? { caller, request }
-        : { caller: anyCaller }),
-      view: view.id,
-      symbol,
-      ...(isEventDriven && { isEventDriven }),
-    }));
-  }
-
-  #outcome(result: ReadResult, from: 'memory' | 'own-call' | 'other-call'): SnapshotOutcome {
-    const { memory, log, options, schedule, runtime } = this.#instance;
-    const now = runtime.clock();
-    return outcomeOf(this.#call, result, from, {
-      memory,
-      options,
-      now,
-      isOverQuota: this.#isOverQuota(result.missing),
-      probeDueAt: schedule.dueAt('probe', this.#priority),
-      // Clients that are told to come again do not all come at once.
-      retryAfterMs: minRetryMs * (log.isCrowded(now) ? 1 + Math.floor(2 * runtime.random()) : 1),
-    });
-  }
-}
-
-/** Another number once anything newer is known. */
-const versionOf = ({ found, older, unknown }: ReadResult): number =>
-  [...found, ...older].reduce((sum, { sentAt }) => sum + sentAt, unknown.length);

@@ -6,75 +6,23 @@
 
 import { ageMsOf, steadyClock } from '../../kernel/age.ts';
 import { sleep } from '../../kernel/pauses.ts';
-import { DemandShares } from './fairness.ts';
 import { createInstance, type Instance, type SnapshotCacheOptions } from './instance.ts';
 import { SnapshotMemory } from './memory.ts';
 import { defaultSnapshotOptions, type Runtime } from './ports.ts';
-import type { RefreshRequester } from './refresh.ts';
+import { keepUp } from './refresh.ts';
 import { RefreshLog } from './refresh-log.ts';
-import {
-  MissResolver,
-  minRefreshMs,
-  type ServedSnapshot,
-  type SnapshotCache,
-  type SnapshotCall,
-  type SnapshotOutcome,
-  SnapshotRequest,
-} from './request.ts';
+import { answer, type ServedSnapshot, type SnapshotCall, type SnapshotOutcome } from './request.ts';
 import { maxSymbolLength, type SnapshotStore } from './store.ts';
 import type { View } from './view.ts';
 
-export const createSnapshotCache = (options: SnapshotCacheOptions): SnapshotCache =>
-  new SharedSnapshotCache(createInstance(options));
+export interface SnapshotCache {
+  /** Always resolves; waits `waitMs` at most. */
+  ask(call: SnapshotCall): Promise<SnapshotOutcome>;
+}
 
-export class SharedSnapshotCache implements SnapshotCache {
-  protected readonly instance: Instance;
-  readonly #resolver: MissResolver;
-  readonly #shares = new DemandShares();
-  #isRefreshing = false;
-
-  constructor(instance: Instance) {
-    this.instance = instance;
-    this.#resolver = new MissResolver(instance);
-  }
-
-  async ask(call: SnapshotCall): Promise<SnapshotOutcome> {
-    const { memory, runtime } = this.instance;
-    const arrivedAt = runtime.clock();
-    const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
-    const entries = memory.entriesOf(view.id);
-    const weight = this.#shares.weigh(call.caller, symbols.length, arrivedAt);
-    for (const symbol of symbols) {
-      const entry = entries.entries.get(symbol);
-      if (entry) entries.countRequest(entry, arrivedAt, weight);
-    }
-    const requester = { deadline, isEventDriven: call.priority === 'events' };
-    await this.keepUp(requester, call.onlyIfCached);
-    return new SnapshotRequest(this.instance, call, arrivedAt, requester).answer(this.#resolver);
-  }
-
-  /** Brings the memory up to date, and refreshes if that is due and no other request of this instance does. */
-  async keepUp(requester: RefreshRequester, onlyIfCached = false): Promise<void> {
-    const { log, refresher, contention, runtime } = this.instance;
-    const { clock } = runtime;
-    if (log.isStale(clock())) await log.poll();
-    if (onlyIfCached || this.#isRefreshing || !this.#isRefreshDue(requester)) return;
-    if (requester.deadline - clock() < minRefreshMs) return;
-    this.#isRefreshing = true;
-    try {
-      // Another instance may have acquired the lease that is due.
-      if (!log.isCurrent(clock())) await log.poll();
-      if (this.#isRefreshDue(requester)) contention.record(await refresher.acquire('refresh', [], requester));
-    } finally {
-      this.#isRefreshing = false;
-    }
-  }
-
-  #isRefreshDue({ isEventDriven }: RefreshRequester): boolean {
-    const { log, schedule, contention, runtime } = this.instance;
-    const due = schedule.refreshDueAt(isEventDriven);
-    return runtime.clock() >= due + contention.delayMs(log.control.sequence);
-  }
+export function createSnapshotCache(options: SnapshotCacheOptions): SnapshotCache {
+  const instance = createInstance(options);
+  return { ask: (call) => answer(instance, call) };
 }
 
 /** What is known of a symbol now. */
@@ -92,21 +40,27 @@ export type Look =
 const pollMsOfEach = 1;
 
 /** The snapshot cache for those who follow symbols: what is known of each, without a request for it. */
-export class FollowedSnapshots extends SharedSnapshotCache {
+export class FollowedSnapshots implements SnapshotCache {
+  readonly #instance: Instance;
+
   /** @param processes that follow the same store at most */
   constructor(options: SnapshotCacheOptions, processes = 1) {
     const pollMs = Math.max(defaultSnapshotOptions.pollMs, pollMsOfEach * processes);
-    super(createInstance({ ...options, options: { ...options.options, pollMs } }));
+    this.#instance = createInstance({ ...options, options: { ...options.options, pollMs } });
+  }
+
+  ask(call: SnapshotCall): Promise<SnapshotOutcome> {
+    return answer(this.#instance, call);
   }
 
   /** What every request does first: reads what other instances fetched, and refreshes if that is due. */
   follow(): Promise<void> {
-    return this.keepUp({ deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
+    return keepUp(this.#instance, { deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
   }
 
   /** Asks nobody. */
   look(view: View, symbol: string): Look {
-    const { memory, options, runtime } = this.instance;
+    const { memory, options, runtime } = this.#instance;
     const now = runtime.clock();
     const snapshot = memory.entriesOf(view.id).entries.get(symbol);
     const ageMs = ageMsOf(snapshot?.sentAt ?? Number.NEGATIVE_INFINITY, now);
@@ -119,7 +73,7 @@ export class FollowedSnapshots extends SharedSnapshotCache {
 
   /** Counts so many requests for a symbol of this instance, by which it is refreshed. */
   count(view: View, symbol: string, times: number): void {
-    const { memory, runtime } = this.instance;
+    const { memory, runtime } = this.#instance;
     const entries = memory.entriesOf(view.id);
     const entry = entries.entries.get(symbol);
     if (entry) entries.countRequest(entry, runtime.clock(), times);
@@ -142,7 +96,11 @@ export class WatchedSnapshots {
   constructor(store: SnapshotStore, runtime: Partial<Runtime> = {}) {
     const all = { clock: Date.now, sleep, random: Math.random, ...runtime };
     this.#clock = steadyClock(all.clock);
-    this.#log = new RefreshLog(store, { ...all, clock: this.#clock }, defaultSnapshotOptions, this.#memory);
+    this.#log = new RefreshLog(
+      { store, runtime: { ...all, clock: this.#clock } },
+      defaultSnapshotOptions,
+      this.#memory,
+    );
   }
 
   /** Reads what is new. Never rejects. */

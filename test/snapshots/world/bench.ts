@@ -20,8 +20,8 @@ import type {
   UpstreamAnswer,
 } from '../../../lib/cache/snapshots/ports.ts';
 import { cutRecords } from '../../../lib/cache/snapshots/records.ts';
-import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
-import { createSnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import type { SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
+import { createSnapshotCache, type SnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import { type View, viewOfId } from '../../../lib/cache/snapshots/view.ts';
 import type { Priority } from '../../../lib/limiter/index.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';

@@ -4,7 +4,8 @@
  * started is left to be reclaimed.
  */
 
-import type { SnapshotCache, SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
+import type { SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
+import type { SnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import type { VirtualTime } from '../../support/virtual-time.ts';
 import type { Platform } from './platform.ts';
 
