@@ -4,9 +4,8 @@
  */
 
 import { backOffMs } from '../kernel/pauses.ts';
-import type { Lease } from '../listener/lease.ts';
 import { Bell } from '../listener/runtime.ts';
-import type { Parts } from './listener-options.ts';
+import type { ShiftParts } from './listener-options.ts';
 import { type Comparison, type ComparisonCall, Reconciler } from './reconcile.ts';
 import type { Stream } from './stream.ts';
 
@@ -14,9 +13,6 @@ export interface ComparingCallbacks {
   /** The present stream, or the last one. */
   readonly stream: () => Stream | undefined;
   readonly accounts: () => readonly string[];
-  /** The upstream's time, now. */
-  readonly upstreamNow: () => number;
-  readonly onAdded: () => void;
 }
 
 interface LookUp {
@@ -30,14 +26,11 @@ interface LookUp {
 const lookAfterMs = 1_000;
 /** A list of orders lags behind by no more than this. */
 export const lagMs = 30_000;
-/** How long the stream may take to deliver what a read shows already. */
-const graceMs = 10_000;
 const compareMs = 300_000;
 const failedPause = { firstMs: 5_000, maxMs: 60_000 };
 
 export class Comparing {
-  readonly #parts: Parts;
-  readonly #lease: Lease;
+  readonly #parts: ShiftParts;
   readonly #callbacks: ComparingCallbacks;
   readonly #reconciler: Reconciler;
   readonly #bell = new Bell();
@@ -50,11 +43,10 @@ export class Comparing {
     | { readonly stream: Stream; readonly startedAt: number; readonly failed: Comparison['failed'] }
     | undefined;
 
-  constructor(parts: Parts, lease: Lease, callbacks: ComparingCallbacks) {
+  constructor(parts: ShiftParts, callbacks: ComparingCallbacks) {
     this.#parts = parts;
-    this.#lease = lease;
     this.#callbacks = callbacks;
-    this.#reconciler = new Reconciler(parts, lease, callbacks.onAdded);
+    this.#reconciler = new Reconciler(parts);
   }
 
   /** At once: there was a gap. */
@@ -63,7 +55,7 @@ export class Comparing {
     this.#bell.ring();
   }
 
-  lookUpSoon(account: string, clientOrderId: string): void {
+  lookUpSoon({ account, clientOrderId }: Pick<LookUp, 'account' | 'clientOrderId'>): void {
     const at = this.#parts.clock() + lookAfterMs;
     this.#lookUps.set(JSON.stringify([account, clientOrderId]), { account, clientOrderId, at, failures: 0 });
     this.#bell.ring();
@@ -110,11 +102,11 @@ export class Comparing {
   }
 
   async #compare(signal: AbortSignal): Promise<void> {
-    const { clock, report, tuning } = this.#parts;
+    const { clock, report, lease, upstreamNow, tuning } = this.#parts;
     const { compareEveryMs = compareMs } = tuning ?? {};
     const stream = this.#callbacks.stream();
     const startedAt = clock();
-    const comparedAt = this.#callbacks.upstreamNow();
+    const comparedAt = upstreamNow();
     const age = stream?.isHealthy ? startedAt - (stream.state.subscribedAt ?? startedAt) : 0;
     // The one before was late enough to find all that is older than this stream.
     const isBeside = stream?.isHealthy === true && this.#previous?.stream === stream;
@@ -128,8 +120,8 @@ export class Comparing {
     }
     if (signal.aborted) return;
     for (const cause of failed.values()) report({ kind: 'failed', step: 'compare', cause });
-    const { comparedAt: before = 0, comparedByAccount } = this.#lease.state;
-    this.#lease.note({
+    const { comparedAt: before = 0, comparedByAccount } = lease.state;
+    lease.note({
       comparedAt: Math.max(comparedAt, before),
       comparedByAccount: { ...comparedByAccount, ...compared },
     });
@@ -151,20 +143,13 @@ export class Comparing {
   #nameOf = (account: string) => this.#parts.names.nameOf('account', account);
 
   async #call(signal: AbortSignal, isSettled: boolean): Promise<ComparisonCall> {
-    const { accounts, upstreamNow } = this.#callbacks;
-    const { pause } = this.#parts;
-    const { comparedAt = upstreamNow(), comparedByAccount = {} } = this.#lease.state;
+    const { lease, upstreamNow } = this.#parts;
+    const { comparedAt = upstreamNow(), comparedByAccount = {} } = lease.state;
     const since = new Map<string, number>();
-    for (const account of accounts()) {
+    for (const account of this.#callbacks.accounts()) {
       const last = comparedByAccount[await this.#nameOf(account)] ?? comparedAt;
       since.set(account, last - lagMs);
     }
-    return {
-      since,
-      upstreamNow,
-      grace: () => pause(graceMs, signal),
-      pause: (ms) => pause(ms, signal),
-      isSettled,
-    };
+    return { since, signal, isSettled };
   }
 }

@@ -3,24 +3,17 @@
 import { backOffMs } from '../kernel/pauses.ts';
 import { leaseMs } from '../listener/lease.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
-import type { Parts } from './listener-options.ts';
+import type { ShiftParts } from './listener-options.ts';
 import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
-import { changeTo, eventKeptMs, orderName, type Remembered, remembered } from './order-memory.ts';
+import { addEvent, changeTo, orderName, remembered } from './order-memory.ts';
 import { accountIn, type StreamMessage, streamedOrderOf } from './parse.ts';
 import type { TradeEvent } from './ports.ts';
 
 export interface InboxCallbacks {
-  readonly onAdded: () => void;
-  /** A sign of life, when all that came before it is written. */
-  readonly onSign: (receivedAt: number) => void;
   /** Only the look-up by id tells what the order is now. */
-  readonly onReplaced: (account: string, clientOrderId: string) => void;
+  readonly onReplaced: (order: { readonly account: string; readonly clientOrderId: string }) => void;
   /** A message could not be written, and is given up. */
   readonly onLost: () => void;
-  /** Whether it takes anything: a lease that is held was renewed. */
-  readonly isStoreUp: () => boolean;
-  /** The upstream's time, now. */
-  readonly upstreamNow: () => number;
 }
 
 const retry = { firstMs: 100, maxMs: 5_000 };
@@ -30,16 +23,14 @@ const giveUpMs = 60_000;
 const outageMs = 600_000;
 
 export class Inbox {
-  readonly #parts: Parts;
-  readonly #lease: string;
+  readonly #parts: ShiftParts;
   readonly #callbacks: InboxCallbacks;
   /** That of a stream that has one account only. */
   #onlyAccount: string | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(parts: Parts, lease: string, callbacks: InboxCallbacks) {
+  constructor(parts: ShiftParts, callbacks: InboxCallbacks) {
     this.#parts = parts;
-    this.#lease = lease;
     this.#callbacks = callbacks;
   }
 
@@ -52,7 +43,8 @@ export class Inbox {
     const onlyAccount = this.#onlyAccount;
     this.#last = this.#last.then(async () => {
       await this.#take(message, receivedAt, onlyAccount);
-      this.#callbacks.onSign(receivedAt);
+      // A sign of life only now, when all that came before it is written.
+      this.#parts.lease.note({ lastSignAt: receivedAt });
     });
   }
 
@@ -63,14 +55,15 @@ export class Inbox {
 
   async #take(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
     if (!['order', 'position', 'option', 'other'].includes(message.kind)) return;
-    const { clock, report, pause } = this.#parts;
+    const { clock, report, pause, lease } = this.#parts;
     const firstAt = clock();
     for (let failures = 0; ; failures++) {
       try {
         return await this.#write(message, receivedAt, onlyAccount);
       } catch (cause) {
         report({ kind: 'failed', step: 'store', cause });
-        const patienceMs = this.#callbacks.isStoreUp() ? giveUpMs : outageMs;
+        // A lease that is held was renewed: the store takes other things.
+        const patienceMs = lease.isHeld() ? giveUpMs : outageMs;
         // It may have waited behind another, and only a whole lease tells whether the store is up.
         const isTried = clock() - firstAt > leaseMs;
         if (isTried && clock() - receivedAt > patienceMs) return this.#callbacks.onLost();
@@ -82,7 +75,7 @@ export class Inbox {
   async #write(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
     const order = message.kind === 'order' ? streamedOrderOf(message, onlyAccount) : undefined;
     if (order) return this.#writeOrder(order, message, receivedAt);
-    const { names, store, report, clock } = this.#parts;
+    const { names, report, onAdded } = this.#parts;
     if (message.kind === 'order')
       report({ kind: 'failed', step: 'parse', cause: new Error('a message of an order names none') });
     const event = await otherEvent(names, {
@@ -94,25 +87,25 @@ export class Inbox {
       receivedAt,
       ...(message.timestamp > 0 && { occurredAt: message.timestamp }),
     });
-    const now = clock();
-    await store.add({ lease: this.#lease, event, now, expiresAt: now + eventKeptMs });
-    this.#callbacks.onAdded();
+    await addEvent(this.#parts, event);
+    onAdded();
   }
 
   /** Again from the start when a comparison has written something of the same order meanwhile. */
   async #writeOrder(order: StreamedOrder, message: StreamMessage, receivedAt: number): Promise<void> {
-    const { account, clientOrderId } = order.state;
-    const name = await orderName(this.#parts, account, clientOrderId);
+    const name = await orderName(this.#parts, order.state);
     for (;;) {
-      const known = await remembered(this.#parts, this.#lease, name);
-      const change = streamedChange(known?.memory, order, this.#callbacks.upstreamNow());
+      const known = await remembered(this.#parts, name);
+      const change = streamedChange(known?.memory, order, this.#parts.upstreamNow());
       if (change === 'repetition') return;
       const event = await this.#eventOf(change, order, message, receivedAt);
-      const result = await this.#add(event, change, name, known);
+      const { next } = change;
+      const isChanged = next !== undefined && next !== known?.memory;
+      const written = isChanged ? (now: number) => changeTo(next, name, known?.revision, now) : undefined;
+      const result = await addEvent(this.#parts, event, written);
       if (result === 'overtaken') continue;
-      this.#callbacks.onAdded();
-      if (result === 'added' && change.scene === 'MODIFY_SUCCESS')
-        this.#callbacks.onReplaced(account, clientOrderId);
+      this.#parts.onAdded();
+      if (result === 'added' && change.scene === 'MODIFY_SUCCESS') this.#callbacks.onReplaced(order.state);
       return;
     }
   }
@@ -133,18 +126,6 @@ export class Inbox {
       payload,
       receivedAt,
       ...(at !== undefined && { occurredAt: at }),
-    });
-  }
-
-  #add(event: TradeEvent, { next }: OrderEvent, name: string, known: Remembered | undefined) {
-    const now = this.#parts.clock();
-    const isChanged = next !== undefined && next !== known?.memory;
-    return this.#parts.store.add({
-      lease: this.#lease,
-      event,
-      now,
-      expiresAt: now + eventKeptMs,
-      ...(isChanged && { order: changeTo(next, name, known?.revision, now) }),
     });
   }
 }

@@ -2,6 +2,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
+import type { Lease } from '../listener/lease.ts';
 import type { ListenerPorts, ListenerRuntime, ListenerSeams } from '../listener/runtime.ts';
 import type { OrderReads } from '../orders/order-reads.ts';
 import type { TradeEventBus, TradeEventStore, TradeEventTransport } from './ports.ts';
@@ -29,6 +30,15 @@ export type TradeEventListenerOptions = OptionsOf<
 
 /** The options with their defaults. */
 export type Parts = TradeEventListenerOptions & ListenerRuntime<TradeEventReport>;
+
+/** The same while the listener has the lease. */
+export interface ShiftParts extends Parts {
+  readonly lease: Lease;
+  /** The upstream's time, now. */
+  readonly upstreamNow: () => number;
+  /** An event is in the outbox. */
+  readonly onAdded: () => void;
+}
 
 export interface StreamCredential {
   readonly appKey: string;

@@ -24,11 +24,11 @@ import {
 import { Accounts } from './accounts.ts';
 import { Comparing, lagMs } from './comparing.ts';
 import { Inbox } from './inbox.ts';
-import type { Parts, StreamCredential, StreamEnd, TradeEventListenerOptions } from './listener-options.ts';
+import type { Parts, StreamCredential, StreamEnd, TradeEventListenerOptions   ShiftParts,
+} from './listener-options.ts';
 import { Outbox } from './outbox.ts';
 import { type EndedStream, Stream } from './stream.ts';
 import { type Reconnect, reconnectPause } from './stream-state.ts';
-import { UpstreamClock } from './upstream-clock.ts';
 
 /**
  * One listener of the events of a store's accounts. Start one every minute: those that are not needed resolve at once.
@@ -111,20 +111,21 @@ class Listening implements ShiftWork {
     this.#credential = credential;
     this.#accounts = accounts;
     this.#upstream = new UpstreamClock(parts.clock);
-    this.#outbox = new Outbox(parts, lease);
-    const common = { upstreamNow: () => this.#upstream.now(), onAdded: () => this.#outbox.ring() };
-    const comparing = new Comparing(parts, lease, {
-      ...common,
+    const shared: ShiftParts = {
+      ...parts,
+      lease,
+      upstreamNow: () => this.#upstream.now(),
+      onAdded: () => this.#outbox.ring(),
+    };
+    this.#outbox = new Outbox(shared);
+    const comparing = new Comparing(shared, {
       stream: () => this.#stream,
-      accounts: () => this.#accounts.list,
+      accounts: () => accounts.list,
     });
     this.#comparing = comparing;
-    this.#inbox = new Inbox(parts, lease.name, {
-      ...common,
-      onSign: (receivedAt) => lease.note({ lastSignAt: receivedAt }),
-      onReplaced: (account, clientOrderId) => comparing.lookUpSoon(account, clientOrderId),
+    this.#inbox = new Inbox(shared, {
+      onReplaced: (order) => comparing.lookUpSoon(order),
       onLost: () => comparing.compareNow(),
-      isStoreUp: () => lease.isHeld(),
     });
     over.addEventListener('abort', () =>
       this.#stream?.end(lease.lost.aborted ? 'lease_lost' : 'handed_over'),
@@ -286,5 +287,28 @@ class Listening implements ShiftWork {
     const { lastSignAt } = this.#lease.state;
     const age = lastSignAt === undefined ? {} : { lastSignAgeMs: Math.max(0, clock() - lastSignAt) };
     report({ kind: 'state', connected, ...age });
+  }
+}
+
+/** No clock of a listener that signs can be off by more: the upstream would refuse it. */
+const maxOffsetMs = 600_000;
+
+/** The upstream's time, as far as its messages tell: changes are dated by it, and a listener's own clock may be off. */
+class UpstreamClock {
+  readonly #clock: () => number;
+  #offset: number | undefined;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock() + (this.#offset ?? 0);
+  }
+
+  /** A message is never older than it seems: the least delayed one tells the most. */
+  note(timestamp: number, receivedAt: number): void {
+    const offset = timestamp - receivedAt;
+    if (Math.abs(offset) <= maxOffsetMs) this.#offset = Math.max(offset, this.#offset ?? offset);
   }
 }

@@ -1,17 +1,19 @@
 /** What is known of an order, as the store keeps it: JSON under a keyed name. */
 
 import { isFinal } from '../orders/order-state.ts';
-import type { Parts } from './listener-options.ts';
+import type { ShiftParts } from './listener-options.ts';
 import type { OrderMemory } from './order-changes.ts';
-import type { KnownOrder, OrderChange } from './ports.ts';
+import type { KnownOrder, OrderChange, TradeEvent } from './ports.ts';
 
 export interface Remembered {
   readonly memory: OrderMemory;
   readonly revision: string;
 }
 
-export const orderName = (parts: Parts, account: string, clientOrderId: string): Promise<string> =>
-  parts.names.nameOf('order', account, clientOrderId);
+export const orderName = (
+  { names }: ShiftParts,
+  { account, clientOrderId }: Pick<OrderMemory, 'account' | 'clientOrderId'>,
+): Promise<string> => names.nameOf('order', account, clientOrderId);
 
 export const rememberedOf = ({ state, revision }: KnownOrder): Remembered => ({
   memory: JSON.parse(state) as OrderMemory,
@@ -19,11 +21,10 @@ export const rememberedOf = ({ state, revision }: KnownOrder): Remembered => ({
 });
 
 export async function remembered(
-  parts: Parts,
-  lease: string,
+  { store, lease }: ShiftParts,
   order: string,
 ): Promise<Remembered | undefined> {
-  const found = (await parts.store.known(lease, [order])).get(order);
+  const found = (await store.known(lease.name, [order])).get(order);
   return found && rememberedOf(found);
 }
 
@@ -45,4 +46,15 @@ export const changeTo = (
 });
 
 /** For so long an event that comes again is known to be a repetition. */
-export const eventKeptMs = 30 * dayMs;
+const eventKeptMs = 30 * dayMs;
+
+/** Writes an event to the outbox, together with what it says of its order. */
+export function addEvent(
+  { store, lease, clock }: ShiftParts,
+  event: TradeEvent,
+  change?: (now: number) => OrderChange,
+): Promise<'added' | 'known' | 'overtaken'> {
+  const now = clock();
+  const order = change && { order: change(now) };
+  return store.add({ lease: lease.name, event, ...order, now, expiresAt: now + eventKeptMs });
+}

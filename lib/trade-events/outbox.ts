@@ -1,9 +1,8 @@
 /** Publishes what was added: an event leaves the outbox when the bus has taken it, and not before. */
 
 import { backOffMs } from '../kernel/pauses.ts';
-import type { Lease } from '../listener/lease.ts';
 import { Bell } from '../listener/runtime.ts';
-import type { Parts } from './listener-options.ts';
+import type { ShiftParts } from './listener-options.ts';
 import type { TradeEvent } from './ports.ts';
 
 /** As many as a bus takes in one call. */
@@ -15,13 +14,11 @@ const lookEveryMs = { atFirst: 5_000, later: 60_000 };
 const refusedPause = { firstMs: 500, maxMs: 30_000 };
 
 export class Outbox {
-  readonly #parts: Parts;
-  readonly #lease: Lease;
+  readonly #parts: ShiftParts;
   readonly #bell = new Bell();
 
-  constructor(parts: Parts, lease: Lease) {
+  constructor(parts: ShiftParts) {
     this.#parts = parts;
-    this.#lease = lease;
   }
 
   /** Something was added. */
@@ -43,11 +40,11 @@ export class Outbox {
 
   /** Publishes all that is there. False when the bus refused something, or a call failed. Never rejects. */
   async publish(): Promise<boolean> {
-    const { store, report } = this.#parts;
+    const { store, lease, report } = this.#parts;
     const refused = new Set<string>();
     try {
-      while (this.#lease.isHeld()) {
-        const found = await store.unpublished(this.#lease.name, lookedAt + refused.size);
+      while (lease.isHeld()) {
+        const found = await store.unpublished(lease.name, lookedAt + refused.size);
         const batch = found.filter(({ id }) => !refused.has(id)).slice(0, batchSize);
         if (batch.length === 0) break;
         for (const id of await this.#publishBatch(batch)) refused.add(id);
@@ -61,11 +58,11 @@ export class Outbox {
 
   /** @returns the ids of what the bus refused */
   async #publishBatch(batch: readonly TradeEvent[]): Promise<readonly string[]> {
-    const { store, bus, clock, report } = this.#parts;
+    const { store, lease, bus, clock, report } = this.#parts;
     const results = await bus.publish(batch);
     const taken = batch.filter((_, index) => results[index] === true);
     const ids = taken.map(({ id }) => id);
-    if (ids.length > 0) await store.published(this.#lease.name, ids);
+    if (ids.length > 0) await store.published(lease.name, ids);
     const refused = batch.filter(({ id }) => !ids.includes(id)).map(({ id }) => id);
     const times = taken.map(timesOf);
     const delaysMs = times.map(({ since }) => Math.max(0, clock() - since));

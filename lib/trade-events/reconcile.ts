@@ -4,30 +4,18 @@
  */
 
 import { textMembers } from '../kernel/json-members.ts';
-import type { Lease } from '../listener/lease.ts';
 import { momentsIn, type ReadOrder } from '../orders/order-reads.ts';
 import { isFinal, isMore, quantityOf } from '../orders/order-state.ts';
 import { orderEvent } from './event-detail.ts';
-import type { Parts } from './listener-options.ts';
+import type { ShiftParts } from './listener-options.ts';
 import { type OrderEvent, type OrderMemory, type Reading, readStep } from './order-changes.ts';
-import {
-  changeTo,
-  eventKeptMs,
-  orderName,
-  type Remembered,
-  remembered,
-  rememberedOf,
-} from './order-memory.ts';
+import { addEvent, changeTo, orderName, type Remembered, remembered, rememberedOf } from './order-memory.ts';
 
 export interface ComparisonCall {
   /** By account: what changed before was compared already; in the upstream's time. */
   readonly since: ReadonlyMap<string, number>;
-  /** The upstream's time, now. */
-  readonly upstreamNow: () => number;
-  /** Waits until the stream had time to deliver what the reads show. */
-  readonly grace: () => Promise<void>;
-  /** Resolves after so many milliseconds, or when the comparison is given up. */
-  readonly pause: (ms: number) => Promise<void>;
+  /** Aborts when the comparison is given up: then it waits for nothing any more. */
+  readonly signal: AbortSignal;
   /** The stream was up when all that may be found now happened: it goes first. After a gap it has nothing to say. */
   readonly isSettled: boolean;
 }
@@ -48,6 +36,8 @@ interface Sight {
   readonly until: number;
 }
 
+/** How long the stream may take to deliver what a read shows already. */
+const graceMs = 10_000;
 /** With more orders to look up, a longer history is fewer requests. */
 const manyMissing = 5;
 /** How far back. */
@@ -63,14 +53,10 @@ const onItsWayMs = 2_000;
 const maxSteps = 20;
 
 export class Reconciler {
-  readonly #parts: Parts;
-  readonly #lease: Lease;
-  readonly #onAdded: () => void;
+  readonly #parts: ShiftParts;
 
-  constructor(parts: Parts, lease: Lease, onAdded: () => void) {
+  constructor(parts: ShiftParts) {
     this.#parts = parts;
-    this.#lease = lease;
-    this.#onAdded = onAdded;
   }
 
   /** Rejects when the store cannot be listed, or something failed in each account. */
@@ -82,13 +68,13 @@ export class Reconciler {
         failed.set(account, cause);
         return otherwise;
       });
-    const found = await this.#parts.store.openOrders(this.#lease.name);
+    const found = await this.#parts.store.openOrders(this.#parts.lease.name);
     const open = new Map(found.map((known) => [known.order, rememberedOf(known).memory]));
-    const from = call.upstreamNow();
+    const from = this.#parts.upstreamNow();
     const read = new Map<string, ReadOrder>();
     for (const [account, since] of call.since)
       await attempt(account, () => this.#readLists(account, since, open, read), undefined);
-    const until = call.upstreamNow();
+    const until = this.#parts.upstreamNow();
     const sights = [...read].map(([name, order]) => ({ name, order, isLookUp: false, from, until }));
     const { sure, unsure } = await this.#differing(sights, call);
     // The upstream refuses look-ups in an account that the app key does not reach any more, and a list that it refuses shows
@@ -97,55 +83,54 @@ export class Reconciler {
       .filter(([name, { account }]) => !read.has(name) && call.since.has(account) && !failed.has(account))
       .map(([, memory]) => memory);
     const orders = read.size + unseen.length;
-    if (call.isSettled && sure.length + unsure.length + unseen.length > 0) await call.grace();
+    if (call.isSettled && sure.length + unsure.length + unseen.length > 0) await this.#grace(call);
     let reconciled = 0;
     const apply = (sight: Sight) => attempt(sight.order.state.account, () => this.#apply(sight, call), 0);
     for (const sight of sure) reconciled += await apply(sight);
     for (const memory of unseen)
       reconciled += await attempt(memory.account, () => this.lookUp(memory, call), 0);
     // One event stands for all replacements that a read finds at once: those that are on their way come first.
-    if (!call.isSettled && unsure.length > 0) await call.grace();
+    if (!call.isSettled && unsure.length > 0) await this.#grace(call);
     // All look-ups first, so that what is on its way is waited for once.
     const looked: Sight[] = [];
     for (const { order } of unsure)
-      looked.push(...(await attempt(order.state.account, () => this.#look(order.state, call), [])));
+      looked.push(...(await attempt(order.state.account, () => this.#look(order.state), [])));
     for (const sight of looked) reconciled += await apply(sight);
     if (failed.size > 0 && failed.size === call.since.size) throw [...failed.values()][0];
     return { orders, reconciled, failed };
   }
 
   /** Looks one order up by its id. Returns how many events that gave. */
-  async lookUp(
-    { account, clientOrderId }: Pick<OrderMemory, 'account' | 'clientOrderId'>,
-    call: ComparisonCall,
-  ): Promise<number> {
+  async lookUp(order: Pick<OrderMemory, 'account' | 'clientOrderId'>, call: ComparisonCall): Promise<number> {
     let added = 0;
-    for (const sight of await this.#look({ account, clientOrderId }, call))
-      added += await this.#apply(sight, call);
+    for (const sight of await this.#look(order)) added += await this.#apply(sight, call);
     return added;
   }
 
+  /** Waits until the stream had time to deliver what the reads show. */
+  #grace({ signal }: ComparisonCall): Promise<void> {
+    return this.#parts.pause(graceMs, signal);
+  }
+
   /** Nothing for an order that is over, or that the upstream does not find. */
-  async #look(
-    { account, clientOrderId }: Pick<OrderMemory, 'account' | 'clientOrderId'>,
-    call: ComparisonCall,
-  ): Promise<readonly Sight[]> {
-    const name = await orderName(this.#parts, account, clientOrderId);
-    const known = await remembered(this.#parts, this.#lease.name, name);
+  async #look(asked: Pick<OrderMemory, 'account' | 'clientOrderId'>): Promise<readonly Sight[]> {
+    const name = await orderName(this.#parts, asked);
+    const known = await remembered(this.#parts, name);
     // One that failed left its id to another.
     if (known && isFinal(known.memory) && known.memory.status !== 'FAILED') return [];
     this.#checkLease();
-    const from = call.upstreamNow();
-    const order = await this.#parts.orders.order(account, clientOrderId);
-    const until = call.upstreamNow();
+    const from = this.#parts.upstreamNow();
+    const order = await this.#parts.orders.order(asked.account, asked.clientOrderId);
+    const until = this.#parts.upstreamNow();
     if (order !== 'not_found') return [{ order, isLookUp: true, from, until }];
-    if (known && until - known.memory.notedAt > forgottenMs) await this.#giveUp(name, known);
+    if (known && until - known.memory.notedAt > forgottenMs)
+      await this.#note(known.memory, name, known, { isOpen: false });
     return [];
   }
 
   /** Without the lease nothing is read, and what was read may be old: a listener can have been frozen since. */
   #checkLease(): void {
-    if (!this.#lease.isHeld()) throw new Error('the lease is lost');
+    if (!this.#parts.lease.isHeld()) throw new Error('the lease is lost');
   }
 
   /** Collects by name: of an order that both lists show, the later state. */
@@ -158,7 +143,7 @@ export class Reconciler {
     const { orders } = this.#parts;
     const collect = async (list: readonly ReadOrder[]) => {
       for (const order of list) {
-        const name = await orderName(this.#parts, account, order.state.clientOrderId);
+        const name = await orderName(this.#parts, { ...order.state, account });
         const before = read.get(name);
         if (!before || isLater(order, before)) read.set(name, order);
       }
@@ -177,7 +162,7 @@ export class Reconciler {
     call: ComparisonCall,
   ): Promise<{ readonly sure: readonly Sight[]; readonly unsure: readonly Sight[] }> {
     const names = sights.map(({ name }) => name);
-    const known = await this.#parts.store.known(this.#lease.name, names);
+    const known = await this.#parts.store.known(this.#parts.lease.name, names);
     const stepOf = ({ name, ...sight }: Sight & { readonly name: string }) => {
       const before = known.get(name);
       return readStep(before && rememberedOf(before).memory, sight.order.state, readingOf(sight, call)).kind;
@@ -191,18 +176,17 @@ export class Reconciler {
 
   /** Does what a read asks for, step by step, each upon what is known then. Returns how many events that gave. */
   async #apply(sight: Sight, call: ComparisonCall): Promise<number> {
-    const { account, clientOrderId } = sight.order.state;
-    const name = await orderName(this.#parts, account, clientOrderId);
+    const name = await orderName(this.#parts, sight.order.state);
     let added = 0;
     for (let steps = 0; steps < maxSteps; steps++) {
       this.#checkLease();
-      const known = await remembered(this.#parts, this.#lease.name, name);
+      const known = await remembered(this.#parts, name);
       const step = readStep(known?.memory, sight.order.state, readingOf(sight, call));
       if (step.kind === 'nothing') return added;
-      if (step.kind === 'look') return added + (await this.lookUp({ account, clientOrderId }, call));
-      const onItsWay = sight.until + onItsWayMs - call.upstreamNow();
+      if (step.kind === 'look') return added + (await this.lookUp(sight.order.state, call));
+      const onItsWay = sight.until + onItsWayMs - this.#parts.upstreamNow();
       if (step.kind === 'event' && step.scene === 'MODIFY_SUCCESS' && onItsWay > 0) {
-        await call.pause(onItsWay);
+        await this.#parts.pause(onItsWay, call.signal);
         continue;
       }
       const result = step.kind === 'event' ? await this.#add(step, sight, name, known) : 'known';
@@ -219,9 +203,8 @@ export class Reconciler {
     name: string,
     known: Remembered | undefined,
   ): Promise<'added' | 'known' | 'overtaken'> {
-    const { names, store, clock } = this.#parts;
+    const { names, clock, onAdded } = this.#parts;
     const { account, clientOrderId, status } = order.state;
-    const now = clock();
     const event = await orderEvent(names, id, {
       account,
       clientOrderId,
@@ -229,28 +212,18 @@ export class Reconciler {
       ...(scene && { scene }),
       reconciled: true,
       payload: order.payload,
-      receivedAt: now,
+      receivedAt: clock(),
     });
-    const result = await store.add({
-      lease: this.#lease.name,
-      event,
-      ...(next && { order: changeTo(next, name, known?.revision, now) }),
-      now,
-      expiresAt: now + eventKeptMs,
-    });
-    if (result === 'added') this.#onAdded();
+    const written = next && ((now: number) => changeTo(next, name, known?.revision, now));
+    const result = await addEvent(this.#parts, event, written);
+    if (result === 'added') onAdded();
     return result;
   }
 
   /** Whether or not something else was quicker: the next look at the order tells. */
-  async #note(next: OrderMemory, name: string, known: Remembered | undefined): Promise<void> {
-    const { store, clock } = this.#parts;
-    await store.note(this.#lease.name, changeTo(next, name, known?.revision, clock()));
-  }
-
-  async #giveUp(name: string, { memory, revision }: Remembered): Promise<void> {
-    const { store, clock } = this.#parts;
-    await store.note(this.#lease.name, { ...changeTo(memory, name, revision, clock()), isOpen: false });
+  async #note(next: OrderMemory, name: string, known: Remembered | undefined, more = {}): Promise<void> {
+    const { store, lease, clock } = this.#parts;
+    await store.note(lease.name, { ...changeTo(next, name, known?.revision, clock()), ...more });
   }
 }
 
