@@ -92,6 +92,7 @@ const exhaustive = [
   'test/side-by-side/{formats,hour}.test.ts',
   'test/signer/properties.test.ts',
   'test/trade-events/chaos.test.ts',
+  'test/traces.test.ts',
   'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
 ];
 

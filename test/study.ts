@@ -22,6 +22,7 @@
  *     npm run study -- control-delay 5
  *     npm run study -- side-by-side 60
  *     npm run study -- page-memory 600
+ *     npm run study -- traces --save FILE
  */
 
 type Study = (args: readonly string[]) => Promise<boolean>;
@@ -48,6 +49,7 @@ const studies: Readonly<Record<string, () => Promise<Study>>> = {
   'order-latency': async () => (await import('./emulator/order-latency.ts')).studyOrderLatency,
   'control-delay': async () => (await import('./guard-rails/control-delay-study.ts')).studyControlDelay,
   'side-by-side': async () => (await import('./side-by-side/hour.ts')).studySideBySide,
+  traces: async () => (await import('./traces.ts')).studyTraces,
   'page-memory': async () => (await import('./page/memory-study.ts')).studyPageMemory,
 };
 

@@ -38,6 +38,8 @@ export interface StreamsOptions {
   readonly upstreamLimits?: UpstreamLimits;
   /** Beside the streams a hundred of these clients also ask each so many milliseconds, for a screen of its own. */
   readonly polledEveryMs?: readonly number[];
+  /** Called with each text that a stream sends. */
+  readonly onText?: (stream: number, text: string, now: number) => void;
 }
 
 export interface MeasuredStreams {
@@ -144,6 +146,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
         const next = await iterator.next();
         if (next.done || state.isDead) break;
         last = next.value;
+        options.onText?.(index, last, time.now());
         if (isFirst) firsts.push(time.now() - accepted);
         texts++;
         if (index < looked) time.after(networkMs, () => void take(quotes, next.value));

@@ -80,15 +80,19 @@ const slowHistory =
     };
   };
 
-export async function runOrderStreams(
-  options: ChaosOptions & { readonly seed: number },
-): Promise<StreamTally> {
+interface OrderStreamsOptions extends ChaosOptions {
+  readonly seed: number;
+  /** Called with each event that a client receives. */
+  readonly onEvent?: (user: string, event: string, data: string, now: number) => void;
+}
+
+export async function runOrderStreams(options: OrderStreamsOptions): Promise<StreamTally> {
   const random = createRandom(options.seed + 7);
   const clients: Client[] = [];
   const world = await runChaos({
     ...options,
     history: slowHistory(random),
-    beside: (one) => void clients.push(...beginClients(one, random)),
+    beside: (one) => void clients.push(...beginClients(one, random, options.onEvent)),
   });
   for (const client of clients) client.stay();
   // The last ones come back, and hear of all.
@@ -111,7 +115,11 @@ export async function runOrderStreams(
   };
 }
 
-function beginClients(world: World, random: () => number): readonly Client[] {
+function beginClients(
+  world: World,
+  random: () => number,
+  onEvent: OrderStreamsOptions['onEvent'],
+): readonly Client[] {
   const { time, history } = world;
   if (!history) throw new TypeError('a world that keeps no events');
   const standings = new Map<string, Standing>(
@@ -159,6 +167,7 @@ function beginClients(world: World, random: () => number): readonly Client[] {
       random,
       (id) => isGranted(user, id) === true,
       changedAtIn(world),
+      onEvent,
     );
     void client.begin();
     return client;
@@ -175,6 +184,7 @@ class Client {
   readonly #random: () => number;
   readonly #mayNow: (account: string) => boolean;
   readonly #changedAt: ReturnType<typeof changedAtIn>;
+  readonly #onEvent: OrderStreamsOptions['onEvent'];
   readonly #told = new Map<string, number>();
   #lastId: string | undefined;
   #stays = false;
@@ -191,6 +201,7 @@ class Client {
     random: () => number,
     mayNow: (account: string) => boolean,
     changedAt: ReturnType<typeof changedAtIn>,
+    onEvent: OrderStreamsOptions['onEvent'],
   ) {
     this.#user = user;
     this.#gateway = gateway;
@@ -198,6 +209,7 @@ class Client {
     this.#random = random;
     this.#mayNow = mayNow;
     this.#changedAt = changedAt;
+    this.#onEvent = onEvent;
   }
 
   stay(): void {
@@ -242,6 +254,7 @@ class Client {
     }
     for await (const { id, event, data } of serverSentEvents(chunks())) {
       this.#lastId = id;
+      this.#onEvent?.(this.#user, event, data, this.#time.now());
       this.#look();
       if (event === 'change') this.#take(data, beganAt);
     }

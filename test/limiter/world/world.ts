@@ -40,10 +40,13 @@ export interface WorldOptions {
   readonly slowConnections?: number;
   /** Requests leave whether their permit is still valid or not. */
   readonly careless?: boolean;
+  /** The limiter that is judged. Default as it is. */
+  readonly create?: typeof createLimiter;
 }
 
 export interface Request {
   readonly priority?: Priority;
+  readonly user?: string;
   readonly limits?: readonly [string, ...string[]];
   readonly waitMs?: number;
 }
@@ -73,10 +76,11 @@ class Instance {
 
   constructor(world: World, number: number) {
     const { clock, random, options } = world;
+    const { create = createLimiter } = options;
     this.#world = world;
     const offsetMs = (world.between() * 2 - 1) * (options.offsetMs ?? 500);
     const gate = (run: () => void) => this.#gate(run);
-    this.limiter = createLimiter({
+    this.limiter = create({
       store: world.store.connect({ gate, instance: number }),
       limits: marketData,
       bucket: 'world',
@@ -182,7 +186,7 @@ export class World {
 
   async requestOf(
     instance: Instance,
-    { priority = 'interactive', limits = ['market-data'], waitMs }: Request,
+    { priority = 'interactive', limits = ['market-data'], user, waitMs }: Request,
   ): Promise<PermitAnswer> {
     this.counts.asked++;
     const askedAt = this.clock.now;
@@ -190,6 +194,7 @@ export class World {
       appKey,
       limits,
       priority,
+      ...(user !== undefined && { user }),
       ...(waitMs !== undefined && { waitMs }),
     });
     if (!answer.ok) {

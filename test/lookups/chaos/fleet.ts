@@ -1,6 +1,6 @@
 /** Functions that take batches from the queue, as the platform runs them. */
 
-import { type BusDetail, createLookups, type Lookups } from '../../../lib/lookups/index.ts';
+import type { BusDetail, Lookups } from '../../../lib/lookups/index.ts';
 import { limitMs, type Queued, visibilityMs } from '../world.ts';
 import { createPorts, type Scene } from './ports.ts';
 
@@ -85,7 +85,7 @@ function createFunction(
   scene: Scene,
   isAlive: () => boolean,
 ): { readonly lookups: Lookups; readonly unheard: ReadonlySet<string> } {
-  const { world, time, dice } = scene;
+  const { world, time, dice, create } = scene;
   const ports = createPorts(scene, isAlive);
   const unheard = new Set<string>();
   const publish = async (entries: readonly BusDetail[]) => {
@@ -96,7 +96,7 @@ function createFunction(
     });
     return taken;
   };
-  const lookups = createLookups({
+  const lookups = create({
     ...world.options,
     ...ports,
     bus: { publish },

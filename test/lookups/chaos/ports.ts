@@ -1,7 +1,7 @@
 /** The ports of one function, with all that can go wrong on the way there and back. */
 
 import type { Refusal } from '../../../lib/gateway/index.ts';
-import type { LookupMessage, LookupsOptions } from '../../../lib/lookups/index.ts';
+import type { createLookups, LookupMessage, LookupsOptions } from '../../../lib/lookups/index.ts';
 import type { VirtualTime } from '../../support/virtual-time.ts';
 import { market, type Upstream, type World } from '../world.ts';
 import type { Dice, Trouble } from './trouble.ts';
@@ -12,6 +12,7 @@ export interface Scene {
   readonly dice: Dice;
   /** Of this moment. */
   readonly trouble: () => Trouble;
+  readonly create: typeof createLookups;
 }
 
 export type Ports = Pick<LookupsOptions, 'store' | 'queue' | 'bus' | 'gateway'>;

@@ -1,5 +1,6 @@
 /** A few minutes of a queue and its functions, and what was wrong in them. */
 
+import { createLookups } from '../../../lib/lookups/index.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';
 import { createWorld, limitMs, type Queued, type World } from '../world.ts';
 import { keepWorking, redriven, type Watcher } from './fleet.ts';
@@ -9,14 +10,21 @@ import { createDice, noTrouble, type Trouble } from './trouble.ts';
 
 const hourMs = 3_600_000;
 
-/** @returns what was wrong, in words; nothing when all was well */
-export async function runScenario(seed: number, kind: Trouble): Promise<readonly string[]> {
+/**
+ * @param create the lookups that are judged
+ * @returns what was wrong, in words; nothing when all was well
+ */
+export async function runScenario(
+  seed: number,
+  kind: Trouble,
+  create = createLookups,
+): Promise<readonly string[]> {
   const dice = createDice(seed);
   const world = createWorld();
   const time = new VirtualTime(world.now);
   const troubleUntil = world.now + 20_000 + dice.below(400_000);
   const trouble = () => (time.now() < troubleUntil ? kind : noTrouble);
-  const scene: Scene = { world, time, dice, trouble };
+  const scene: Scene = { world, time, dice, trouble, create };
   world.upstream = moodyMarket(scene);
 
   const letters = drawLetters(dice, world.now);

@@ -43,6 +43,8 @@ export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   readonly pageSize?: number;
   /** How long the store takes for anything; default 4 to 8 milliseconds. */
   readonly storeMs?: number;
+  /** The cache that is judged. Default as it is. */
+  readonly create?: typeof createSnapshotCache;
 }
 
 export const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -63,7 +65,15 @@ export const symbolsOf = (outcome: SnapshotOutcome) =>
   answered(outcome).snapshots.map(({ symbol }) => symbol);
 
 export function createBench(options: BenchOptions = {}) {
-  const { figures, misleading, deniedFlag, instead, storeMs, seed = 1 } = options;
+  const {
+    figures,
+    misleading,
+    deniedFlag,
+    instead,
+    storeMs,
+    seed = 1,
+    create = createSnapshotCache,
+  } = options;
   const time = new VirtualTime();
   const random = createRandom(seed);
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
@@ -196,7 +206,7 @@ export function createBench(options: BenchOptions = {}) {
     upstream,
     /** @param aheadMs how wrong its clock is */
     instance: (aheadMs = 0): SnapshotCache =>
-      createSnapshotCache({
+      create({
         store,
         permits,
         upstream: ask,

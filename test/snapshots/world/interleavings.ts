@@ -1,0 +1,95 @@
+/** Chance decides who asks when for what, of which instance, and what goes wrong meanwhile. */
+
+import fc from 'fast-check';
+import {
+  createSnapshotCache,
+  type SnapshotCall,
+  type SnapshotOutcome,
+} from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
+import { createBench, us } from './bench.ts';
+
+const names = [...Array.from({ length: 12 }, (_, index) => `S${index}`), '0A', '0B', '0C'];
+
+const request = fc.record({
+  kind: fc.constant('request' as const),
+  at: fc.integer({ min: 0, max: 20_000 }),
+  instance: fc.nat({ max: 4 }),
+  view: fc.constantFrom('US_STOCK', 'US_STOCK', 'US_STOCK+e', 'US_ETF'),
+  symbols: fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 8 }),
+  caller: fc.constantFrom('one', 'two'),
+  priority: fc.constantFrom('interactive' as const, 'events' as const),
+  maxAgeMs: fc.option(fc.constantFrom(0, 1000, 5000), { nil: undefined }),
+});
+
+const trouble = fc.record({
+  kind: fc.constantFrom(
+    'down' as const,
+    'closed' as const,
+    'away' as const,
+    'lost' as const,
+    'emptied' as const,
+    'restart' as const,
+  ),
+  at: fc.integer({ min: 0, max: 20_000 }),
+  forMs: fc.integer({ min: 10, max: 5000 }),
+  instance: fc.nat({ max: 4 }),
+});
+
+export const anyRun = fc.record({
+  seed: fc.integer(),
+  unknown: fc.constantFrom('refuses-naming' as const, 'refuses' as const, 'leaves-out' as const),
+  requests: fc.array(request, { minLength: 1, maxLength: 40 }),
+  troubles: fc.array(trouble, { maxLength: 5 }),
+});
+
+type Run = typeof anyRun extends fc.Arbitrary<infer T> ? T : never;
+
+/**
+ * @param answered called with each answer, and with the time
+ * @param create the cache that is judged
+ * @returns how many requests were never answered
+ */
+export async function liveRun(
+  { seed, unknown, requests, troubles }: Run,
+  answered: (call: SnapshotCall, outcome: SnapshotOutcome, now: number) => void,
+  create = createSnapshotCache,
+): Promise<number> {
+  const bench = createBench({ seed, unknown, create });
+  const instances = Array.from({ length: 5 }, () => bench.instance());
+  const { time } = bench;
+  let open = requests.length;
+  for (const { at, forMs, kind, instance } of troubles)
+    time.after(at, () => {
+      if (kind === 'lost') bench.loseNextWrite();
+      if (kind === 'emptied') bench.emptyStore();
+      if (kind === 'restart') instances[instance] = bench.instance();
+      if (kind === 'down') {
+        bench.upstream.setDown(true);
+        time.after(forMs, () => bench.upstream.setDown(false));
+      }
+      if (kind === 'away') {
+        bench.setStoreAway(true);
+        time.after(forMs, () => bench.setStoreAway(false));
+      }
+      if (kind === 'closed') {
+        bench.permits.setOpen(false);
+        time.after(forMs, () => bench.permits.setOpen(true));
+      }
+    });
+  for (const { at, instance, view, symbols, caller, priority, maxAgeMs } of requests)
+    time.after(at, async () => {
+      const call = us({
+        view: viewOfId(view),
+        symbols,
+        caller,
+        priority,
+        ...(maxAgeMs !== undefined && { maxAgeMs }),
+      });
+      const outcome = await instances[instance]!.ask(call);
+      open--;
+      answered(call, outcome, time.now());
+    });
+  await time.runUntil(time.now() + 20_000 + 6000);
+  return open;
+}
