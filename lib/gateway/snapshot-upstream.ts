@@ -2,11 +2,11 @@
 
 import {
   type AskUpstream,
-  defaultSnapshotOptions,
   type RefreshPermitAnswer,
   type RefreshPermits,
   type UpstreamAnswer,
   type UpstreamError,
+  upstreamTimeoutMs,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
@@ -32,7 +32,7 @@ const failureMs = 10_000;
 /** To the circuit breaker, refreshes of what is served are one caller, which brings no symbols of its own. */
 const refreshes = 'refreshes';
 /** Many an answer takes longer: a call on the last of a request's time shows only that this time was short. */
-const shortMs = defaultSnapshotOptions.upstreamTimeoutMs / 2;
+const shortMs = upstreamTimeoutMs / 2;
 /** Short, because an operator who mends a refused credential waits for the effect. */
 const authForbiddenMs = 3000;
 

@@ -22,16 +22,16 @@ const valid = (sequence: number, count: number): RefreshRecord => {
   const records = new Map(symbols.map((symbol) => [symbol, new Uint8Array()]));
   return failed(sequence, { symbols, outcome: { kind: 'answer', records, unknown: [] } });
 };
-const create = () => new InvalidSymbolQuota({ failuresPerCaller: 4, forgivenPerMinute: 4 });
+const create = () => new InvalidSymbolQuota({ forgivenPerMinute: 4 });
 
 test('failed probes up to the quota and no more, then one for each that is forgiven', () => {
   const quota = create();
-  for (let sequence = 0; sequence < 4; sequence++) {
+  for (let sequence = 0; sequence < 30; sequence++) {
     assert.equal(quota.isOver('one', start + sequence * 100), false);
     quota.apply(failed(sequence));
   }
-  assert.equal(quota.isOver('one', start + 400), true);
-  assert.equal(quota.isOver('two', start + 400), false);
+  assert.equal(quota.isOver('one', start + 3000), true);
+  assert.equal(quota.isOver('two', start + 3000), false);
   assert.equal(quota.isOver('one', start + 14_000), true);
   assert.equal(quota.isOver('one', start + 16_000), false);
   quota.apply(failed(160));
@@ -41,34 +41,34 @@ test('failed probes up to the quota and no more, then one for each that is forgi
 test('a caller with many valid symbols may fail more often', () => {
   const quota = create();
   let sequence = 0;
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 40; round++) {
     quota.apply(failed(sequence++));
     quota.apply(valid(sequence++, 4));
   }
   assert.equal(quota.isOver('one', start + sequence * 100), false);
   // Credit is bounded.
   quota.apply(valid(sequence++, 1000));
-  for (let round = 0; round < 6; round++) quota.apply(failed(sequence++));
+  for (let round = 0; round < 38; round++) quota.apply(failed(sequence++));
   assert.equal(quota.isOver('one', start + sequence * 100), true);
 });
 
 test('an instance that is new counts as those that were there', () => {
   const [old, late] = [create(), create()];
-  for (let sequence = 0; sequence < 4; sequence++) old.apply(failed(sequence));
-  const record = failed(10, { kind: 'refresh', failedProbes: old.levels(start + 1000) });
+  for (let sequence = 0; sequence < 30; sequence++) old.apply(failed(sequence));
+  const record = failed(30, { kind: 'refresh', failedProbes: old.levels(start + 3000) });
   for (const quota of [old, late]) quota.apply(record);
-  assert.equal(late.isOver('one', start + 1000), true);
+  assert.equal(late.isOver('one', start + 3000), true);
   // Repeated levels do not count twice.
-  for (const quota of [old, late]) quota.apply({ ...record, sequence: 11 });
+  for (const quota of [old, late]) quota.apply({ ...record, sequence: 31 });
   for (const quota of [old, late]) assert.equal(quota.isOver('one', start + 16_200), false);
 });
 
 test('of more callers than one record repeats, those come to a new instance that failed most', () => {
   const [old, late] = [create(), create()];
   for (let caller = 0; caller < 30; caller++) old.apply(failed(0, { caller: `${caller}` }));
-  for (let sequence = 0; sequence < 4; sequence++) old.apply(failed(sequence, { caller: 'worst' }));
-  late.merge(old.levels(start + 400), start + 400);
-  assert.equal(late.isOver('worst', start + 400), true);
+  for (let sequence = 0; sequence < 30; sequence++) old.apply(failed(sequence, { caller: 'worst' }));
+  late.merge(old.levels(start + 3000), start + 3000);
+  assert.equal(late.isOver('worst', start + 3000), true);
 });
 
 test('what is forgiven is deleted', () => {
@@ -79,19 +79,19 @@ test('what is forgiven is deleted', () => {
 });
 
 test('probes under way count as failed, those of unlisted symbols eight times', () => {
-  const quota = new InvalidSymbolQuota({ failuresPerCaller: 20, forgivenPerMinute: 4 });
+  const quota = create();
   const underWay = (count: number, isUnlistedProbe?: true) =>
     Array.from({ length: count }, () => (isUnlistedProbe ? { isUnlistedProbe } : {}));
   for (const [probes, isOver] of [
-    [underWay(19), false],
-    [underWay(20), true],
-    [underWay(2, true), false],
-    [underWay(3, true), true],
+    [underWay(29), false],
+    [underWay(30), true],
+    [underWay(3, true), false],
+    [underWay(4, true), true],
   ] as const)
     assert.equal(quota.isOver('one', start, probes), isOver);
-  for (let sequence = 0; sequence < 2; sequence++) quota.apply(failed(sequence, { isUnlistedProbe: true }));
-  assert.equal(quota.isOver('one', start + 200), false);
-  assert.equal(quota.isOver('one', start + 200, underWay(1, true)), true);
+  for (let sequence = 0; sequence < 3; sequence++) quota.apply(failed(sequence, { isUnlistedProbe: true }));
+  assert.equal(quota.isOver('one', start + 300), false);
+  assert.equal(quota.isOver('one', start + 300, underWay(1, true)), true);
 });
 
 test('a caller that goes on with invalid symbols has no more of them probed than is forgiven', () => {
@@ -103,5 +103,5 @@ test('a caller that goes on with invalid symbols has no more of them probed than
       probes++;
     }
   // Ten minutes.
-  assert.ok(probes >= 40 && probes <= 45, `${probes}`);
+  assert.ok(probes >= 66 && probes <= 71, `${probes}`);
 });

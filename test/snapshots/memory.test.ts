@@ -2,17 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { maxEntries } from '../../lib/cache/snapshots/entries.ts';
+import { maxNegative } from '../../lib/cache/snapshots/failed-symbols.ts';
 import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/ports.ts';
 import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 
 const start = 1_795_239_000_000;
-const options = { ...defaultSnapshotOptions, maxEntries: 50, maxNegative: 20 };
 const names = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
 function createFed() {
-  const memory = new SnapshotMemory(options);
+  const memory = new SnapshotMemory(defaultSnapshotOptions);
   let sequence = 0;
   const feed = (change: Partial<RefreshRecord>) => {
     const record = {
@@ -37,10 +38,10 @@ test('invalid symbols, refused or left out, evict no entry and no valid symbol',
   const used = names('S', 30);
   answer(used);
   for (let round = 0; round < 200; round++) {
-    answer([], names(`0L${round}-`, 5));
+    answer([], names(`0L${round}-`, 60));
     const error = { status: 417, message: 'not known' };
-    feed({ symbols: names(`0R${round}-`, 8), outcome: { kind: 'rejected', error }, caller: 'one' });
-    for (const symbol of names(`0A${round}-`, 50)) memory.countNegativeHit('US_STOCK', symbol, now());
+    feed({ symbols: names(`0R${round}-`, 64), outcome: { kind: 'rejected', error }, caller: 'one' });
+    for (const symbol of names(`0A${round}-`, 60)) memory.countNegativeHit('US_STOCK', symbol, now());
   }
   const symbols = memory.statusIn('US_STOCK');
   const inUse = new Set(
@@ -50,25 +51,25 @@ test('invalid symbols, refused or left out, evict no entry and no valid symbol',
       .map(({ symbol }) => symbol),
   );
   for (const symbol of used) assert.ok(symbols.exists(symbol) && inUse.has(symbol), symbol);
-  assert.ok(symbols.suspectGroups(now()).length <= options.maxNegative);
-  const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 5)).flat();
+  assert.ok(symbols.suspectGroups(now()).length <= maxNegative);
+  const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 60)).flat();
   const held = unknown.filter((symbol) => memory.negativeEntry('US_STOCK', symbol, now()));
-  assert.ok(held.length <= options.maxNegative, `${held.length}`);
+  assert.ok(held.length <= maxNegative, `${held.length}`);
 });
 
 test('of more entries than fit, those stay that clients request and instances refresh', () => {
   const { memory, answer, now } = createFed();
-  const used = names('S', 30);
+  const used = names('S', 12_000);
   const view = memory.entriesOf('US_STOCK');
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 4; round++) {
     answer(used);
     for (const symbol of used) view.countRequest(view.entries.get(symbol)!, now());
-    answer(names(`T${round}-`, 15));
+    answer(names(`T${round}-`, 6000));
     view.inUse(now());
   }
   for (const symbol of used)
     assert.ok(view.entries.has(symbol) && memory.statusIn('US_STOCK').exists(symbol), symbol);
-  assert.ok(view.entries.size <= options.maxEntries, `${view.entries.size}`);
+  assert.ok(view.entries.size <= maxEntries, `${view.entries.size}`);
 });
 
 test('what was served and has just gone is in no checkpoint: it counts as unknown for half a minute at first', () => {

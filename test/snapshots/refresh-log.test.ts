@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { defaultSnapshotOptions, noControl, type SnapshotStore } from '../../lib/cache/snapshots/index.ts';
+import {
+  defaultSnapshotOptions,
+  noControl,
+  type SnapshotStore,
+  upstreamTimeoutMs,
+} from '../../lib/cache/snapshots/index.ts';
 import { RefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
 import { createMemorySnapshotStore } from '../../lib/cache/snapshots/store.ts';
 import { acquireAfter, answerRecord } from './snapshot-store.contract.ts';
@@ -59,7 +64,7 @@ test('a record that never comes is given up', async () => {
   await poll();
   await poll();
   assert.deepEqual(reads.at(-1), [2, [1]]);
-  state.now += defaultSnapshotOptions.upstreamTimeoutMs + 2000;
+  state.now += upstreamTimeoutMs + 2000;
   await poll();
   await poll();
   assert.deepEqual(reads.at(-1), [2, []]);

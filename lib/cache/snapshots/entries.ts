@@ -35,19 +35,23 @@ export const fingerprintOf = (symbol: string): number => textHash(symbol) & 0xff
 /** With two digits, because each is paid for in the store. */
 export const twoDigits = (demand: number): number => Number(demand.toPrecision(2));
 
+/** Entries that an instance holds of a view. */
+export const maxEntries = 20_000;
+/** A symbol that no client requested for this long is not refreshed any more. */
+export const forgetMs = 300_000;
 /** Demand that is this old counts a third of new demand. */
 const demandMs = 60_000;
 
 export class ViewEntries {
   readonly view: View;
   readonly entries = new Map<string, SnapshotEntry>();
-  readonly #options: SnapshotOptions;
+  readonly #expireAfterMs: number;
   readonly #unflushed = new Set<SnapshotEntry>();
   #decayedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(id: string, options: SnapshotOptions) {
+  constructor(id: string, { expireAfterMs }: Pick<SnapshotOptions, 'expireAfterMs'>) {
     this.view = viewOfId(id);
-    this.#options = options;
+    this.#expireAfterMs = expireAfterMs;
   }
 
   /**
@@ -140,14 +144,13 @@ export class ViewEntries {
 
   /** Entries in use, after removing those that are neither in demand nor young enough to be served. */
   inUse(now: number): SnapshotEntry[] {
-    const { forgetMs, expireAfterMs, maxEntries } = this.#options;
     const decay = Math.exp(-Math.max(0, now - this.#decayedAt) / demandMs);
     this.#decayedAt = now;
     const used: SnapshotEntry[] = [];
     for (const entry of this.entries.values()) {
       entry.demand *= decay;
       if (now - entry.requestedAt <= forgetMs) used.push(entry);
-      else if (now - entry.sentAt > expireAfterMs) this.remove(entry.symbol);
+      else if (now - entry.sentAt > this.#expireAfterMs) this.remove(entry.symbol);
     }
     if (used.length <= maxEntries) return used;
     used.sort((a, b) => b.requestedAt - a.requestedAt);

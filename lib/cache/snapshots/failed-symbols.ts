@@ -7,13 +7,16 @@ import { dropOldest } from '../../kernel/bounded-map.ts';
 import type { UpstreamError } from './ports.ts';
 import type { NegativeItem } from './store.ts';
 
-/** They are probed together, and with no other symbol. */
+/** Negative entries, and suspect symbols, that an instance holds of a category. */
+export const maxNegative = 10_000;
+
+/** Symbols that are probed together, and with no other. */
 export interface SuspectGroup {
   readonly symbols: readonly string[];
   /** The other half of the call: if this group is valid, that one is not. */
   readonly sibling: readonly string[];
   readonly error: UpstreamError;
-  /** In which view the symbols were asked for, and for whom. */
+  /** The view in which the symbols were asked for, and the caller for whom. */
   readonly view: string;
   readonly caller: string;
   /** When the call was sent. */
@@ -30,13 +33,11 @@ const separator = '\n';
 const keyOf = (symbol: string, view: string) => `${view}${separator}${symbol}`;
 
 export class SuspectGroups {
-  readonly #max: number;
   readonly #exists: (symbol: string) => boolean;
-  /** Of a symbol that exists by symbol and view, of others by symbol alone. */
+  /** A symbol that exists has its group by symbol and view, any other by symbol alone. */
   readonly #groups = new Map<string, SuspectGroup>();
 
-  constructor(max: number, exists: (symbol: string) => boolean) {
-    this.#max = max;
+  constructor(exists: (symbol: string) => boolean) {
     this.#exists = exists;
   }
 
@@ -44,7 +45,7 @@ export class SuspectGroups {
     return this.#groups.get(keyOf(symbol, view)) ?? this.#groups.get(symbol);
   }
 
-  /** Of a symbol that is not known to exist. */
+  /** The group of a symbol that is not known to exist. */
   findUnproven(symbol: string): SuspectGroup | undefined {
     return this.#groups.get(symbol);
   }
@@ -57,7 +58,7 @@ export class SuspectGroups {
   add(symbol: string, group: SuspectGroup): void {
     this.remove(symbol, group.view);
     this.#groups.set(this.#exists(symbol) ? keyOf(symbol, group.view) : symbol, group);
-    dropOldest(this.#groups, this.#max);
+    dropOldest(this.#groups, maxNegative);
   }
 
   remove(symbol: string, view: string): void {
@@ -65,7 +66,7 @@ export class SuspectGroups {
     this.#groups.delete(symbol);
   }
 
-  /** Whether it failed alone so lately that its next probe has to wait. */
+  /** Whether the symbol failed alone so lately that its next probe has to wait. */
   isBackedOff(symbol: string, view: string, now: number): boolean {
     return isBackedOff(this.find(symbol, view), now);
   }
@@ -94,7 +95,7 @@ const isBackedOff = (group: SuspectGroup | undefined, now: number) =>
   group?.failedAt !== undefined && now >= group.failedAt && now < group.failedAt + retryAloneMs;
 
 export interface NegativeEntry {
-  /** In which it was asked for. */
+  /** The view in which it was asked for. */
   readonly view: string;
   readonly until: number;
   /** How the upstream refused it; absent when the upstream left it out of its answer. */
@@ -103,21 +104,15 @@ export interface NegativeEntry {
   readonly isFirst?: true;
 }
 
-/** How long a first entry lasts. */
+/** How long a symbol that the upstream does not know is negative-cached; a first entry lasts shorter. */
+export const negativeMs = 600_000;
 export const firstNegativeMs = 30_000;
 
 export class NegativeCache {
-  readonly #max: number;
-  readonly #negativeMs: number;
   /** By symbol and view. */
   readonly #entries = new Map<string, Map<string, NegativeEntry>>();
 
-  constructor(max: number, negativeMs: number) {
-    this.#max = max;
-    this.#negativeMs = negativeMs;
-  }
-
-  /** In any view, however long ago. */
+  /** Whether there is an entry in any view, however long ago. */
   hasAny(symbol: string): boolean {
     return this.#entries.has(symbol);
   }
@@ -132,7 +127,7 @@ export class NegativeCache {
     views.set(entry.view, entry);
     this.#entries.delete(symbol);
     this.#entries.set(symbol, views);
-    dropOldest(this.#entries, this.#max);
+    dropOldest(this.#entries, maxNegative);
   }
 
   remove(symbol: string, view: string): void {
@@ -143,9 +138,7 @@ export class NegativeCache {
   /** When this instance learnt that the symbol is unknown in the view; minus infinity if never. */
   since(symbol: string, view: string): number {
     const entry = this.get(symbol, view);
-    return entry
-      ? entry.until - (entry.isFirst ? firstNegativeMs : this.#negativeMs)
-      : Number.NEGATIVE_INFINITY;
+    return entry ? entry.until - (entry.isFirst ? firstNegativeMs : negativeMs) : Number.NEGATIVE_INFINITY;
   }
 
   /** Entries of the `max` youngest symbols. */

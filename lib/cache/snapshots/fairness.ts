@@ -7,6 +7,8 @@ import { putLatest } from '../../kernel/bounded-map.ts';
 import { minuteMs, type SnapshotOptions } from './ports.ts';
 import type { QuotaLevel, RefreshFlight, RefreshRecord } from './store.ts';
 
+/** How many of a caller's probes may fail at once: after a cold start those of all callers do. */
+const failuresPerCaller = 30;
 /** A failed probe is made up for by four valid symbols: at that rate it harms no other caller. */
 const failedPerValid = 0.25;
 /** How much credit a caller may save up that way, as a part of its quota. */
@@ -17,7 +19,6 @@ const riskyPart = 1 / 3;
 /** Where a directory says which symbols exist, few probes of others are needed: four at once, and three in two minutes. */
 const unlistedProbeCost = 8;
 
-type QuotaOptions = Pick<SnapshotOptions, 'failuresPerCaller' | 'forgivenPerMinute'>;
 type Probe = Pick<RefreshFlight, 'isUnlistedProbe'>;
 
 const costOf = ({ isUnlistedProbe }: Probe) => (isUnlistedProbe ? unlistedProbeCost : 1);
@@ -30,11 +31,11 @@ const costOf = ({ isUnlistedProbe }: Probe) => (isUnlistedProbe ? unlistedProbeC
  * read the earlier ones.
  */
 export class InvalidSymbolQuota {
-  readonly #options: QuotaOptions;
+  readonly #forgivenPerMinute: number;
   readonly #levels = new Map<string, { level: number; at: number }>();
 
-  constructor(options: QuotaOptions) {
-    this.#options = options;
+  constructor({ forgivenPerMinute }: Pick<SnapshotOptions, 'forgivenPerMinute'>) {
+    this.#forgivenPerMinute = forgivenPerMinute;
   }
 
   /** @param isExempt whether a failure in it is not charged to the caller */
@@ -65,12 +66,12 @@ export class InvalidSymbolQuota {
    */
   isOver(caller: string, now: number, underWay: readonly Probe[] = []): boolean {
     const level = underWay.reduce((sum, probe) => sum + costOf(probe), this.#levelOf(caller, now));
-    return level > this.#options.failuresPerCaller - 1;
+    return level > failuresPerCaller - 1;
   }
 
   /** Whether so many failed that one request of the caller should not pay for another. */
   isRisky(caller: string, now: number): boolean {
-    return this.#levelOf(caller, now) > this.#options.failuresPerCaller * riskyPart;
+    return this.#levelOf(caller, now) > failuresPerCaller * riskyPart;
   }
 
   /** The highest levels, for the next record. */
@@ -87,12 +88,12 @@ export class InvalidSymbolQuota {
   /** Both debts and credits are forgiven with time. */
   #levelOf(caller: string, now: number): number {
     const { level, at } = this.#levels.get(caller) ?? { level: 0, at: now };
-    const forgiven = (Math.max(0, now - at) / minuteMs) * this.#options.forgivenPerMinute;
+    const forgiven = (Math.max(0, now - at) / minuteMs) * this.#forgivenPerMinute;
     return Math.sign(level) * Math.max(0, Math.abs(level) - forgiven);
   }
 
   #set(caller: string, level: number, at: number): void {
-    const least = -maxCredit * this.#options.failuresPerCaller;
+    const least = -maxCredit * failuresPerCaller;
     this.#levels.set(caller, { level: Math.max(least, level), at });
   }
 }

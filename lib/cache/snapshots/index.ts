@@ -26,6 +26,7 @@ export {
   type SnapshotOptions,
   type UpstreamAnswer,
   type UpstreamError,
+  upstreamTimeoutMs,
 } from './ports.ts';
 export type { ServedSnapshot, SnapshotCall, SnapshotOutcome } from './request.ts';
 export {

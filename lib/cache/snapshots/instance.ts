@@ -47,7 +47,8 @@ export interface Instance extends Pick<SnapshotCacheOptions, 'store' | 'permits'
   isRefreshing: boolean;
 }
 
-export function createInstance(ports: SnapshotCacheOptions): Instance {
+/** @param pollMs how old its knowledge of the refresh log may be */
+export function createInstance(ports: SnapshotCacheOptions, pollMs?: number): Instance {
   const { store, permits, upstream, streamed } = ports;
   const options: SnapshotOptions = { ...defaultSnapshotOptions, ...ports.options };
   const runtime: Runtime = {
@@ -67,7 +68,7 @@ export function createInstance(ports: SnapshotCacheOptions): Instance {
     runtime,
     directory,
     memory,
-    log: new RefreshLog({ store, runtime, streamed: reader }, options, memory),
+    log: new RefreshLog({ store, runtime, streamed: reader, pollMs }, options, memory),
     contention: new Contention(random),
     shares: new DemandShares(),
     writer: Math.floor(random() * 2 ** 24).toString(36),
@@ -75,6 +76,9 @@ export function createInstance(ports: SnapshotCacheOptions): Instance {
     isRefreshing: false,
   };
 }
+
+/** How many probes may be sent at once. */
+export const probeBurst = 240;
 
 /** When a request of the instance may try to acquire a lease of this kind. */
 export function dueAt(
@@ -87,8 +91,8 @@ export function dueAt(
   if (kind !== 'probe' || priority === 'interactive') return due;
   // Half of the probes are reserved for clients.
   const { left, at } = log.control.probes;
-  const { probeBurst, probesPerMinute } = options;
-  return Math.max(due, Math.min(at, now) + ((probeBurst / 2 - left) * minuteMs) / probesPerMinute);
+  const untilHalf = ((probeBurst / 2 - left) * minuteMs) / options.probesPerMinute;
+  return Math.max(due, Math.min(at, now) + untilHalf);
 }
 
 /** When a refresh is due. Where there are clients, one of their requests refreshes, with more urgency. */

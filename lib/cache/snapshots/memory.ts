@@ -2,7 +2,7 @@
 
 import type { SymbolDirectory } from './directory.ts';
 import { type SnapshotEntry, twoDigits, ViewEntries } from './entries.ts';
-import type { NegativeEntry } from './failed-symbols.ts';
+import { maxNegative, type NegativeEntry, negativeMs } from './failed-symbols.ts';
 import { InvalidSymbolQuota } from './fairness.ts';
 import { UpstreamStatus } from './health.ts';
 import { minuteMs, type SnapshotOptions } from './ports.ts';
@@ -24,6 +24,12 @@ const maxNegativeInRecord = 20;
 /** The cool-down of a view whose valid symbols were answered with nothing: it is not refreshed. */
 const coolDownMs = 5000;
 
+interface NegativeHit {
+  readonly view: string;
+  readonly symbol: string;
+  flushedAt: number;
+}
+
 type ListedSymbols = Pick<SymbolDirectory, 'lists' | 'observe'>;
 
 export class SnapshotMemory {
@@ -37,7 +43,8 @@ export class SnapshotMemory {
   readonly #categories = new Map<string, SymbolStatus>();
   /** When the cool-down of a view ends. */
   readonly #coolDowns = new Map<string, number>();
-  readonly #negativeHits: NegativeHits;
+  /** Unknown symbols that clients request here, by view and symbol, and when the log last repeated each. */
+  readonly #negativeHits = new Map<string, NegativeHit>();
   /** After a call failed with a symbol of which only the directory says that it exists. */
   #distrustsDirectoryUntil = Number.NEGATIVE_INFINITY;
 
@@ -50,7 +57,6 @@ export class SnapshotMemory {
     this.#directory = directory;
     this.#hasStream = hasStream;
     this.quota = new InvalidSymbolQuota(options);
-    this.#negativeHits = new NegativeHits(options.maxNegative);
   }
 
   entriesOf(viewId: string): ViewEntries {
@@ -64,7 +70,7 @@ export class SnapshotMemory {
   statusIn(category: string): SymbolStatus {
     const found = this.#categories.get(category);
     if (found) return found;
-    const status = new SymbolStatus(this.#options, (symbol) => this.#directory?.lists(symbol, category));
+    const status = new SymbolStatus((symbol) => this.#directory?.lists(symbol, category));
     this.#categories.set(category, status);
     return status;
   }
@@ -93,7 +99,7 @@ export class SnapshotMemory {
     const isListedOnly = symbols.some((symbol) => status.exists(symbol) && !status.isValid(symbol));
     // The upstream may never answer for such a symbol, or may have failed for a moment.
     if (isListedOnly && (outcome.kind === 'rejected' || (outcome.kind === 'failed' && outcome.upstream))) {
-      const until = sentAt + (outcome.kind === 'rejected' ? this.#options.negativeMs : minuteMs);
+      const until = sentAt + (outcome.kind === 'rejected' ? negativeMs : minuteMs);
       this.#distrustsDirectoryUntil = Math.max(this.#distrustsDirectoryUntil, until);
     }
     if (this.#isEmptied(record, now)) this.#coolDowns.set(view, sentAt + coolDownMs);
@@ -157,12 +163,20 @@ export class SnapshotMemory {
   countNegativeHit(viewId: string, symbol: string, now: number): void {
     // Each instance sees by itself that a text is too long, and it may be very long.
     if (symbol.length > maxSymbolLength || this.isUnlisted(viewId, symbol)) return;
-    this.#negativeHits.count(this.negativeEntry(viewId, symbol, now)?.view ?? viewId, symbol);
+    const view = this.negativeEntry(viewId, symbol, now)?.view ?? viewId;
+    const key = hitKey(view, symbol);
+    if (!this.#negativeHits.has(key) && this.#negativeHits.size < maxNegative)
+      this.#negativeHits.set(key, { view, symbol, flushedAt: 0 });
   }
 
-  /** Negative entries to repeat in the log, so that new instances need not find out again. */
+  /**
+   * Negative entries to repeat in the log, so that new instances need not find out again: those that the log repeated
+   * longest ago. Requested again, a symbol comes back.
+   */
   flushNegativeHits(now: number): readonly NegativeItem[] {
-    return this.#negativeHits.flush(maxNegativeInRecord).flatMap(({ view, symbol }) => {
+    const hits = [...this.#negativeHits].sort(([, a], [, b]) => a.flushedAt - b.flushedAt);
+    return hits.slice(0, maxNegativeInRecord).flatMap(([key, { view, symbol }]) => {
+      this.#negativeHits.delete(key);
       const entry = this.negativeEntry(view, symbol, now);
       return entry ? [[entry.view, symbol, entry.until] as const] : [];
     });
@@ -215,7 +229,8 @@ export class SnapshotMemory {
   #addNegative(items: readonly NegativeItem[], sentAt: number): void {
     for (const [view, symbol, until] of items) {
       if (!this.entriesOf(view).entries.has(symbol)) this.statusOf(view).addNegative(symbol, view, until);
-      this.#negativeHits.setFlushed(view, symbol, sentAt);
+      const hit = this.#negativeHits.get(hitKey(view, symbol));
+      if (hit) hit.flushedAt = Math.max(hit.flushedAt, sentAt);
     }
   }
 
@@ -255,37 +270,7 @@ export class SnapshotMemory {
   }
 }
 
-/** Negative-cached symbols that clients request here, to repeat them in the log for instances that are new. */
-export class NegativeHits {
-  readonly #max: number;
-  /** By view and symbol; with the time of the log record that last repeated each. */
-  readonly #hits = new Map<string, { readonly view: string; readonly symbol: string; flushedAt: number }>();
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  count(view: string, symbol: string): void {
-    const key = keyOf(view, symbol);
-    if (this.#hits.has(key) || this.#hits.size >= this.#max) return;
-    this.#hits.set(key, { view, symbol, flushedAt: 0 });
-  }
-
-  /** The log has repeated it. */
-  setFlushed(view: string, symbol: string, at: number): void {
-    const hit = this.#hits.get(keyOf(view, symbol));
-    if (hit) hit.flushedAt = Math.max(hit.flushedAt, at);
-  }
-
-  /** Removes and returns the hits that the log repeated longest ago. Requested again, a symbol comes back. */
-  flush(max: number): readonly { readonly view: string; readonly symbol: string }[] {
-    const hits = [...this.#hits.values()].sort((a, b) => a.flushedAt - b.flushedAt).slice(0, max);
-    for (const { view, symbol } of hits) this.#hits.delete(keyOf(view, symbol));
-    return hits;
-  }
-}
-
-const keyOf = (view: string, symbol: string) => `${view}/${symbol}`;
+const hitKey = (view: string, symbol: string) => `${view}/${symbol}`;
 
 /** An instance that has not read for so long begins with a whole batch: what was written meanwhile may be much. */
 const rejoinMs = 4000;

@@ -10,9 +10,7 @@
 
 import type { Priority } from '../../limiter/index.ts';
 import { fingerprintOf, type SnapshotEntry, type ViewEntries } from './entries.ts';
-import type { SuspectGroup } from './failed-symbols.ts';
 import type { SnapshotMemory } from './memory.ts';
-import type { SnapshotOptions } from './ports.ts';
 import type { PendingMiss, RefreshFlight, RefreshKind } from './store.ts';
 
 export interface RefreshPlan {
@@ -29,15 +27,27 @@ export interface RefreshPlan {
 
 export interface PlanInput {
   readonly memory: SnapshotMemory;
-  readonly options: SnapshotOptions;
   readonly flights: readonly RefreshFlight[];
-  /** What requests miss, here and elsewhere. */
+  /** The symbols that requests miss, here and elsewhere. */
   readonly misses: readonly PendingMiss[];
   readonly now: number;
-  /** For whom calls are planned already that are sent at the same time. */
+  /** The callers of calls that are planned already and sent at the same time. */
   readonly plannedCallers?: readonly (string | undefined)[];
 }
 
+/** Symbols that one call of the upstream takes. */
+export const maxSymbols = 100;
+/**
+ * Symbols that one call probes, until the upstream's error messages have proved to name unknown symbols: at one
+ * unknown symbol in a hundred, two of three such calls succeed.
+ */
+const maxProbed = 40;
+/** A caller with at most this many new symbols shares probes with other callers; one with more has its own. */
+const maxSharedSymbols = 20;
+/** Symbols are refreshed as often as demand to this power, relative to each other. */
+const demandExponent = 0.25;
+/** No symbol in use counts less than this part of the mean demand. */
+const demandFloor = 0.1;
 /** A missed entry counts as one of this age. */
 const missAgeMs = 5000;
 
@@ -48,7 +58,7 @@ interface Scored {
 
 interface ScoredView {
   readonly entries: ViewEntries;
-  /** What a symbol without demand counts for each millisecond of its age. */
+  /** The score of a symbol without demand for each millisecond of its age. */
   readonly floor: number;
   /** Symbols that may go along with any others, best first. */
   readonly shareable: readonly Scored[];
@@ -59,7 +69,6 @@ interface ScoredView {
 /** A call that keeps entries fresh; undefined when none is in use. */
 export function planRefresh(input: PlanInput): RefreshPlan | undefined {
   const { memory, now } = input;
-  const { maxSymbols } = input.options;
   const active = [...memory.views.values()].filter(({ view }) => !memory.isCoolingDown(view.id, now));
   const views = active.map((entries) => scoredView(entries, input));
   const missesOf = shareableMisses(input);
@@ -68,7 +77,7 @@ export function planRefresh(input: PlanInput): RefreshPlan | undefined {
     const all = missesOf.get(view.id) ?? [];
     const misses = memory.trustsDirectory(now) ? all : validOnly(all, input, view.id);
     const value = misses.length * (missAgeMs * floor) ** 2 + refreshValue(shareable.slice(0, maxSymbols));
-    const symbols = filledUp(misses, shareable, maxSymbols);
+    const symbols = filledUp(misses, shareable);
     return [
       { value, plan: { kind: 'refresh' as const, view: view.id, symbols } },
       ...groups.map((group) => ({ value: refreshValue(group.symbols), plan: group.plan })),
@@ -81,7 +90,6 @@ export function planRefresh(input: PlanInput): RefreshPlan | undefined {
 /** A call for the misses of the view with the most of them, filled up with entries that are due. */
 export function planMisses(input: PlanInput): RefreshPlan | undefined {
   const { memory, now } = input;
-  const { maxSymbols } = input.options;
   const byView = [...shareableMisses(input)];
   const [most] = byView.sort(([, a], [, b]) => b.length - a.length);
   if (!most) return undefined;
@@ -90,7 +98,7 @@ export function planMisses(input: PlanInput): RefreshPlan | undefined {
   // Symbols that are only listed go without those that are served, and would fail with them.
   const misses = valid.length === 0 ? all : valid;
   const others = valid.length === 0 ? [] : scoredView(memory.entriesOf(view), input).shareable;
-  const symbols = filledUp(misses, others, maxSymbols);
+  const symbols = filledUp(misses, others);
   const caller = input.misses.find((miss) => miss.view === view && misses.includes(miss.symbol))?.caller;
   const total = byView.reduce((sum, [, { length }]) => sum + length, 0);
   const remaining = total - Math.min(misses.length, maxSymbols);
@@ -123,7 +131,7 @@ export function fingerprintsInFlight(
   return byView;
 }
 
-/** Missed symbols that may go along with others, by view; not what a call under way asks for. */
+/** Missed symbols that may go along with others, by view, without those that a call under way asks for. */
 function shareableMisses({ memory, flights, misses, now }: PlanInput): Map<string, string[]> {
   const inFlight = fingerprintsInFlight(flights);
   const byView = new Map<string, Set<string>>();
@@ -142,8 +150,7 @@ function validOnly(symbols: readonly string[], { memory }: PlanInput, view: stri
 }
 
 /** A view's entries in use by what refreshing them is worth. */
-function scoredView(entries: ViewEntries, { memory, options, flights, now }: PlanInput): ScoredView {
-  const { demandExponent, demandFloor } = options;
+function scoredView(entries: ViewEntries, { memory, flights, now }: PlanInput): ScoredView {
   const { id, category } = entries.view;
   const status = memory.statusIn(category);
   const inFlight = fingerprintsInFlight(flights).get(id);
@@ -171,18 +178,18 @@ function scoredView(entries: ViewEntries, { memory, options, flights, now }: Pla
 }
 
 /**
- * Whether the stream keeps a record fresh. What it does not carry, such as ratios to the price, is fetched in this time; and a
- * fetch shows whether the stream tells the truth.
+ * Whether the stream keeps a record fresh. Members that it does not carry, such as ratios to the price, are fetched in
+ * this time; and a fetch shows whether the stream tells the truth.
  */
 const isKeptFresh = ({ isStreamed, sentAt, fetchedAt }: SnapshotEntry, now: number): boolean =>
   isStreamed && now - sentAt < streamedFreshMs && now - fetchedAt < uncarriedMs;
 const streamedFreshMs = 2000;
 const uncarriedMs = 30_000;
 
-function filledUp(first: readonly string[], others: readonly Scored[], max: number): readonly string[] {
-  const symbols = new Set(first.slice(0, max));
+function filledUp(first: readonly string[], others: readonly Scored[]): readonly string[] {
+  const symbols = new Set(first.slice(0, maxSymbols));
   for (const { symbol } of others) {
-    if (symbols.size >= max) break;
+    if (symbols.size >= maxSymbols) break;
     symbols.add(symbol);
   }
   return [...symbols];
@@ -197,150 +204,139 @@ const totalDemand = (entries: readonly SnapshotEntry[]) =>
 const sharedCall = '*';
 
 interface ProbeCall extends Omit<RefreshPlan, 'kind'> {
-  /** Whose quota it counts against. */
+  /** The caller whose quota it counts against. */
   caller: string;
   readonly symbols: string[];
-  /** Then it is probed in the place of a refresh, too, and comes last here. */
+  /** How many of the new symbols in it are each caller's; empty for a group. */
+  readonly symbolsByCaller: Map<string, number>;
+  /** A call for served symbols is made in the place of a refresh, too, and comes last here. */
   readonly isServed: boolean;
   /** How many misses it would serve. */
   waiting: number;
 }
 
-export function planProbe(input: PlanInput): RefreshPlan | undefined {
-  const planner = new ProbePlanner(input);
-  planner.addSuspectGroups();
-  planner.addMisses();
-  return planner.best();
+interface ProbeInput extends PlanInput {
+  readonly calls: Map<string, ProbeCall>;
+  readonly isInFlight: (view: string, symbol: string) => boolean;
 }
 
-class ProbePlanner {
-  readonly #input: PlanInput;
-  readonly #calls = new Map<string, ProbeCall>();
-  /** How many symbols of each caller are in a call. */
-  readonly #symbolsByCaller = new Map<ProbeCall, Map<string, number>>();
-  readonly #inFlightByCategory: ReadonlyMap<string, ReadonlySet<number>>;
-  readonly #inFlightByView: ReadonlyMap<string, ReadonlySet<number>>;
+/** A call that learns whether symbols exist; undefined when none has to be probed now. */
+export function planProbe(plan: PlanInput): RefreshPlan | undefined {
+  const input = { ...plan, calls: new Map<string, ProbeCall>(), isInFlight: inFlightTest(plan) };
+  addSuspectGroups(input);
+  addMisses(input);
+  return bestProbe(input);
+}
 
-  constructor(input: PlanInput) {
-    this.#input = input;
-    const { flights, memory } = input;
-    this.#inFlightByCategory = fingerprintsInFlight(
-      flights.map(({ view, fingerprints }) => ({ view: categoryOf(memory, view), fingerprints })),
-    );
-    this.#inFlightByView = fingerprintsInFlight(flights);
-  }
-
-  addSuspectGroups(): void {
-    const { memory, now } = this.#input;
-    const categories = new Set([...memory.views.values()].map(({ view }) => view.category));
-    for (const category of categories)
-      for (const { symbols, sibling, view, caller } of memory.statusIn(category).suspectGroups(now))
-        if (!memory.isCoolingDown(view, now) && !symbols.some((symbol) => this.#isInFlight(view, symbol)))
-          this.#add({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
-  }
-
-  addMisses(): void {
-    const { memory, misses, now } = this.#input;
-    const missesOf = new Map<string, number>();
-    for (const { caller } of misses) missesOf.set(caller, (missesOf.get(caller) ?? 0) + 1);
-    for (const miss of misses) {
-      const { view, symbol, caller } = miss;
-      const status = memory.statusOf(view);
-      if (status.mayShareCall(symbol, view) || status.negativeEntry(symbol, view, now)) continue;
-      if (status.isBackedOff(symbol, view, now) || this.#isInFlight(view, symbol)) continue;
-      const group = status.groupToProbe(symbol, view, now);
-      if (group) this.#addGroup(miss, group);
-      else this.#addNew(miss, missesOf.get(caller) ?? 0);
-    }
-    // The caller with most symbols in a call pays for it.
-    for (const [call, callers] of this.#symbolsByCaller)
-      call.caller = [...callers].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
-  }
-
-  best(): RefreshPlan | undefined {
-    const { memory, flights, now } = this.#input;
-    const recent = this.#recentProbes();
-    const [best] = [...this.#calls.values()]
-      .filter(({ caller }) => {
-        const underWay = flights.filter((flight) => flight.caller === caller);
-        return !memory.quota.isOver(caller, now, underWay);
-      })
-      .sort(
-        (a, b) =>
-          Number(a.isServed) - Number(b.isServed) ||
-          recent.get(a.caller)! - recent.get(b.caller)! ||
-          this.#rank(a) - this.#rank(b) ||
-          b.waiting - a.waiting,
-      );
-    if (!best) return undefined;
-    const { waiting, isServed: _, ...plan } = best;
-    const total = [...this.#calls.values()].reduce((sum, call) => sum + call.waiting, 0);
-    return { kind: 'probe', ...plan, remaining: total - waiting };
-  }
-
-  #addGroup({ view, caller, symbol }: PendingMiss, group: Pick<SuspectGroup, 'symbols' | 'sibling'>): void {
-    const unlisted = this.#input.memory.isUnlisted(view, symbol) && { isUnlistedProbe: true as const };
-    this.#add({ view, caller, sibling: group.sibling, symbols: [...group.symbols], ...unlisted }, 1);
-  }
-
-  /** @param misses of the caller, in all */
-  #addNew({ view, symbol, caller, request }: PendingMiss, misses: number): void {
-    const { memory, options, now } = this.#input;
-    const status = memory.statusOf(view);
-    // Among the symbols of a request that fails, those of another would have to wait. The phones of one app are in
-    // many networks, and have few new symbols each.
-    const isShared = misses <= options.maxSharedSymbols;
-    const group = memory.quota.isRisky(caller, now) ? `${caller}.${request}` : isShared ? sharedCall : caller;
-    const call = this.#add({ view, caller, symbols: [] }, 1, `/${group}`);
-    const max = Math.min(status.probeSize, status.namesUnknown ? options.maxSymbols : options.maxProbed);
-    if (call.symbols.length >= max || call.symbols.includes(symbol)) return;
-    call.symbols.push(symbol);
-    const callers = this.#symbolsByCaller.get(call) ?? new Map<string, number>();
-    this.#symbolsByCaller.set(call, callers.set(caller, (callers.get(caller) ?? 0) + 1));
-  }
-
-  /** @param group what shares the call; default its caller */
-  #add(call: Omit<ProbeCall, 'waiting' | 'isServed'>, waiting: number, group = call.caller): ProbeCall {
-    const key = `${group}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
-    const found = this.#calls.get(key);
-    if (found) {
-      found.waiting += waiting;
-      return found;
-    }
-    const { entries } = this.#input.memory.entriesOf(call.view);
-    const isServed = call.symbols.some((symbol) => entries.has(symbol));
-    const added = { ...call, waiting, isServed };
-    this.#calls.set(key, added);
-    return added;
-  }
-
-  /** An answer in any view says whether a symbol exists; of one that does, only one in the view says more. */
-  #isInFlight(view: string, symbol: string): boolean {
-    const { memory } = this.#input;
-    const fingerprints = memory.statusOf(view).exists(symbol)
-      ? this.#inFlightByView.get(view)
-      : this.#inFlightByCategory.get(categoryOf(memory, view));
+/** An answer in any view says whether a symbol exists; only one in the view says more of a symbol that does. */
+function inFlightTest({ memory, flights }: PlanInput): (view: string, symbol: string) => boolean {
+  const categoryOf = (view: string) => memory.entriesOf(view).view.category;
+  const byView = fingerprintsInFlight(flights);
+  const byCategory = fingerprintsInFlight(
+    flights.map(({ view, fingerprints }) => ({ view: categoryOf(view), fingerprints })),
+  );
+  return (view, symbol) => {
+    const exists = memory.statusOf(view).exists(symbol);
+    const fingerprints = exists ? byView.get(view) : byCategory.get(categoryOf(view));
     return fingerprints?.has(fingerprintOf(symbol)) ?? false;
-  }
-
-  /** Of each caller, in the last minute and planned. */
-  #recentProbes(): ReadonlyMap<string, number> {
-    const { memory, plannedCallers = [], now } = this.#input;
-    const counts = new Map<string, number>();
-    for (const { caller } of this.#calls.values()) {
-      if (counts.has(caller)) continue;
-      const planned = plannedCallers.filter((one) => one === caller).length;
-      counts.set(caller, memory.upstream.recentCount('probe', now, caller) + planned);
-    }
-    return counts;
-  }
-
-  /** Of a caller whose symbols fail, new symbols come before those that failed, and few before many. */
-  #rank({ caller, sibling, symbols }: ProbeCall): number {
-    const { memory, options, now } = this.#input;
-    if (!memory.quota.isRisky(caller, now)) return 0;
-    return symbols.length + (sibling ? options.maxSymbols : 0);
-  }
+  };
 }
 
-const categoryOf = (memory: SnapshotMemory, view: string) => memory.entriesOf(view).view.category;
+function addSuspectGroups(input: ProbeInput): void {
+  const { memory, isInFlight, now } = input;
+  const categories = new Set([...memory.views.values()].map(({ view }) => view.category));
+  for (const category of categories)
+    for (const { symbols, sibling, view, caller } of memory.statusIn(category).suspectGroups(now))
+      if (!memory.isCoolingDown(view, now) && !symbols.some((symbol) => isInFlight(view, symbol)))
+        addCall(input, { view, caller, sibling, symbols: [...symbols] }, symbols.length);
+}
+
+function addMisses(input: ProbeInput): void {
+  const { memory, calls, misses, isInFlight, now } = input;
+  const missesOf = new Map<string, number>();
+  for (const { caller } of misses) missesOf.set(caller, (missesOf.get(caller) ?? 0) + 1);
+  for (const miss of misses) {
+    const { view, symbol, caller } = miss;
+    const status = memory.statusOf(view);
+    if (status.mayShareCall(symbol, view) || status.negativeEntry(symbol, view, now)) continue;
+    if (status.isBackedOff(symbol, view, now) || isInFlight(view, symbol)) continue;
+    const group = status.groupToProbe(symbol, view, now);
+    if (group) {
+      const unlisted = memory.isUnlisted(view, symbol) && { isUnlistedProbe: true as const };
+      addCall(input, { view, caller, sibling: group.sibling, symbols: [...group.symbols], ...unlisted }, 1);
+    } else addNew(input, miss, missesOf.get(caller) ?? 0);
+  }
+  // The caller with most symbols in a call pays for it.
+  for (const call of calls.values())
+    if (call.symbolsByCaller.size > 0)
+      call.caller = [...call.symbolsByCaller].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+}
+
+/** @param misses how many symbols the caller misses in all */
+function addNew(input: ProbeInput, { view, symbol, caller, request }: PendingMiss, misses: number): void {
+  const { memory, now } = input;
+  const status = memory.statusOf(view);
+  // Among the symbols of a request that fails, those of another would have to wait. The phones of one app are in
+  // many networks, and have few new symbols each.
+  const isShared = misses <= maxSharedSymbols;
+  const group = memory.quota.isRisky(caller, now) ? `${caller}.${request}` : isShared ? sharedCall : caller;
+  const { symbols, symbolsByCaller } = addCall(input, { view, caller, symbols: [] }, 1, `/${group}`);
+  const max = Math.min(status.probeSize, status.namesUnknown ? maxSymbols : maxProbed);
+  if (symbols.length >= max || symbols.includes(symbol)) return;
+  symbols.push(symbol);
+  symbolsByCaller.set(caller, (symbolsByCaller.get(caller) ?? 0) + 1);
+}
+
+/** @param group names those that share the call; default its caller */
+function addCall(
+  { memory, calls }: ProbeInput,
+  call: Omit<ProbeCall, 'waiting' | 'isServed' | 'symbolsByCaller'>,
+  waiting: number,
+  group = call.caller,
+): ProbeCall {
+  const key = `${group}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
+  const found = calls.get(key);
+  if (found) {
+    found.waiting += waiting;
+    return found;
+  }
+  const { entries } = memory.entriesOf(call.view);
+  const isServed = call.symbols.some((symbol) => entries.has(symbol));
+  const added = { ...call, waiting, isServed, symbolsByCaller: new Map<string, number>() };
+  calls.set(key, added);
+  return added;
+}
+
+function bestProbe({
+  memory,
+  calls,
+  flights,
+  plannedCallers = [],
+  now,
+}: ProbeInput): RefreshPlan | undefined {
+  /** How many probes each caller had in the last minute, and has planned. */
+  const recent = new Map<string, number>();
+  for (const { caller } of calls.values()) {
+    const planned = plannedCallers.filter((one) => one === caller).length;
+    recent.set(caller, memory.upstream.recentCount('probe', now, caller) + planned);
+  }
+  /** A caller whose symbols fail has new symbols probed before those that failed, and few before many. */
+  const rankOf = ({ caller, sibling, symbols }: ProbeCall) =>
+    memory.quota.isRisky(caller, now) ? symbols.length + (sibling ? maxSymbols : 0) : 0;
+  const [best] = [...calls.values()]
+    .filter(({ caller }) => {
+      const underWay = flights.filter((flight) => flight.caller === caller);
+      return !memory.quota.isOver(caller, now, underWay);
+    })
+    .sort(
+      (a, b) =>
+        Number(a.isServed) - Number(b.isServed) ||
+        recent.get(a.caller)! - recent.get(b.caller)! ||
+        rankOf(a) - rankOf(b) ||
+        b.waiting - a.waiting,
+    );
+  if (!best) return undefined;
+  const { waiting, isServed: _, symbolsByCaller: __, ...plan } = best;
+  const total = [...calls.values()].reduce((sum, call) => sum + call.waiting, 0);
+  return { kind: 'probe', ...plan, remaining: total - waiting };
+}

@@ -3,7 +3,7 @@
 import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import { StoreHealth } from './health.ts';
 import type { StreamedReader } from './memory.ts';
-import type { Runtime, SnapshotOptions } from './ports.ts';
+import { type Runtime, type SnapshotOptions, upstreamTimeoutMs } from './ports.ts';
 import {
   checkpointCopies,
   maxAheadMs,
@@ -32,7 +32,6 @@ interface MissingRecord {
 
 /** Which records of the log this instance has read, and which are late: holders of leases write when they are done. */
 export class LogPosition {
-  readonly #upstreamTimeoutMs: number;
   readonly #lookBack: number;
   #upTo = 0;
   /** Records before it that were not there. */
@@ -41,8 +40,7 @@ export class LogPosition {
   readonly #read = new Set<number>();
 
   /** @param lookBack how many records an instance looks back at most */
-  constructor(upstreamTimeoutMs: number, lookBack: number) {
-    this.#upstreamTimeoutMs = upstreamTimeoutMs;
+  constructor(lookBack: number) {
     this.#lookBack = lookBack;
   }
 
@@ -94,7 +92,7 @@ export class LogPosition {
     for (const sequence of this.#read)
       if (sequence < this.#upTo - 2 * this.#lookBack) this.#read.delete(sequence);
     for (const [sequence, { since }] of this.#missing)
-      if (now - since > this.#upstreamTimeoutMs + recordSlackMs) this.#missing.delete(sequence);
+      if (now - since > upstreamTimeoutMs + recordSlackMs) this.#missing.delete(sequence);
   }
 
   /** The late records to ask for now. */
@@ -114,6 +112,7 @@ const flightMs = 1500;
 const rejoinMs = 2000;
 /** The part of the instances that may begin or wait within a second; each wait is four seconds at most. */
 const calmPart = 1 / 32;
+export const defaultPollMs = 70;
 /** What was read less than this ago counts as the store's current state. */
 const currentMs = 15;
 
@@ -129,6 +128,8 @@ export interface RefreshLogPorts {
   readonly store: SnapshotStore;
   readonly runtime: Runtime;
   readonly streamed?: Pick<StreamedReader, 'poll'> | undefined;
+  /** How old an instance's knowledge of the log may be. Default `defaultPollMs`. */
+  readonly pollMs?: number | undefined;
 }
 
 /** Receives each record once, and checkpoints. */
@@ -160,14 +161,14 @@ export class RefreshLog {
   #polling: Promise<void> | undefined;
 
   constructor(ports: RefreshLogPorts, options: SnapshotOptions, listener: RefreshLogListener) {
-    const { staleAfterMs, paceMs, upstreamTimeoutMs, instances } = options;
+    const { staleAfterMs, paceMs, instances } = options;
     this.#ports = ports;
     this.#options = options;
     this.#listener = listener;
     this.#lookBack = Math.ceil(staleAfterMs / paceMs);
     this.#calmStarts = Math.max(1, instances * calmPart);
     this.#health = new StoreHealth(ports.runtime.random);
-    this.#position = new LogPosition(upstreamTimeoutMs, this.#lookBack);
+    this.#position = new LogPosition(this.#lookBack);
   }
 
   get control(): RefreshControl {
@@ -198,7 +199,8 @@ export class RefreshLog {
   /** Whether it is time to poll. The more instances serve, the less often each polls: the total read cost stays. */
   isStale(now: number): boolean {
     const fleet = Math.max(1, new Set(this.#writers).size / fewWriters);
-    return now - this.#readAt >= this.#options.pollMs * this.#health.pollScale * fleet;
+    const { pollMs = defaultPollMs } = this.#ports;
+    return now - this.#readAt >= pollMs * this.#health.pollScale * fleet;
   }
 
   /** Whether the store has failed, so that this instance is on its own for a while. */

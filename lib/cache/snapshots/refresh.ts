@@ -6,12 +6,12 @@
 import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
 import type { Priority } from '../../limiter/index.ts';
 import { StoreThrottled } from '../../limiter/store-throttled.ts';
-import { fingerprintOf } from './entries.ts';
+import { fingerprintOf, forgetMs } from './entries.ts';
 import { withoutMessage } from './failed-symbols.ts';
 import type { AcquireResult } from './health.ts';
-import { type Instance, refreshDueAt } from './instance.ts';
+import { type Instance, probeBurst, refreshDueAt } from './instance.ts';
 import { type PlanInput, planMisses, planProbe, planRefresh, priorityOf, type RefreshPlan } from './plan.ts';
-import { minuteMs, type UpstreamAnswer } from './ports.ts';
+import { minuteMs, type UpstreamAnswer, upstreamTimeoutMs } from './ports.ts';
 import { cutRecords, maxAnsweredRecords } from './records.ts';
 import {
   type CheckpointMark,
@@ -84,7 +84,7 @@ export async function refresh(
   own: readonly PendingMiss[],
   requester: RefreshRequester,
 ): Promise<AcquireResult> {
-  const { memory, log, options, runtime } = instance;
+  const { memory, log, runtime } = instance;
   const { clock } = runtime;
   const isStarved = kind === 'refresh' && memory.upstream.areProbesStarved(clock());
   // Where nothing is missing, a refresh need not read the pending misses.
@@ -92,7 +92,7 @@ export async function refresh(
   const others = isCalm ? [] : await missesOfOthers(instance);
   const now = clock();
   const misses = [...others.filter((miss) => !isServed(instance, miss, now)), ...own];
-  const input: PlanInput = { memory, options, flights: log.flights(now), misses, now };
+  const input: PlanInput = { memory, flights: log.flights(now), misses, now };
   // A symbol that no instance has comes before one that is only older.
   const probe = isStarved ? planProbe(input) : undefined;
   const plans = probe ? [probe] : planAll(instance, kind, input);
@@ -151,7 +151,7 @@ async function missesOfOthers({ store, log, runtime }: Instance): Promise<readon
  */
 function isServed({ memory, options }: Instance, { view, symbol }: PendingMiss, now: number): boolean {
   const entry = memory.entriesOf(view).entries.get(symbol);
-  if (entry === undefined || now - entry.requestedAt > options.forgetMs) return false;
+  if (entry === undefined || now - entry.requestedAt > forgetMs) return false;
   return now - entry.sentAt < options.expireAfterMs;
 }
 
@@ -271,7 +271,7 @@ function pacingAfter(
   if (kind === 'probe') {
     const msPerProbe = minuteMs / options.probesPerMinute;
     const refilled = Math.max(0, now - probes.at) / msPerProbe;
-    probes = { left: Math.min(options.probeBurst, probes.left + refilled) - calls.length, at: now };
+    probes = { left: Math.min(probeBurst, probes.left + refilled) - calls.length, at: now };
     due.probe = now + Math.max(soonMs, (1 - probes.left) * msPerProbe);
   }
   return { due, probes };
@@ -279,6 +279,8 @@ function pacingAfter(
 
 /** A checkpoint at least this often while leases are acquired; in a storm, where many read nothing else, more often. */
 const checkpointMs = { calm: 10_000, storm: 1500 } as const;
+/** A checkpoint is written after this many refreshes at most. */
+const refreshesPerCheckpoint = 40;
 
 function isCheckpointDue({ log }: Instance, sequence: number, now: number): boolean {
   const { checkpoint } = log.control;
@@ -287,9 +289,9 @@ function isCheckpointDue({ log }: Instance, sequence: number, now: number): bool
 }
 
 /** After a pause there is little to write, and many may begin: at first each lease writes one, then ever fewer do. */
-function checkpointAfter({ memory, log, options }: Instance, sequence: number, now: number): CheckpointMark {
+function checkpointAfter({ memory, log }: Instance, sequence: number, now: number): CheckpointMark {
   const { at, gap } = log.control.checkpoint;
-  const next = now - at > 2 * checkpointMs.calm ? 1 : Math.min(options.refreshesPerCheckpoint, 2 * gap);
+  const next = now - at > 2 * checkpointMs.calm ? 1 : Math.min(refreshesPerCheckpoint, 2 * gap);
   return { sequence, at: now, records: memory.recordsInUse(now), gap: next };
 }
 
@@ -394,7 +396,7 @@ async function callUpstream(
     const shared = { kind: 'failed', notBefore, upstream: false } as const;
     return { sentAt, outcome: answer.isLocal ? failedHere(instance, notBefore) : shared };
   }
-  const timeoutMs = Math.max(1, Math.min(options.upstreamTimeoutMs, deadline - sentAt));
+  const timeoutMs = Math.max(1, Math.min(upstreamTimeoutMs, deadline - sentAt));
   const { view } = memory.entriesOf(plan.view);
   const answered = await upstream(view, plan.symbols, answer.permit, timeoutMs, plan.caller).catch(
     (): UpstreamAnswer => ({ kind: 'failed' }),

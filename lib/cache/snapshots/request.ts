@@ -8,6 +8,7 @@ import { ageMsOf } from '../../kernel/age.ts';
 import type { Priority } from '../../limiter/index.ts';
 import { fingerprintOf, type SnapshotEntry } from './entries.ts';
 import { dueAt, type Instance, isPausedUntil } from './instance.ts';
+import { maxSymbols } from './plan.ts';
 import type { SnapshotOptions, UpstreamError } from './ports.ts';
 import { keepUp, minRefreshMs, type RefreshRequester, refresh } from './refresh.ts';
 import { maxSymbolLength, missKey, missMs, type PendingMiss } from './store.ts';
@@ -66,6 +67,8 @@ export type SnapshotOutcome =
       readonly isOverQuota: boolean;
     };
 
+/** How long a client waits for an entry that no instance has, at most. */
+const maxWaitMs = 4000;
 /** How long a request that has something to show waits for something newer. */
 const softWaitMs = 1000;
 /** How long a request waits without a store: for its own call, because no other instance shares it. */
@@ -92,7 +95,7 @@ interface Request {
   readonly priority: Priority;
 }
 
-/** Always resolves; waits `waitMs` at most. */
+/** Always resolves; waits four seconds at most. */
 export async function answer(instance: Instance, call: SnapshotCall): Promise<SnapshotOutcome> {
   const { memory, shares, runtime } = instance;
   const arrivedAt = runtime.clock();
@@ -231,9 +234,9 @@ function isOverQuota({ instance, call }: Request, missing: readonly string[]): b
 }
 
 function waitsUntil({ instance, call, arrivedAt, requester }: Request, { missing }: ReadResult): number {
-  const { memory, log, options, runtime } = instance;
+  const { memory, log, runtime } = instance;
   const isFull = missing.length > 0 && !memory.upstream.isFailing;
-  const waitMs = log.isStoreDown(runtime.clock()) ? aloneWaitMs : isFull ? options.waitMs : softWaitMs;
+  const waitMs = log.isStoreDown(runtime.clock()) ? aloneWaitMs : isFull ? maxWaitMs : softWaitMs;
   const isUnlisted = missing.length > 0 && missing.every((symbol) => memory.isUnlisted(call.view.id, symbol));
   const longest = isUnlisted ? Math.min(unlistedWaitMs, waitMs) : waitMs;
   return Math.min(arrivedAt + longest, requester.deadline);
@@ -397,6 +400,6 @@ function outcomeOf(
     from,
     stale: ageMs > options.staleAfterMs,
     hasMaxAge: maxAgeMs !== undefined,
-    pollAfterMs: Math.ceil(entries.size / options.maxSymbols) * options.paceMs,
+    pollAfterMs: Math.ceil(entries.size / maxSymbols) * options.paceMs,
   };
 }

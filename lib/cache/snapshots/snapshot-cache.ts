@@ -10,13 +10,13 @@ import { createInstance, type Instance, type SnapshotCacheOptions } from './inst
 import { SnapshotMemory } from './memory.ts';
 import { defaultSnapshotOptions, type Runtime } from './ports.ts';
 import { keepUp } from './refresh.ts';
-import { RefreshLog } from './refresh-log.ts';
+import { defaultPollMs, RefreshLog } from './refresh-log.ts';
 import { answer, type ServedSnapshot, type SnapshotCall, type SnapshotOutcome } from './request.ts';
 import { maxSymbolLength, type SnapshotStore } from './store.ts';
 import type { View } from './view.ts';
 
 export interface SnapshotCache {
-  /** Always resolves; waits `waitMs` at most. */
+  /** Always resolves; waits four seconds at most. */
   ask(call: SnapshotCall): Promise<SnapshotOutcome>;
 }
 
@@ -45,8 +45,7 @@ export class FollowedSnapshots implements SnapshotCache {
 
   /** @param processes that follow the same store at most */
   constructor(options: SnapshotCacheOptions, processes = 1) {
-    const pollMs = Math.max(defaultSnapshotOptions.pollMs, pollMsOfEach * processes);
-    this.#instance = createInstance({ ...options, options: { ...options.options, pollMs } });
+    this.#instance = createInstance(options, Math.max(defaultPollMs, pollMsOfEach * processes));
   }
 
   ask(call: SnapshotCall): Promise<SnapshotOutcome> {

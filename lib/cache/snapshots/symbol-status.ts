@@ -10,19 +10,21 @@
 
 import { halves } from '../../kernel/bisect.ts';
 import { dropOldest } from '../../kernel/bounded-map.ts';
+import { maxEntries } from './entries.ts';
 import {
   firstNegativeMs,
   MessageHints,
   NegativeCache,
   type NegativeEntry,
   namedBy,
+  negativeMs,
   noMessage,
   retryAloneMs,
   type SuspectGroup,
   SuspectGroups,
   withoutMessage,
 } from './failed-symbols.ts';
-import type { SnapshotOptions, UpstreamError } from './ports.ts';
+import type { UpstreamError } from './ports.ts';
 import type { NegativeItem, RefreshRecord } from './store.ts';
 import { plainId } from './view.ts';
 
@@ -45,23 +47,16 @@ const minProbeSize = 12;
 const maxProbeSize = 100;
 
 export class SymbolStatus {
-  readonly #options: Pick<SnapshotOptions, 'maxEntries' | 'maxNegative' | 'negativeMs'>;
   readonly #lists: (symbol: string) => boolean | undefined;
   readonly #valid = new Set<string>();
-  readonly #negative: NegativeCache;
-  readonly #suspects: SuspectGroups;
+  readonly #negative = new NegativeCache();
+  readonly #suspects = new SuspectGroups((symbol) => this.exists(symbol));
   readonly #hints = new MessageHints();
   #probeSize = firstProbeSize;
 
   /** @param lists whether the directory lists a symbol; undefined while it says nothing */
-  constructor(
-    options: Pick<SnapshotOptions, 'maxEntries' | 'maxNegative' | 'negativeMs'>,
-    lists: (symbol: string) => boolean | undefined,
-  ) {
-    this.#options = options;
+  constructor(lists: (symbol: string) => boolean | undefined) {
     this.#lists = lists;
-    this.#negative = new NegativeCache(options.maxNegative, options.negativeMs);
-    this.#suspects = new SuspectGroups(options.maxNegative, (symbol) => this.exists(symbol));
   }
 
   /** Whether the upstream's messages have named the unknown symbol so far, so that a refusal costs one call. */
@@ -254,9 +249,7 @@ export class SymbolStatus {
       isServedAndValid ||
       (this.#lists(symbol) === true && !this.#negative.get(symbol, view));
     const firstUntil = forMs === undefined ? now + firstNegativeMs : at + forMs;
-    const how = isFirst
-      ? { until: firstUntil, isFirst: true as const }
-      : { until: now + this.#options.negativeMs };
+    const how = isFirst ? { until: firstUntil, isFirst: true as const } : { until: now + negativeMs };
     this.#setNegative(symbol, { view, ...how, ...(error && { error }) });
     return [symbol];
   }
@@ -272,7 +265,7 @@ export class SymbolStatus {
     const named = [...this.#hints.named].filter(
       (symbol) => this.#suspects.findUnproven(symbol)?.symbols.length === 1,
     );
-    const until = now + this.#options.negativeMs;
+    const until = now + negativeMs;
     for (const symbol of named) {
       const { view, error } = this.#suspects.findUnproven(symbol)!;
       this.#setNegative(symbol, { view, until, error });
@@ -304,7 +297,7 @@ export class SymbolStatus {
     // Added anew at the end: new symbols do not push out what is refreshed.
     this.#valid.delete(symbol);
     this.#valid.add(symbol);
-    dropOldest(this.#valid, this.#options.maxEntries);
+    dropOldest(this.#valid, maxEntries);
   }
 
   #setNegative(symbol: string, entry: NegativeEntry): void {
