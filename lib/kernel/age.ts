@@ -1,8 +1,9 @@
 /**
- * Time that passes in this process. A wall clock may be put right, and a monotonic one stands still while its machine is
- * suspended. The wall clock is for what another machine reads: signatures, tokens, stored records. All else measures by:
- * - `createAges` and `steadyClock`, the larger of both: what is cached is never older than it seems, and each pause ends.
- * - `monotonicClock`, the smaller: a window of a limit is over for certain.
+ * Clocks for the time that passes in this process. A wall clock may be corrected, and a monotonic one stands still while
+ * its machine is suspended. The wall clock is for times that another machine reads: signatures, tokens, stored records.
+ * Everything else measures by:
+ * - `createAges` and `steadyClock`, the larger of both: a cached record is never older than it seems, and each pause ends.
+ * - `monotonicClock`, the smaller: a limit's window is certainly over.
  */
 
 export interface Moment {
@@ -12,7 +13,7 @@ export interface Moment {
 
 export interface Ages {
   now(): Moment;
-  /** In milliseconds; infinite where the wall clock was put back, so that what is so old is read again. */
+  /** Milliseconds since a moment; infinite when the wall clock was put back meanwhile, so that the caller reads again. */
   since(moment: Moment): number;
 }
 
@@ -37,14 +38,14 @@ export function createAges(
   };
 }
 
-/** A wall clock that is behind by more than this between two readings was put back. */
+/** A wall clock that lost more than this between two readings was put back. */
 const stepMs = 100;
 
 /**
  * Milliseconds since the epoch that go on while the machine is suspended, and when the wall clock is put back: from then on
- * they are ahead of it. Those who read the same wall clock share one, because they compare what they wrote.
+ * they are ahead of it. All readers of one wall clock share one steady clock, because they compare their times.
  *
- * @param clock where it is not `Date.now`, nothing is known to have passed while it was put back
+ * @param clock if it is not `Date.now`, the time that passed while it was put back is unknown and counts as none
  *
  * @example
  * const clock = steadyClock(Date.now);
@@ -62,7 +63,7 @@ export const steadyClock = sharedByClock((clock) => {
   };
 });
 
-/** The same that stand still while the machine is suspended, and that no step of the wall clock moves. */
+/** Milliseconds since the epoch that stand still while the machine is suspended, and that no step of the wall clock moves. */
 export const monotonicClock = sharedByClock((clock) => {
   if (clock !== Date.now) return steadyClock(clock);
   const startedAt = clock() - performance.now();
@@ -78,12 +79,13 @@ function sharedByClock(create: (clock: () => number) => () => number) {
   };
 }
 
-/** A moment of the wall clock, as the steady clock over it counts. */
+/** Converts a moment of the wall clock to the steady clock over it. */
 export const onSteadyClock = (clock: () => number, at: number) => at + steadyClock(clock)() - clock();
 
 /**
- * How old a record is. One from the future is at least as wrong as its clock and this one are apart: it is not taken for new.
+ * Age of a record in milliseconds. A record dated in the future comes from a clock that differs by at least as much, so it
+ * does not count as new.
  *
- * @param at when another machine may have dated it
+ * @param at the record's date, perhaps by another machine's clock
  */
 export const ageMsOf = (at: number, now: number): number => Math.abs(now - at);

@@ -1,6 +1,6 @@
-/** Maps and sets of bounded size: what was put there first, or was not used for longest, goes first. */
+/** Maps and sets of bounded size: they drop the entry that was put in first. */
 
-/** Makes room in a set or a map: what was added first goes first. */
+/** Drops the entries that were added first until at most `max` are left. */
 export function dropOldest(from: Set<string> | Map<string, unknown>, max: number): void {
   for (const oldest of from.keys()) {
     if (from.size <= max) return;
@@ -8,22 +8,22 @@ export function dropOldest(from: Set<string> | Map<string, unknown>, max: number
   }
 }
 
-/** Puts an entry in, as the latest. */
+/** Puts an entry in as the latest; the oldest entries beyond `max` are dropped. */
 export function putLatest<T>(map: Map<string, T>, key: string, value: T, max: number): void {
   map.delete(key);
   map.set(key, value);
   dropOldest(map, max);
 }
 
-/** A map of so many bytes. */
+/** A map whose values have a bounded total size. */
 export interface ByteBounded<T> {
-  /** Puts it in, as the latest; one that is larger than the map is not kept. */
+  /** Puts a value in as the latest; a value that is larger than the whole map is not kept. */
   put(key: string, value: T): void;
-  /** Takes it out. */
+  /** Removes a value and returns it. */
   take(key: string): T | undefined;
 }
 
-/** @param sizeOf gives the same for the same value each time */
+/** @param sizeOf bytes of a value; must give the same number each time */
 export function createByteBounded<T extends object>(
   maxBytes: number,
   sizeOf: (value: T) => number,

@@ -1,6 +1,7 @@
 /**
- * A circuit breaker: after several failures in a row nothing is asked for a while, then one request finds out whether it is
- * over. One caller's failures stop that caller alone: a caller whose requests never get an answer stops no other caller. A plain state machine over a clock; it knows neither requests nor hosts.
+ * A circuit breaker: after several failures in a row it refuses requests for a while, then lets one probe find out whether
+ * they work again. One caller's failures stop that caller alone: a caller whose requests never get an answer stops no other.
+ * A plain state machine over a clock; it knows neither requests nor hosts.
  */
 
 import { steadyClock } from './age.ts';
@@ -12,15 +13,15 @@ export interface CircuitBreakerOptions {
   readonly clock?: (() => number) | undefined;
   /** From 0 to below 1. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** So many failures in a row open it. Default 5: two reads with all their attempts, hardly ever chance. */
+  /** Number of failures in a row that opens it. Default 5: two reads with all their attempts, hardly ever chance. */
   readonly failures?: number;
   /** How long it stays open; longer after each probe that fails. Default 2 s to 15 s, of which half is random. */
   readonly pause?: BackOff;
 }
 
 /**
- * What a request showed: it works, it fails, or neither, as of a request that was not sent after all. `part` is what of the
- * whole the failure is about; absent when it is about all of it, such as a connection that cannot be made.
+ * Outcome of a request: it works, it fails, or it shows nothing, for example because it was not sent after all. A failure
+ * `isAboutAll` when it concerns every part, such as a connection that cannot be made.
  */
 export type Sight<Failure> =
   | { readonly kind: 'works' | 'nothing' }
@@ -28,7 +29,7 @@ export type Sight<Failure> =
 
 export type Admission<Failure> =
   | Admitted<Failure>
-  /** The last failure, and when another request makes sense. */
+  /** Carries the last failure, and the time until another request makes sense. */
   | { readonly kind: 'refused'; readonly failure: Failure; readonly retryAfterMs: number };
 
 export interface Admitted<Failure> {
@@ -38,9 +39,10 @@ export interface Admitted<Failure> {
 }
 
 /**
- * Failures in a row of one part alone, such as one endpoint, open it for that part; those of several parts, or about all,
- * for all parts. Failures of one caller open it for that caller; those of several callers, about all, or of a request without
- * a caller, for all callers. A row ends with what works, and a failure is in none when something worked during its request.
+ * Failures in a row of one part alone, such as one endpoint, open it for that part; failures of several parts, or about all,
+ * open it for all parts. Failures of one caller open it for that caller; failures of several callers, about all, or of a
+ * request without a caller, open it for all callers. A success ends the row, and a failure does not count when another
+ * request worked meanwhile.
  */
 export interface CircuitBreaker<Failure> {
   /** Asks whether a request about a part may be made. */
@@ -49,12 +51,12 @@ export interface CircuitBreaker<Failure> {
   watch(part: string, caller?: string): Admitted<Failure>;
 }
 
-/** While one request finds out, the others come again after this; and so much later than others an unproven caller finds out. */
+/** Pause of other requests while a probe is under way, and extra pause before an unproven caller may send the probe. */
 const probeMs = 1000;
-/** Callers with a circuit of their own; of more, those that asked longest ago begin anew. */
+/** Callers with a circuit of their own; beyond that, the callers that asked longest ago lose theirs. */
 const maxCallers = 1000;
 
-/** A row of failures: how many, and the part and the caller when it is only one. */
+/** Failures in a row: their number, and the part and the caller if all have the same one. */
 interface Row {
   readonly failures: number;
   readonly part: string | undefined;
@@ -62,14 +64,14 @@ interface Row {
 }
 
 interface OpenCircuit<Failure> {
-  /** Undefined for all. */
+  /** Undefined when the circuit is open for all parts. */
   readonly part: string | undefined;
   readonly failure: Failure;
   readonly until: number;
-  /** How often it was opened again since it was closed. */
+  /** Number of probes since it opened; a probe that showed nothing is not counted. */
   readonly reopened: number;
   readonly isProbing: boolean;
-  /** A proven caller's request has been the probe. */
+  /** Whether a proven caller has sent a probe. */
   readonly isVerified: boolean;
 }
 
@@ -86,7 +88,7 @@ const noRow: Row = { failures: 0, part: undefined, caller: undefined };
 export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions = {}): CircuitBreaker<Failure> =>
   new CallersBreaker(options);
 
-/** A circuit of all callers, and one of each. */
+/** One circuit for all callers together, and one for each. */
 class CallersBreaker<Failure> implements CircuitBreaker<Failure> {
   readonly #options: CircuitBreakerOptions;
   readonly #all: Circuit<Failure>;
@@ -133,10 +135,10 @@ class Circuit<Failure> {
   readonly #random: () => number;
   readonly #failures: number;
   readonly #pause: BackOff;
-  /** Of what is not refused now. */
+  /** Failures of the parts that are not refused now. */
   #row = noRow;
   #open: OpenCircuit<Failure> | undefined;
-  /** How many requests have worked. */
+  /** Number of requests that have worked. */
   #worked = 0;
 
   constructor({ clock = Date.now, random = Math.random, failures = 5, pause }: CircuitBreakerOptions) {
@@ -152,8 +154,8 @@ class Circuit<Failure> {
   }
 
   /**
-   * @param rank a proven caller finds out at once why it has opened, because the failures may be the fault of those whose
-   *   requests failed; an unproven one finds out last
+   * @param rank a proven caller may probe an open circuit at once, because the failures may be the fault of the callers
+   *   whose requests failed; an unproven caller probes last
    */
   admit(
     part: string,
@@ -166,14 +168,14 @@ class Circuit<Failure> {
     const waitMs = open.until - this.#clock() + (rank === 'unproven' ? probeMs : 0);
     if (waitMs > 0 && (rank !== 'proven' || open.isVerified))
       return { kind: 'refused', failure: open.failure, retryAfterMs: open.isProbing ? probeMs : waitMs };
-    // Another one may find out after the next pause, although this one has not ended: it may never get an answer.
+    // After the next pause another request may probe although this probe has not ended: it may never get an answer.
     const reopened = open.reopened + 1;
     const isVerified = open.isVerified || rank === 'proven';
     const until = this.#clock() + this.#pauseMs(reopened);
     const probing = { ...open, until, reopened, isProbing: true, isVerified };
     this.#open = probing;
     return admitted((sight) => {
-      // Another request may have shown meanwhile that it works.
+      // Another request may have closed the circuit meanwhile.
       if (this.#open !== probing || sight.kind === 'works') request.end(sight);
       else if (sight.kind === 'fails') this.#openFor(open.part, sight.failure, reopened, isVerified);
       else this.#open = open;
@@ -207,7 +209,7 @@ class Circuit<Failure> {
       caller: same(caller, about?.caller),
     };
     if (this.#row.failures < this.#failures || this.#row.caller !== undefined) return;
-    // Of two parts that fail each for itself, it is all that fails.
+    // A second part that fails beside an open one means that all parts fail.
     this.#openFor(this.#open ? undefined : this.#row.part, failure, 0, false);
   }
 

@@ -1,4 +1,4 @@
-/** How far the clocks of two machines may be apart, where what one wrote is compared with the time of the other. */
+/** Tolerance for comparing a time that one machine wrote with the clock of another. */
 
-/** In milliseconds. */
+/** Largest difference between two machines' clocks, in milliseconds. */
 export const clockSkewMs = 60_000;

@@ -18,11 +18,11 @@ export interface DecimalParts {
   readonly scale: number;
 }
 
-/** How digits are cut: ties away from zero, ties to the even digit, or all towards zero. */
+/** Rounds ties away from zero, ties to the even digit, or everything towards zero. */
 export type Rounding = 'half-up' | 'half-even' | 'down';
 
 /**
- * The parts of a value, to compute with them on BigInt.
+ * Splits a value into its parts, for arithmetic on BigInt.
  *
  * @example
  * decimalParts('-1.10'); // { sign: -1, digits: 110n, scale: 2 }
@@ -33,7 +33,7 @@ export function decimalParts(text: string): DecimalParts {
 }
 
 /**
- * The one plain form of a value, without exponent and superfluous zeros.
+ * Writes a value in its one plain form, without exponent and superfluous zeros.
  *
  * @example
  * plainDecimal('1.780E8'); // '178000000'
@@ -43,7 +43,7 @@ export function decimalParts(text: string): DecimalParts {
 export const plainDecimal = (text: string): string => plain(parse(text));
 
 /**
- * -1, 0 or 1, to sort by.
+ * Compares two values; -1, 0 or 1, for sorting.
  *
  * @example
  * compareDecimals('1.5', '1.50'); // 0
@@ -88,8 +88,8 @@ export function multiplyDecimals(a: string, b: string): string {
 }
 
 /**
- * With exactly this many decimal places, for display. The one function that may lose digits: those beyond
- * `places`.
+ * Writes a value with exactly this many decimal places, for display. This function alone may lose digits: those
+ * beyond `places`.
  *
  * @example
  * fixedDecimal('240.5', 2); // '240.50'
@@ -111,7 +111,7 @@ export function fixedDecimal(text: string, places: number, rounding: Rounding = 
 }
 
 /**
- * As a binary number, for charts. `exact` is whether it still prints as the same decimal.
+ * Converts a value to a binary number, for charts. `exact` tells whether that number still prints as the same decimal.
  *
  * @example
  * decimalToNumber('0.1'); // { number: 0.1, exact: true }

@@ -1,9 +1,9 @@
 /**
- * Where a text stops being JSON, and what is expected there. `JSON.parse` says it in words of each engine's own, with parts
- * of the text in them; these hold a place and nothing of the text.
+ * Finds where a text stops being JSON, and what is expected there. The messages of `JSON.parse` differ between engines and
+ * quote the text; these messages hold a place and nothing of the text.
  */
 
-/** What may stand at a place. */
+/** Descriptions of the tokens that may stand at a place. */
 const expectations = {
   value: 'a value is expected',
   'value or ]': 'a value or ] is expected',
@@ -18,7 +18,7 @@ const expectations = {
 type Expected = keyof typeof expectations;
 
 /**
- * For a text that `JSON.parse` has refused: a good one need not be read for it.
+ * Describes the fault of a text that `JSON.parse` has refused.
  *
  * @returns undefined when the text is JSON
  *
@@ -89,37 +89,37 @@ function faultIn(text: string): JsonFault | undefined {
   }
 }
 
-/** The white space of JSON, which is less than that of a regular expression. */
+/** Skips JSON's white space, which has fewer characters than `\s`. */
 function afterSpace(text: string, start: number): number {
   let at = start;
   while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++;
   return at;
 }
 
-const known = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+const knownEscape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const word = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
 
-/** The index after the closing quote, or what is wrong before it. */
+/** The index after the closing quote, or the fault before it. */
 function afterString(text: string, start: number): number | JsonFault {
   for (let at = start + 1; at < text.length; at++) {
     const char = text[at]!;
     if (char === '"') return at + 1;
     if (char < ' ') return { at, what: 'a text has a raw control character, such as a line break' };
     if (char !== '\\') continue;
-    known.lastIndex = at + 1;
-    if (!known.test(text)) return { at, what: 'an escape that JSON knows is expected' };
-    at = known.lastIndex - 1;
+    knownEscape.lastIndex = at + 1;
+    if (!knownEscape.test(text)) return { at, what: 'an escape that JSON knows is expected' };
+    at = knownEscape.lastIndex - 1;
   }
   return { at: text.length, what: 'a closing double quote is expected' };
 }
 
-/** A number, or one of the three words. */
+/** The index after a number or one of the words `true`, `false` and `null`. */
 function afterWord(text: string, start: number): number | undefined {
   word.lastIndex = start;
   return word.test(text) ? word.lastIndex : undefined;
 }
 
-/** Both from 1; a column is a character, of any number of bytes. */
+/** Line and column, both from 1; a column is one character, of any number of bytes. */
 function placeOf(text: string, at: number): string {
   let line = 1;
   let column = 1;
@@ -128,7 +128,7 @@ function placeOf(text: string, at: number): string {
     const isBreak = char === '\n' || char === '\r';
     if (isBreak && !(char === '\n' && text[index - 1] === '\r')) line++;
     if (isBreak) column = 1;
-    // The second half of a pair is no character of its own.
+    // The second half of a surrogate pair is no character of its own.
     else if (char < '\udc00' || char > '\udfff') column++;
   }
   return `line ${line}, column ${column}`;

@@ -4,7 +4,7 @@ import { isJson, membersOf, textAt, visitMembers } from './json-scan.ts';
 
 /**
  * @param json an object
- * @returns the named members that are text, number or boolean; undefined for what is no object
+ * @returns the named members that are text, number or boolean; undefined when the JSON is no object
  */
 export function textMembers(
   json: string | Uint8Array,
@@ -17,7 +17,7 @@ export function textMembers(
   for (const [name, value] of members) {
     const text = textAt(value, 0);
     const written = textOf(value);
-    // A text may begin as an object or a list does.
+    // A text that begins with a bracket was added above: here a bracket means an object or a list.
     if (text !== undefined) texts.set(name, text);
     else if (written !== 'null' && !/^[{[]/.test(written)) texts.set(name, written);
   }
@@ -27,17 +27,17 @@ export function textMembers(
 export interface WrittenMember {
   /** JSON, byte for byte, without the space around it. */
   readonly text: string;
-  /** Where it stands in the bytes of the object. */
+  /** Index of its first byte among the object's bytes. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The members of an object, each as it is written. One decoding serves all of them, where the object is ASCII.
+ * The members of an object, each as it is written. An ASCII object is decoded once for all of them.
  *
  * @param bytes JSON
  * @param names of ASCII characters; default all
- * @returns undefined for what is no object
+ * @returns undefined when the JSON is no object
  */
 export function writtenMembers(
   bytes: Uint8Array,

@@ -1,9 +1,9 @@
 /**
- * JSON text in UTF-8 without making anything of it: whether bytes are such a text, and the parts of one. Parsing would
- * make an object of every pair of brackets, and of a nested answer of four megabytes more than a hundred megabytes.
+ * Scans JSON text in UTF-8 without parsing it: checks whether bytes are JSON, and finds parts of it. Parsing would make an
+ * object of every pair of brackets, and turn a nested answer of four megabytes into more than a hundred megabytes.
  */
 
-/** The bytes that JSON text in UTF-8 is made of, for those who read it without parsing. */
+/** Bytes that structure JSON text, for code that scans it. */
 export const quote = 0x22;
 export const comma = 0x2c;
 export const colon = 0x3a;
@@ -13,18 +13,18 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-/** The index of the first byte from `start` on that is no white space. */
+/** Index of the first byte from `start` on that is no white space. */
 export function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
   return at;
 }
 
-/** In place of an index: what stands there is no JSON. */
+/** Returned in place of an index when the bytes there are no JSON. */
 const wrong = -1;
 
 /**
- * The verdict of `JSON.parse` over a strict UTF-8 decoder, which also skips one byte order mark.
+ * Gives the verdict of `JSON.parse` over a strict UTF-8 decoder, which also skips one byte order mark.
  *
  * @example
  * isJson(new TextEncoder().encode('[1.10]')); // true
@@ -32,14 +32,14 @@ const wrong = -1;
 export const isJson = (bytes: Uint8Array): boolean =>
   afterValue(bytes, startOf(bytes), new OpenContainers()) === bytes.length;
 
-/** Where its outermost value begins: after a byte order mark, and after white space. */
+/** Index where the outermost value begins: after a byte order mark and white space. */
 export const startOf = (bytes: Uint8Array): number =>
   skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 
 /**
- * The members of an object, as parts of its bytes; of a name that comes twice the last.
+ * The members of an object, as views of its bytes; the last one where a name comes twice.
  *
- * @param bytes JSON; undefined for one that is no object
+ * @param bytes JSON; the result is undefined when it is no object
  * @param names of ASCII characters; default all
  */
 export function membersOf(
@@ -54,7 +54,7 @@ export function membersOf(
 }
 
 /**
- * Calls `visit` with the name and the value's place of each member of an object, with the space behind it.
+ * Calls `visit` for each member of an object with its name and the range of its value, including the space behind it.
  *
  * @param names of ASCII characters; default all
  * @returns whether the JSON is an object
@@ -77,7 +77,7 @@ export function visitMembers(
   return true;
 }
 
-/** The elements of an array, as parts of its bytes; none when the JSON is no array. */
+/** The elements of an array, as views of its bytes; none when the JSON is no array. */
 export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array> {
   const start = startOf(bytes);
   if (bytes[start] !== openBracket) return;
@@ -115,31 +115,31 @@ export function everyMember(bytes: Uint8Array, visit: (member: Member) => void):
   }
 }
 
-/** Is used again for the next member: a list may have a million of them. */
+/** One object that is reused for every member: a list may have a million of them. */
 export interface Member {
-  /** 1 for those of the outermost object. */
+  /** 1 for the members of the outermost object. */
   readonly depth: number;
-  /** Of its name, with both quotes. */
+  /** Start of its name, with the quote; `end` is after the closing quote. */
   readonly start: number;
   readonly end: number;
   /** Where its value begins. */
   readonly value: number;
 }
 
-/** The text that begins there; undefined where something else does. */
+/** The JSON string that begins at `start`; undefined when none does. */
 export function textAt(bytes: Uint8Array, start: number): string | undefined {
   const end = afterText(bytes, start);
   return end === wrong ? undefined : (JSON.parse(decoder.decode(bytes.subarray(start, end))) as string);
 }
 
-/** Whether a text may be one of so many characters: without an escape its length says so. */
+/** Whether a name may have one of these lengths. A name with an escape may have any, because an escape hides its length. */
 export const mayHaveLength = (
   bytes: Uint8Array,
   { start, end }: Pick<Member, 'start' | 'end'>,
   lengths: readonly number[],
 ): boolean => lengths.includes(end - start - 2) || hasEscape(bytes, start, end);
 
-/** Which of the names stands there. None is made a text for it: an object may have a million members. */
+/** Finds which of the names stands at `start`. It decodes no text without an escape: an object may have a million members. */
 function nameAt(bytes: Uint8Array, start: number, names: readonly string[]): string | undefined {
   const end = afterText(bytes, start);
   if (hasEscape(bytes, start, end)) return names.find((name) => name === textAt(bytes, start));
@@ -161,9 +161,9 @@ function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
 const decoder = new TextDecoder();
 
 /**
- * The index after the value that begins at `start`, and after the space behind it.
+ * Index after the value that begins at `start`, and after the space behind it.
  *
- * @param open with none in it, before and after
+ * @param open empty before and after the call
  */
 function afterValue(bytes: Uint8Array, start: number, open: OpenContainers): number {
   let at = start;
@@ -186,7 +186,7 @@ function afterValue(bytes: Uint8Array, start: number, open: OpenContainers): num
   }
 }
 
-/** From the end of a value to the next one, or to the end of the outermost. */
+/** Moves from the end of a value to the start of the next, or to the end of the outermost value. */
 function afterContainers(bytes: Uint8Array, start: number, open: OpenContainers): number {
   for (let at = skipSpace(bytes, start); ; at = skipSpace(bytes, at + 1)) {
     if (open.depth === 0) return at;
@@ -225,7 +225,7 @@ class OpenContainers {
   }
 }
 
-/** A member's name and the colon: the index of its value. */
+/** Skips a member's name and the colon: the index of its value. */
 function afterName(bytes: Uint8Array, start: number): number {
   const end = afterText(bytes, start);
   if (end === wrong) return wrong;
@@ -260,14 +260,14 @@ function afterNumber(bytes: Uint8Array, start: number): number {
   return afterDigits(bytes, at + (isSigned ? 2 : 1));
 }
 
-/** At least one. */
+/** Skips at least one digit. */
 function afterDigits(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at]! >= 0x30 && bytes[at]! <= 0x39) at++;
   return at === start ? wrong : at;
 }
 
-/** The index after the closing quote. */
+/** Index after the closing quote. */
 function afterText(bytes: Uint8Array, start: number): number {
   if (bytes[start] !== quote) return wrong;
   let at = start + 1;
@@ -297,7 +297,7 @@ function afterEscape(bytes: Uint8Array, start: number): number {
   return start + 6;
 }
 
-/** One character beyond ASCII, in the shortest form and no half of a surrogate pair (RFC 3629). */
+/** Skips one character beyond ASCII, in the shortest form and no half of a surrogate pair (RFC 3629). */
 function afterMultibyte(bytes: Uint8Array, start: number): number {
   const first = bytes[start]!;
   const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;

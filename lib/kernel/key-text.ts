@@ -1,8 +1,8 @@
-/** Texts that stand in keys, URLs and logs without escapes. */
+/** Encodings whose texts need no escapes in keys, URLs and logs. */
 
 /**
- * SHA-256, for keys that must not show what they are made of. The signer has a copy of its own: it imports nothing, so that
- * it can be copied out.
+ * SHA-256, for keys that must not reveal their source. The signer has a copy of its own: it imports nothing from outside,
+ * so that its folder can be copied out.
  *
  * @returns 64 lower-case digits
  */
@@ -12,7 +12,7 @@ export async function sha256Hex(text: string): Promise<string> {
 }
 
 /**
- * Bytes, without padding.
+ * Base64url of the bytes, without padding.
  *
  * @example
  * base64url(new Uint8Array([255, 239])); // '_-8'

@@ -1,6 +1,6 @@
 /** Work that is done once, when it is first needed. */
 
-/** For an AWS client: making one is a good part of a cold start. @returns gives what `create` made, which is called once at most */
+/** Delays making an AWS client, which is a good part of a cold start. `create` is called at most once. */
 export function onDemand<T>(create: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -10,7 +10,7 @@ export function onDemand<T>(create: () => T): () => T {
 }
 
 /**
- * Calls `make` when it is called first, and again after that rejected.
+ * Calls `make` at the first call and shares its promise; a call after a rejection calls `make` again.
  *
  * @example
  * const key = untilResolved(readKey);

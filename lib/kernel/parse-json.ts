@@ -1,7 +1,7 @@
-/** Reads JSON text from outside, and rounds no id and no cursor in it. */
+/** Parses JSON text from outside without rounding an id or a cursor in it. */
 
 /**
- * Parses JSON. A whole number from 2^53 on becomes a text of the same digits: a binary number would be another record's id.
+ * Parses JSON. A whole number from 2^53 on becomes a text of the same digits: rounded, it could be another record's id.
  *
  * @returns undefined for a text that is no JSON
  * @example
@@ -16,10 +16,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Where a value begins; inside a text, a false alarm costs no more than time. */
+/** Long digits where a value begins. A match inside a text is a false alarm and costs no more than time. */
 const longNumber = /(?:^|[:[,])\s*-?\d{16}/;
 
-/** Token by token: an expression that matches a whole text overflows the stack in one of some megabytes. */
+/** Replaces token by token: an expression that matches a whole string overflows the stack at some megabytes. */
 function withLongNumbersAsText(json: string): string {
   let isInText = false;
   return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {

@@ -6,12 +6,12 @@ export interface BackOff {
   readonly maxMs: number;
 }
 
-/** @param failures how many there were in a row before this one; 0 for the first */
+/** @param failures number of failures in a row before this one; 0 for the first */
 export const backOffMs = ({ firstMs, maxMs }: BackOff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(30, failures));
 
 /**
- * The same with full jitter: anything from 0 to the pause, so that clients that failed together do not come again together.
+ * Back-off with full jitter: anything from 0 to the pause, so that clients that failed together do not retry together.
  *
  * @param random from 0 to below 1
  */
@@ -37,7 +37,7 @@ export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', aborted);
   });
 
-/** Whether a moment that comes each so often is there; or the clock was put back, and it would be late. */
+/** Whether periodic work is due. It is also due when the clock was put back, because it would otherwise be late. */
 export const isDue = (now: number, due: number, everyMs: number): boolean =>
   now >= due || now < due - everyMs;
 
@@ -56,7 +56,7 @@ export const afterTimeout: After = (ms, run) => {
   return () => clearTimeout(timer);
 };
 
-/** Resolves when the work has ended, well or not, or after so many milliseconds: the work goes on by itself. */
+/** Resolves when the work has resolved or rejected, or after so many milliseconds: then the work goes on by itself. */
 export const endOf = (work: Promise<unknown>, ms: number, after: After = afterTimeout): Promise<void> =>
   new Promise((done) => {
     const resolve = done as () => void;

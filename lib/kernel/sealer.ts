@@ -1,25 +1,25 @@
-/** Seals what a store holds, so that a copy of the store shows nothing. */
+/** Encrypts the contents of a store, so that a copy of the store shows nothing. */
 
 import { untilResolved } from './once.ts';
 
 /** Holds a key that cannot be read back. */
 export interface Sealer {
-  /** @param about what the bytes are about: they open with the same text alone */
+  /** @param about names the subject of the bytes: they open with the same text alone */
   seal(bytes: Uint8Array, about: string): Promise<Uint8Array>;
-  /** Undefined for what was sealed with another key, or not at all. */
+  /** Undefined for bytes that were sealed with another key or another `about`, or not at all. */
   open(sealed: Uint8Array, about: string): Promise<Uint8Array | undefined>;
 }
 
-/** AES-GCM wants no nonce twice: random ones of this length are good for four billion seals of one key. */
+/** AES-GCM must not use a nonce twice: random ones of this length are safe for four billion seals of one key. */
 const nonceBytes = 12;
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 /**
- * AES-256-GCM with a nonce for each seal.
+ * Seals with AES-256-GCM and a new nonce each time.
  *
- * @param makeKey is called when the key is needed first, and again when it rejected; `sealingKey` makes one. `seal` and
- * `open` reject as it does.
+ * @param makeKey is called when the key is first needed, and again after a rejection; `sealingKey` makes a key. `seal`
+ * and `open` reject when it does.
  *
  * @example
  * const sealer = createSealer(() => sealingKey({ secret, salt: appKey, info: 'answers' }));
@@ -52,7 +52,7 @@ export function createSealer(makeKey: () => Promise<CryptoKey>): Sealer {
 }
 
 /**
- * HKDF-SHA-256, so that the key says nothing about others that are made of the same secret.
+ * Derives a key with HKDF-SHA-256, so that it reveals nothing about other keys of the same secret.
  *
  * @param info what the key is for; each use has its own
  *
@@ -79,7 +79,7 @@ export async function sealingKey({
 export const sealJson = (sealer: Sealer, value: object, about: string): Promise<Uint8Array> =>
   sealer.seal(utf8(JSON.stringify(value)), about);
 
-/** @returns undefined for what was sealed with another key, or not at all */
+/** @returns undefined for bytes that were sealed with another key, or not at all */
 export async function openJson<T>(sealer: Sealer, sealed: Uint8Array, about: string): Promise<T | undefined> {
   const bytes = await sealer.open(sealed, about);
   return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as T);
