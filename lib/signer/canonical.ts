@@ -1,6 +1,6 @@
 /**
- * The canonical string, step by step as the interface's section "Algorithm" names it. Pure text to text;
- * signer, verifier and `explain` share these functions, so that they cannot differ.
+ * Builds the canonical string in the steps of the interface's section "Algorithm". Pure functions from text to text;
+ * signer, verifier and `explain` share them, so that they cannot differ.
  */
 
 /** A query parameter or signing header: name and raw value, not percent-encoded. */
@@ -16,14 +16,14 @@ export interface SigningHeaders {
   readonly timestamp: string;
 }
 
-/** Interface, "Required request headers": the values used throughout. */
+/** Values of the headers that are the same in every request (interface, "Required request headers"). */
 export const algorithm = 'HMAC-SHA256';
 export const signatureVersion = '1.0';
 export const interfaceVersion = 'v3';
 
 /**
- * Bytes that WebCrypto and `fetch` take. TypeScript names the buffer in the type since version 5.7 and refuses the name
- * before, so that the type is taken from the platform's own declarations.
+ * Bytes that WebCrypto and `fetch` accept. From version 5.7 on TypeScript needs the buffer's type as a type argument and
+ * earlier versions refuse it, so this type is inferred from the platform's declarations.
  */
 export type Bytes = ReturnType<TextEncoder['encode']>;
 
@@ -41,8 +41,8 @@ export const signingPairs = (headers: SigningHeaders): Pair[] => [
 ];
 
 /**
- * str1 (steps 1 to 4): all pairs sorted by name, values of one name sorted and joined under it. Order is by
- * UTF-16 code unit, which is what `<` compares.
+ * Builds str1 (steps 1 to 4): all pairs sorted by name, the values of one name sorted and joined under it. The order
+ * is by UTF-16 code unit, as `<` compares.
  */
 export function parameterString(query: readonly Pair[], headers: SigningHeaders): string {
   const pairs = [...signingPairs(headers), ...query].sort(([a, x], [b, y]) =>
@@ -57,13 +57,13 @@ export function parameterString(query: readonly Pair[], headers: SigningHeaders)
   return joined;
 }
 
-/** str3 (steps 5 and 6): an empty body has no hash, another's is in upper case. */
+/** Builds str3 (steps 5 and 6): the body's hash is in upper case, and an empty body has none. */
 export const stringToSign = (path: string, str1: string, bodyHash: string) =>
   `${path}&${str1}${bodyHash && `&${bodyHash.toUpperCase()}`}`;
 
 /**
- * Step 7: everything but RFC 3986 unreserved characters is encoded; `encodeURIComponent` leaves five more.
- * Throws a URIError at a lone surrogate. Looking first is faster than encoding or replacing nothing.
+ * Encodes everything but RFC 3986 unreserved characters (step 7); `encodeURIComponent` leaves five more. Throws a
+ * URIError at a lone surrogate. Testing first is faster than an encoding or a replacement that changes nothing.
  */
 export function percentEncode(text: string): string {
   if (!/[^\w.~-]/.test(text)) return text;
@@ -72,7 +72,7 @@ export function percentEncode(text: string): string {
   return encoded.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** str2 (step 5) in lower case: hexadecimal SHA-256 of the body's bytes; '' for an empty body (step 6). */
+/** Hashes the body (str2 of step 5, but in lower case): hexadecimal SHA-256 of its bytes; '' when it is empty (step 6). */
 export async function hashBody(body: string | Bytes): Promise<string> {
   if (!body.length) return '';
   const bytes = typeof body === 'string' ? utf8(body) : body;
@@ -86,13 +86,13 @@ export async function hashBody(body: string | Bytes): Promise<string> {
 /** Step 8: the signing key is the secret followed by `&`. */
 export const signingKey = (appSecret: string) => `${appSecret}&`;
 
-/** The key object cannot be read back. */
+/** Imports the signing key as an object that cannot be read back. */
 export const importSigningKey = (appSecret: string, usage: 'sign' | 'verify') =>
   crypto.subtle.importKey('raw', utf8(signingKey(appSecret)), { name: 'HMAC', hash: 'SHA-256' }, false, [
     usage,
   ]);
 
-/** Step 9, with WebCrypto: what makes the signature of an encoded string. */
+/** Returns a function that signs an encoded string with WebCrypto (step 9). */
 export function signatures(appSecret: string): (encodedString: string) => Promise<string> {
   const key = importSigningKey(appSecret, 'sign');
   return async (encodedString) => {

@@ -1,13 +1,13 @@
 /**
- * The library's errors: their base, which stands here because the signer imports nothing from outside its folder,
- * and the signer's own. A request that the algorithm cannot carry faithfully is refused before it is signed: a
- * wrong signature would come back as the upstream's 401, which does not name the cause.
+ * Base class of the library's errors, and the signer's own error. The base stands here because the signer imports
+ * nothing from outside its folder. A request that the algorithm cannot carry faithfully is refused before it is
+ * signed: the upstream would answer a wrong signature with a 401 that does not name the cause.
  */
 
 /**
  * Base of every error class of this library. `code` is stable and meant for a `switch`; `message` is text for
- * people and may change. An argument that is wrong by itself (an option, a text that is no decimal) is a
- * `TypeError` or a `RangeError` instead: a defect of the calling program, which no code handles.
+ * people and may change. An argument that is wrong by itself (an option, a text that is no decimal) throws a
+ * `TypeError` or a `RangeError` instead: it is a defect of the calling program, which no program handles.
  *
  * @example
  * try {
@@ -19,7 +19,7 @@
  */
 export abstract class CountersignError<Code extends string = string> extends Error {
   readonly code: Code;
-  /** @param options what the error follows from, as `cause` */
+  /** @param options carries the error that led to this one, as `cause` */
   constructor(code: Code, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -39,7 +39,7 @@ export type SignErrorCode =
   | 'invalid_body'
   /** Half of a surrogate pair: it has no UTF-8 form. */
   | 'lone_surrogate'
-  /** The clock or the nonce source gave something that cannot be sent. */
+  /** The clock or the nonce source returned something that cannot be sent. */
   | 'invalid_nonce_or_time';
 
 /** Why a request cannot be signed; nothing was sent. */

@@ -1,6 +1,6 @@
 /**
- * Shows every step of the algorithm for one request, to find out why a signature is refused. It needs no secret
- * and shows none: two implementations can compare all steps up to the signed text without one.
+ * Shows every step of the algorithm for one request, to find out why a signature is refused. It needs no secret and
+ * shows none: two implementations can compare all steps up to the signed text without it.
  */
 
 import { hashBody, parameterString, percentEncode, signingPairs, stringToSign } from './canonical.ts';
@@ -12,7 +12,7 @@ export interface ExplainInput extends SignInput {
   readonly nonce: string;
   /** The x-timestamp that was sent. */
   readonly timestamp: string;
-  /** Another implementation's str3 or encoded string, to be shown where it differs. */
+  /** Another implementation's str3 or encoded string, to find where it differs. */
   readonly compareWith?: string;
 }
 
@@ -26,7 +26,7 @@ export interface Difference {
 export interface Explanation {
   readonly url: string;
   readonly path: string;
-  /** Steps 1 and 3: what is merged, in the order of str1. */
+  /** Query parameters and signing headers (steps 1 and 3), in the order of str1. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
   readonly str1: string;
   /** '' for an empty body, which has no hash. */
@@ -40,7 +40,7 @@ export interface Explanation {
 }
 
 /**
- * The steps for one request, and where another implementation's text differs from them.
+ * Computes the steps for one request, and finds where another implementation's text differs from them.
  *
  * @throws SignError as `sign` would
  * @example

@@ -1,4 +1,4 @@
-/** Brings a caller's request to the one form that is both signed and sent. */
+/** Converts a caller's request to the one form that is both signed and sent. */
 
 import { type Pair, percentEncode } from './canonical.ts';
 import { SignError } from './errors.ts';
@@ -6,7 +6,7 @@ import { SignError } from './errors.ts';
 /** `null` and `undefined` mean absent; `['A', 'B']` becomes `A,B`, the interface's form of several values. */
 export type QueryValue = string | number | boolean | readonly (string | number)[] | null | undefined;
 
-/** An object, or pairs where a name occurs more than once. `URLSearchParams` is such pairs. */
+/** An object, or pairs when a name occurs more than once, such as `URLSearchParams`. */
 export type Query = Iterable<readonly [string, QueryValue]> | { readonly [name: string]: QueryValue };
 
 export interface SignInput {
@@ -35,10 +35,10 @@ export interface PlainRequest {
 export const isPrivate = ({ protocol, hostname }: URL) =>
   protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname));
 
-/** Whether a path is sent in the very characters in which it is signed. */
+/** Whether a path is sent in the same characters in which it is signed. */
 export const isPlainPath = (path: string) => !/[^\w.~/-]/.test(path);
 
-/** @throws SignError where what would be sent could not be what is signed */
+/** @throws SignError for a request that would be sent in another form than the signed one */
 export function toPlainRequest(input: SignInput): PlainRequest {
   const body = bodyText(input.body);
   const method = input.method ?? (body ? 'POST' : 'GET');
@@ -78,7 +78,7 @@ function bodyText(body: SignInput['body']): string {
   return refuseLoneSurrogate(text);
 }
 
-/** Bytes, forms and maps are refused: JSON would make an object of indices of them, or an empty one. */
+/** Refuses bytes, forms and maps: as JSON they would become an object of indices, or an empty one. */
 const serialise = (body: object): string | undefined =>
   / (Object|Array)]$/.test({}.toString.call(body)) ? JSON.stringify(body) : undefined;
 

@@ -1,4 +1,4 @@
-/** A `fetch` that signs and sends once. Each further attempt is a call of its own, with a new signature. */
+/** A `fetch` that signs a request and sends it once. Call it again for another attempt: that gets a new signature. */
 
 import type { SignInput } from './request.ts';
 import type { Signer } from './signer.ts';
@@ -30,13 +30,13 @@ export function createSignedFetch({ signer, fetch: send }: SignedFetchOptions): 
   return async (url, { headers: extra, signal, ...input } = {}) => {
     const signed = await signer.sign({ ...input, url });
     const headers = new Headers(extra);
-    // Host follows from the URL. Some runtimes would send the given one instead of the one that is signed.
+    // The URL's host is signed. Some runtimes would send the caller's header instead.
     headers.delete('host');
     for (const [name, value] of Object.entries(signed.headers)) headers.set(name, value);
     return (send ?? fetch)(signed.url, {
       method: signed.method,
       headers,
-      // Host and path are signed: a redirected request would not verify, and would carry the key elsewhere.
+      // Host and path are signed: a redirected request would not verify, and would carry the app key elsewhere.
       redirect: 'manual',
       ...(signed.body !== undefined && { body: signed.body }),
       ...(signal && { signal }),

@@ -1,4 +1,4 @@
-/** Signs a request, without I/O. The result is exactly what to send; any HTTP client can send it. */
+/** Signs a request, without I/O. Any HTTP client can send the result as it is. */
 
 import {
   algorithm,
@@ -21,7 +21,7 @@ export interface SignerOptions {
   readonly clock?: () => number;
   /** A text that no earlier call returned. Default: 128 random bits; replace it in tests only. */
   readonly nonce?: (() => string) | undefined;
-  /** Default: WebCrypto's. Node's own are several times faster, because Node hands each call of WebCrypto to a thread. */
+  /** Default: WebCrypto's. Those of `node:crypto` are several times faster: Node runs each WebCrypto call on a thread. */
   readonly digests?: Digests | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface Digests {
   readonly hmacSha256: (key: string) => (text: string) => string | Promise<string>;
 }
 
-/** Exactly what to send. Send it once: each attempt needs a nonce and a signature of its own. */
+/** A request to send as it is, and once: each attempt needs a nonce and a signature of its own. */
 export interface SignedRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** All that must be sent besides Host, which follows from the URL. */
+  /** Every header that must be sent besides Host, which follows from the URL. */
   readonly headers: Readonly<Record<string, string>>;
   /** Absent when there is no body. */
   readonly body?: string;
@@ -58,11 +58,11 @@ export interface Signer {
   sign(input: SignInput): Promise<SignedRequest>;
 }
 
-/** What may stand in a header without being changed on the way. */
+/** Whether a header carries the text unchanged. */
 export const isToken = (text: unknown) => typeof text === 'string' && /^[!-~]+$/.test(text);
 
 /**
- * Makes a signer of one app key. The secret is imported as a key that cannot be read back.
+ * Creates a signer for one app key. The secret is imported as a key that cannot be read back.
  *
  * @throws SignError `invalid_credentials` for an empty or unusable key or secret
  * @example
@@ -86,7 +86,7 @@ export function createSigner({ appKey, appSecret, clock, nonce, digests }: Signe
       const bodyHash = body && (await (digests ? digests.sha256(body) : hashBody(body)));
       const now = new Date(clock ? clock() : Date.now());
       const nowSecond = Math.floor(now.getTime() / 1000);
-      // Making the text takes microseconds, so one serves its whole second.
+      // Formatting the time takes microseconds, so one timestamp serves its whole second.
       if (nowSecond !== second) {
         second = nowSecond;
         // toJSON, because toISOString throws an error without a code; the check below refuses an invalid time.

@@ -1,6 +1,6 @@
 /**
- * Signs a subscription to the event stream, without I/O: the same key and digest as for a request, over the stream's own
- * text. A file of its own, so that an app without a stream does not bundle it.
+ * Signs a subscription to the event stream, without I/O: with the key and digest of a request, over a canonical text of
+ * the stream's own. A separate file, so that an app without a stream does not bundle it.
  */
 
 import {
@@ -25,14 +25,14 @@ export interface SubscriptionSigner {
   signSubscription(message: Uint8Array): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Whose subscriptions are signed. */
+/** App key and token that the subscriptions are signed for. */
 export interface SubscriptionSignerOptions extends Omit<SignerOptions, 'digests'> {
-  /** Goes with the metadata, unsigned, where the upstream checks tokens. */
+  /** Sent with the metadata, unsigned, where the upstream checks tokens. */
   readonly accessToken?: string;
 }
 
 /**
- * Makes a signer of event streams. The secret is imported as a key that cannot be read back.
+ * Creates a signer for event streams. The secret is imported as a key that cannot be read back.
  *
  * @throws SignError `invalid_credentials` for an empty or unusable key, secret or token
  * @example
@@ -70,7 +70,7 @@ export function createSubscriptionSigner(options: SubscriptionSignerOptions): Su
 
 const randomNonce = () => crypto.randomUUID().replaceAll('-', '');
 
-/** A stream has neither host nor path, and the parts are joined with `=`. */
+/** Builds the canonical text of a stream: it has neither host nor path, and its parts are joined with `=`. */
 function subscriptionText(
   headers: { readonly appKey: string; readonly nonce: string; readonly timestamp: string },
   messageHash: string,
