@@ -1,4 +1,4 @@
-/** The nonces already used: a captured request cannot be replayed. */
+/** Stores the used nonces, so that a captured request cannot be replayed. */
 
 export interface NonceStore {
   /**

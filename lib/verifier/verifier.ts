@@ -19,17 +19,17 @@ import { createMemoryNonceStore, type NonceStore } from './nonces.ts';
 export interface VerifierOptions {
   /** The app secret of a key, or undefined for an unknown key. */
   readonly secretOf: (appKey: string) => string | undefined | Promise<string | undefined>;
-  /** How far x-timestamp may be from the clock, either way. Default 300; the interface text names none. */
+  /** Largest distance of x-timestamp from the clock, either way. Default 300; the interface names no figure. */
   readonly toleranceSeconds?: number | undefined;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** Default: in memory, for one process. */
   readonly nonces?: NonceStore;
   /**
-   * The algorithm joins names and values without escaping, so that `a=1` beside `b=2` and the one value
-   * `1&b=2` of `a` sign alike. Strict mode refuses what could be read in two ways: `&` or `=` in a name, `&`
-   * in a value or a signing header, a parameter named like a signing header, and of a name that occurs more than
-   * once a value with `=` or in the form of a body's hash. Default: off, to the letter of the interface.
+   * Refuses requests whose canonical string could stand for another request, too. The algorithm joins names and values
+   * without escaping, so that `a=1` beside `b=2` and the one value `1&b=2` of `a` have the same signature. Refused are
+   * `&` or `=` in a name, `&` in a value or a signing header, a parameter named like a signing header, and, if a name
+   * occurs more than once, a value with `=` or in the form of a body's hash. Default: off, to the letter of the interface.
    */
   readonly strict?: boolean;
 }
@@ -38,7 +38,7 @@ export interface VerifierOptions {
 export interface ReceivedRequest {
   /** Absolute URL, or path and query as in the request line. Not normalised by the caller. */
   readonly url: string;
-  /** Names in any case. Without Host in them the URL's own host counts. */
+  /** Names in any case. Without a Host header, the URL's host counts. */
   readonly headers: Headers | Readonly<Record<string, string | undefined>>;
   readonly body?: string | Bytes | null;
 }
@@ -66,7 +66,7 @@ export interface Verifier {
 }
 
 /**
- * Makes a verifier. A request that it refuses is a value with a stable `code`, never an exception.
+ * Creates a verifier. It reports a refused request as a value with a stable `code`, never as an exception.
  *
  * @example
  * const verifier = createVerifier({ secretOf: (appKey) => secrets.get(appKey) });
@@ -92,7 +92,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const timestamp = header('x-timestamp');
       const time = parseTimestamp(timestamp);
       if (Number.isNaN(time)) return refuse('invalid_timestamp', 'YYYY-MM-DDThh:mm:ssZ');
-      // In this form a clock or tolerance that is not a number refuses the request.
+      // Written with `!`, so that a clock or tolerance that is not a number refuses the request.
       if (!(Math.abs(time - clock()) <= tolerance))
         return refuse('clock_skew', `more than ${tolerance / 1000} s`);
 
@@ -122,7 +122,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const key = await importSigningKey(secret, 'verify');
       if (!signature || !(await crypto.subtle.verify('HMAC', key, signature, utf8(text))))
         return refuse('signature_mismatch', 'see explain');
-      // Last, so that only a holder of the secret can fill the store.
+      // Checked last, so that only a holder of the secret can fill the nonce store.
       if (!(await nonces.add(appKey, nonce, time + tolerance + 1000)))
         return refuse('nonce_reused', 'each request wants a new nonce');
       return { ok: true, appKey };
@@ -148,13 +148,13 @@ function headerReader(headers: ReceivedRequest['headers']): (name: string) => st
   return (name) => byName.get(name);
 }
 
-/** Milliseconds, or NaN for another format or a day that does not exist. */
+/** Milliseconds since the epoch, or NaN for another format or a day that does not exist. */
 function parseTimestamp(text: string): number {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
   return new Date(time).toJSON() === text.replace('Z', '.000Z') ? time : Number.NaN;
 }
 
-/** Path as sent, query decoded; `+` is taken as a space, which form encoders send. */
+/** Splits a URL: the path stays as sent, the query is decoded. `+` counts as a space, as form encoders send it. */
 function parseTarget(url: string) {
   const [, host, path, search] = /^(?:https?:\/\/([^/?#]+))?(\/[\w.~/-]*)(?:\?([^#]*))?$/.exec(url) ?? [];
   if (!path) return undefined;
@@ -179,10 +179,10 @@ const isAmbiguous = ([name, value]: Pair, query: readonly Pair[], signing: reado
   /[&=]/.test(name) ||
   value.includes('&') ||
   signing.some(([header]) => header === name) ||
-  // The further values of a name stand alone, where another parameter or the body's hash could stand.
+  // In str1 the second value of a name stands alone, where another parameter or the body's hash could stand.
   (/=|^[\dA-F]{64}$/.test(value) && query.filter(([other]) => other === name).length > 1);
 
-/** The bytes, or undefined unless it is exactly the one base64 text of 32 bytes. */
+/** Decodes a signature; undefined unless the text is the canonical base64 of 32 bytes. */
 function decodeSignature(text: string): Bytes | undefined {
   if (!/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(text)) return undefined;
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
