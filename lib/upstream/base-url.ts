@@ -1,14 +1,16 @@
-/** Which base URLs can be used, of an upstream and of its event stream: one rule for every reader of configuration. */
+/** Checks the URLs of an upstream and of its streams: one rule for every reader of configuration. */
 
 import { isPlainPath, isPrivate } from '../signer/request.ts';
 
-/** The form to which a path is appended. */
+/** Converts a base URL to the form to which a path is appended. */
 export function normalBaseUrl(text: string): string {
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
 /**
+ * Checks an upstream's base URL.
+ *
  * @returns the fault in words, or undefined
  *
  * @example
@@ -33,9 +35,10 @@ export function baseUrlFault(text: string): string | undefined {
 }
 
 /**
- * A base URL that ends with what paths begin with: every request would have that part twice, and find nothing. Works on text, because React Native's URL does not give its parts.
+ * Finds a base URL that ends with a part with which the paths begin: every request would have that part twice, and find
+ * nothing. Works on text, because React Native's URL does not give its parts.
  *
- * @param paths that are appended to the base URL
+ * @param paths paths that are appended to the base URL
  * @returns the fault in words, with what to write instead; undefined without one
  *
  * @example
@@ -43,7 +46,7 @@ export function baseUrlFault(text: string): string | undefined {
  * // 'it ends with /openapi, with which paths begin: write https://api.example.com'
  */
 export function doubledPathFault(baseUrl: string | undefined, paths: readonly string[]): string | undefined {
-  // The first part at API Gateway's own hosts is a stage, which may have any name.
+  // At API Gateway's own hosts the first part of the path is a stage, which may have any name.
   const [, host, prefix = ''] =
     /^(.*?:\/\/(?:[^/]*\.execute-api\.[^/]*\/)?[^/]*)(.*?)\/*$/.exec(baseUrl ?? '') ?? [];
   for (let at = 0; at < prefix.length; at++) {
@@ -54,7 +57,7 @@ export function doubledPathFault(baseUrl: string | undefined, paths: readonly st
   return undefined;
 }
 
-/** What is wrong with the URL of an event stream, if anything is. */
+/** Checks the URL of an event stream: the fault in words, or undefined. */
 export function eventsUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'is no URL';
@@ -65,7 +68,7 @@ export function eventsUrlFault(text: string): string | undefined {
   return isPrivate(url) ? undefined : 'is http, and not on a loopback address';
 }
 
-/** What is wrong with the URL of the market stream's broker, if anything is. */
+/** Checks the URL of the market stream's broker: the fault in words, or undefined. */
 export function marketStreamUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'is no URL';
@@ -74,7 +77,7 @@ export function marketStreamUrlFault(text: string): string | undefined {
     return 'has more than a host and a port';
   if (url.protocol === 'mqtts:' || url.protocol === 'wss:') return undefined;
   if (url.protocol !== 'mqtt:' && url.protocol !== 'ws:') return 'is none of mqtts, wss, mqtt and ws';
-  // The parser knows the host of http alone for what it is: it writes the one loopback address in many ways.
+  // The URL parser normalises the host of http URLs alone: a loopback address can be written in many ways.
   return isPrivate(new URL(text.replace(/^\w+/, 'http')))
     ? undefined
     : 'is not encrypted, and not on a loopback address';

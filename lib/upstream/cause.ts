@@ -1,6 +1,6 @@
 /**
- * Why the upstream refused a request, or was not reached, as far as its answer and the connection tell. For operators:
- * a cause names what is to be mended, and nothing of a request, a key or an account.
+ * Finds out why the upstream refused a request or was not reached, as far as its answer and the connection show. For
+ * operators: a cause names the thing to repair, and nothing of a request, a key or an account.
  */
 
 /** Stable: a cause is never given another meaning. */
@@ -14,11 +14,11 @@ export const causes = [
   'token_missing',
   /** A token was sent: it is pending, expired or invalid. */
   'token_refused',
-  /** The upstream takes the key from other addresses only. */
+  /** The upstream accepts the key from other IP addresses only. */
   'address_refused',
-  /** A signing header did not arrive: something between takes headers away. */
+  /** A signing header did not arrive: something on the way removes headers. */
   'header_lost',
-  /** The upstream takes another version of the interface, or of the signature. */
+  /** The upstream accepts another version of the interface, or of the signature. */
   'version_refused',
   /** The account that the request names is not the app key's. */
   'account_not_ours',
@@ -26,32 +26,32 @@ export const causes = [
   'limit_tighter',
   /** DNS knows no such host. */
   'host_unknown',
-  /** The host takes no connection on this port. */
+  /** The host accepts no connection on this port. */
   'host_closed',
   /** The certificate is for another name, such as another region's. */
   'wrong_certificate',
-  /** No trusted authority has signed the certificate: something between reads along, or it is out of date. */
+  /** The certificate is not signed by a trusted authority, because something on the way reads along, or it has expired. */
   'untrusted_certificate',
-  /** A web page or a redirect: another server than the interface's. */
+  /** The answer is a web page or a redirect: another server than the interface's. */
   'not_the_interface',
 ] as const;
 
 export type Cause = (typeof causes)[number];
 
-/** What is known of a cause. */
+/** The cause, as far as it is known. */
 export interface Caused {
   readonly cause?: Cause | undefined;
-  /** With `wrong_clock`: by how much the gateway's clock is ahead of the upstream's; below zero when it is behind. */
+  /** Lead of the gateway's clock over the upstream's, with `wrong_clock`; below zero when it is behind. */
   readonly clockOffsetSeconds?: number | undefined;
 }
 
-/** An answer of the upstream's that is no success. */
+/** An answer of the upstream that is no success. */
 export interface RefusedAnswer {
   readonly status: number;
   /** The upstream's code without its prefix; empty when it has none. */
   readonly stem: string;
   readonly header: (name: string) => string | undefined;
-  /** When it arrived, by the gateway's clock. */
+  /** Time of arrival by the gateway's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly sentToken: boolean;
 }
@@ -76,11 +76,11 @@ const bySignatureOrHeader: Readonly<Record<string, Cause>> = {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** A machine that sets its clock is right within a second: more than this is no chance, and no slow answer. */
+/** A synchronised clock is right within a second: neither chance nor a slow answer explains a larger offset than this. */
 const maxOffsetSeconds = 60;
 
 /**
- * @returns undefined when the answer tells no more than its code does
+ * @returns no `cause` when the answer shows no more than its code does
  * @example causeOf({ status: 401, stem: 'INCORRECT_SIGN', header: () => undefined, now, sentToken: false })  // wrong_secret
  */
 export function causeOf(answer: RefusedAnswer): Caused {
@@ -90,7 +90,7 @@ export function causeOf(answer: RefusedAnswer): Caused {
   if (stem === '' && (isPage || redirects.has(status))) return { cause: 'not_the_interface' };
   const clockOffsetSeconds = offsetOf(header('date'), now);
   const named = Object.hasOwn(bySignatureOrHeader, stem) ? bySignatureOrHeader[stem] : undefined;
-  // One code for many causes, of which the clock is the one that shows.
+  // This code has many causes, and only a wrong clock can be seen from here.
   const isVague = stem === 'UNAUTHORIZED' || (stem === '' && (status === 401 || status === 403));
   const isOff = clockOffsetSeconds !== undefined && Math.abs(clockOffsetSeconds) > maxOffsetSeconds;
   if (named === 'wrong_clock' || (isVague && isOff)) return { cause: 'wrong_clock', clockOffsetSeconds };
@@ -101,11 +101,11 @@ export function causeOf(answer: RefusedAnswer): Caused {
 
 function offsetOf(date: string | undefined, now: number): number | undefined {
   const offset = Math.round((now - Date.parse(date ?? '')) / 1000);
-  // The header is in whole seconds, and the answer was on its way.
+  // One second is no offset: the header has whole seconds, and the answer was on its way.
   return Math.abs(offset) > 1 ? offset : undefined;
 }
 
-/** Of a connection that could not be made, by the code of Node's error. */
+/** Finds the cause of a failed connection by the code of Node's error. */
 export function causeOfConnection(code: unknown): Cause | undefined {
   if (typeof code !== 'string') return undefined;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'host_unknown';
@@ -116,15 +116,15 @@ export function causeOfConnection(code: unknown): Cause | undefined {
     : undefined;
 }
 
-/** What is known of a cause, and nothing else of what knows it. */
+/** Picks the members about a cause out of a larger object. */
 export const causedBy = ({ cause, clockOffsetSeconds }: Caused): Caused => ({
   ...(cause && { cause }),
   ...(clockOffsetSeconds !== undefined && { clockOffsetSeconds }),
 });
 
 /**
- * The product of market data that a refusal names, such as US_STOCK; undefined when it names none. Words in capitals
- * alone, because it goes into logs.
+ * Finds the market data product that a refusal names, such as US_STOCK; undefined when it names none. Only a word in
+ * capitals counts, because the result goes into logs.
  */
 export const productIn = (message = ''): string | undefined =>
   /\bproduct\W{1,3}([A-Z][A-Z0-9_]{1,39})\b/.exec(message)?.[1] ??

@@ -1,9 +1,9 @@
-/** What is certain about a request without a clear answer: one rule for the gateway and the client. */
+/** Decides whether a request without a clear answer may have had an effect: one rule for the gateway and the client. */
 
-/** Statuses by which the upstream refuses. With any other except 200 a change may have been made. */
+/** Statuses with which the upstream refuses. After any other except 200, a change may have been made. */
 export const refusingStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 417, 429]);
 
-/** Node's fetch names the cause of a failure. Where a runtime does not, the request counts as sent. */
+/** Whether nothing was sent, because no connection was made. If the runtime does not name the cause, the answer is no. */
 export function neverConnected(error: unknown): boolean {
   const { code, syscall } = ((error instanceof Error && error.cause) || {}) as {
     readonly code?: unknown;

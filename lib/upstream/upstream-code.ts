@@ -1,9 +1,9 @@
-/** What the upstream's error codes say. */
+/** Classes of the upstream's error codes. */
 
 /** The code without its prefix: the upstream writes `OPENAPI_`, `OAUTH_OPENAPI_`, or none. */
 export const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
 
-/** A server failed: what became of the request is not known. */
+/** Codes of a failed server: the outcome of the request is not known. */
 export const serverFailures: readonly string[] = [
   'SERVICE_NOT_AVAILABLE',
   'GATEWAY_TIMEOUT',
@@ -14,9 +14,9 @@ export const serverFailures: readonly string[] = [
 /**
  * Whether a refusal is about the access token, and not about key or signature.
  *
- * INVALID_TOKEN is the only such code that is documented. Another one with the word in it counts too where the status
- * says "not authenticated"; elsewhere it may be about the token of a page. With the status of a failure no code is a
- * refusal: an order may have taken effect.
+ * INVALID_TOKEN is the only such code that is documented. Another code with the word TOKEN counts if the status is 401 or
+ * 403; with another status it may be about a page token. A status from 500 on is no refusal, whatever the code: an order
+ * may have taken effect.
  */
 export const isTokenRefusal = (status: number, stem: string): boolean =>
   (stem === 'INVALID_TOKEN' && status >= 400 && status < 500) ||
