@@ -1,16 +1,16 @@
-/** The answer to a request that was sent, or its refusal. */
+/** Answers to a request: the upstream's, or a refusal. */
 
 import type { Refusal } from './problem.ts';
 
 /** The upstream's answer, or a refusal. */
 export type Answer = UncachedAnswer | Refused;
 
-/** The upstream answered this request, and no cache took part. */
+/** Answer of the upstream to this very request: no cache took part. */
 export interface UncachedAnswer {
   readonly kind: 'uncached';
   readonly body: Uint8Array;
   readonly upstreamRequestId?: string;
-  /** What became of an earlier request: this one was not sent, or its own answer was lost. */
+  /** The body is the outcome of an earlier request: this one was not sent, or its own answer was lost. */
   readonly isReplayed?: boolean;
 }
 

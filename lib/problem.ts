@@ -1,4 +1,4 @@
-/** Every way in which the gateway refuses a request, as data: code, status and text. */
+/** Table of the gateway's refusals: code, status and text of each. */
 
 import { shorten } from './catalogue/faults.ts';
 import { type Caused, causedBy, productIn } from './upstream/cause.ts';
@@ -8,16 +8,16 @@ interface RefusalKind {
   /** The member `error_code`, for clients of the interface that switch on it. */
   readonly errorCode: string;
   readonly detail: string;
-  /** `error_code` and `message` are the gateway's, whatever the upstream wrote. */
+  /** The answer carries the gateway's `error_code` and `message`, whatever the upstream wrote. */
   readonly ownWords?: true;
-  /** Seconds after which another request makes sense, when the refusal itself names no time. */
+  /** Default of Retry-After in seconds, when the refusal itself names no time. */
   readonly retryAfter?: number;
 }
 
-/** For a refusal before anything left the gateway: a caller need not look for an effect. */
+/** Ends the text of a refusal before anything left the gateway: a caller need not look for an effect. */
 export const notSent = 'The request was not sent; it had no effect.';
 
-/** Stable: a code is never given another meaning. `detail` is the default text for people. */
+/** Refusals by code. Codes are stable: none is ever given another meaning. `detail` is the default text for people. */
 export const refusalKinds = {
   invalid_parameter: {
     status: 400,
@@ -53,7 +53,7 @@ export const refusalKinds = {
     errorCode: 'ACCOUNT_ACCESS_DENIED',
     detail: `The caller has not been granted this account; the gateway’s operator grants it. ${notSent}`,
   },
-  /** A pre-trade check, or the kill switch. The detail says which, its limit and what came. */
+  /** A pre-trade check or the kill switch refuses the order. The detail names the check, its limit and the order's value. */
   order_blocked: {
     status: 403,
     errorCode: 'ORDER_BLOCKED',
@@ -93,7 +93,7 @@ export const refusalKinds = {
     errorCode: 'UNSUPPORTED_MEDIA_TYPE',
     detail: `The body must be sent with the header Content-Type: application/json. ${notSent}`,
   },
-  /** The upstream's 400, 404 or 417; the problem carries the upstream's code and takes its status. */
+  /** The upstream answered 400, 404 or 417; the problem carries the upstream's code and status. */
   upstream_rejected: {
     status: 422,
     errorCode: 'UPSTREAM_REJECTED',
@@ -110,7 +110,7 @@ export const refusalKinds = {
     detail: `The quota of this key is used up. ${notSent}`,
     retryAfter: 3600,
   },
-  /** The limiter grants no permit in time. The client did nothing wrong, but it is the client that has to wait. */
+  /** The limiter grants no permit in time. The client did nothing wrong, but has to wait, hence 429. */
   budget_used_up: {
     status: 429,
     errorCode: 'TOO_MANY_REQUESTS',
@@ -148,7 +148,7 @@ export const refusalKinds = {
     errorCode: 'UPSTREAM_UNREACHABLE',
     detail: `The upstream cannot be reached. ${notSent}`,
   },
-  /** 502 on purpose: of all statuses it invites clients least to send the request again. */
+  /** 502 on purpose: clients are less likely to repeat a request after it than after another status. */
   outcome_unknown: {
     status: 502,
     errorCode: 'OUTCOME_UNKNOWN',
@@ -174,7 +174,7 @@ export const refusalKinds = {
     detail: 'The upstream’s request quota is used up.',
     retryAfter: 3600,
   },
-  /** Token and not signature: the operator does something else about it. */
+  /** The access token failed, not the signature: the operator mends the two in different ways. */
   upstream_token_expired: {
     status: 503,
     errorCode: 'UPSTREAM_TOKEN_EXPIRED',
@@ -202,21 +202,21 @@ export const refusalKinds = {
     detail: `The gateway cannot find out now what the caller may do. ${notSent}`,
     retryAfter: 5,
   },
-  /** The journal of orders: without an entry no order is sent. */
+  /** The journal of orders cannot be written: without an entry no order is sent. */
   journal_unavailable: {
     status: 503,
     errorCode: 'SERVICE_NOT_AVAILABLE',
     detail: `The gateway cannot write its journal of orders now. ${notSent}`,
     retryAfter: 2,
   },
-  /** Pre-trade limits and the kill switch: without them no order is placed. */
+  /** Pre-trade limits and the kill switch cannot be read: without them no order is placed. */
   trading_limits_unavailable: {
     status: 503,
     errorCode: 'SERVICE_NOT_AVAILABLE',
     detail: `The gateway cannot find out now whether trading is allowed. ${notSent}`,
     retryAfter: 2,
   },
-  /** A table of orders, limits or users was restored: until it is known what is open, no order is placed. */
+  /** A table of orders, limits or users was restored: until the open orders are known, no order is placed. */
   orders_closed: {
     status: 503,
     errorCode: 'SERVICE_NOT_AVAILABLE',
@@ -249,7 +249,7 @@ export interface Fault {
   /** The parameter's name, or the JSON Pointer of the place in the body. */
   readonly name: string;
   readonly detail: string;
-  /** What would be right. */
+  /** Values or form that would be accepted. */
   readonly allowed?: string;
   /** The value received, shortened. */
   readonly received?: string;
@@ -257,12 +257,12 @@ export interface Fault {
   readonly check?: string;
 }
 
-/** More than a body's check names; a query may have thousands of wrong parameters, which would fill pages. */
+/** Limit of the faults in one text: a query may have thousands of wrong parameters. The check of a body names fewer. */
 const maxFaultsInWords = 50;
 
 /**
- * Faults as one text, for clients that read no list: what is wrong and what would be right. The received values are
- * left out, because the client has them.
+ * Writes the faults as one text, for clients that do not read the list. The received values are left out, because the
+ * client has them.
  */
 export function faultsInWords(faults: readonly Fault[]): string {
   const texts = faults
@@ -274,7 +274,7 @@ export function faultsInWords(faults: readonly Fault[]): string {
   return [...texts, ...(more > 0 ? [`${more} more faults`] : [])].join('; ');
 }
 
-/** The upstream's own refusal. */
+/** A refusal as the upstream wrote it. */
 export interface UpstreamRefusal {
   readonly status: number;
   readonly errorCode?: string;
@@ -289,16 +289,16 @@ export interface Refusal extends Caused {
   readonly status?: number;
   readonly detail?: string;
   readonly errors?: readonly Fault[];
-  /** Of an order that guard rails hold back, for the log: each check and whose it is, such as `max_order_quantity of account`. */
+  /** Guard rails that block the order, for the log: each check and its owner, such as `max_order_quantity of account`. */
   readonly blockedBy?: readonly string[];
   readonly upstream?: UpstreamRefusal | undefined;
-  /** How to find out the outcome of a request for which it is unknown. */
+  /** Tells the caller how to find out an unknown outcome. */
   readonly findOut?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: readonly string[];
-  /** Which of the upstream's limits has no permit, for the gateway itself. */
+  /** The upstream's limit that has no permit left, for the gateway itself. */
   readonly usedUp?: string | undefined;
-  /** Of a limit that all share, this user's own part is used up: others have room. For the gateway itself. */
+  /** Only this user's share of a common limit is used up: other users have room. For the gateway itself. */
   readonly isOwnShare?: true;
   /** The part of a request for snapshots that the cache can serve although the whole is refused. */
   readonly partial?: PartialResult;
@@ -317,11 +317,11 @@ export interface SnapshotRecord {
   readonly ageMs: number;
 }
 
-/** What a report says of the upstream: codes and causes, never its words. */
+/** Members of a report about the upstream: its codes and causes, never its texts. */
 export interface ReportedUpstream extends Caused {
   readonly upstreamStatus?: number;
   readonly upstreamCode?: string;
-  /** Of market data that is not subscribed to, as the upstream names it: `US_STOCK`. */
+  /** Market data product that is not subscribed to, as the upstream names it: `US_STOCK`. */
   readonly product?: string;
 }
 
@@ -335,13 +335,13 @@ export function reportedUpstream({ code, upstream, ...own }: Refusal): ReportedU
   };
 }
 
-/** The refusal as other requests may see it, too: the request id belongs to one of them only. */
+/** Makes a refusal fit for other requests that share it: the request id belongs to one of them only. */
 export const withoutRequestId = ({ requestId: _, ...upstream }: UpstreamRefusal): UpstreamRefusal => upstream;
 
 export const isRefusal = <T extends object>(value: T | Refusal): value is Refusal =>
   'code' in value && Object.hasOwn(refusalKinds, value.code);
 
-/** A refusal with all defaults of its kind: the same for an HTTP answer and for an event. */
+/** A refusal with the defaults of its code filled in: the same for an HTTP answer and for an event. */
 export interface Problem extends Caused {
   readonly status: number;
   readonly code: RefusalCode;
@@ -359,7 +359,7 @@ export interface Problem extends Caused {
 export function problemOf({ code, errors, upstream, findOut, ...own }: Refusal): Problem {
   const kind: RefusalKind = refusalKinds[code];
   const detail = own.detail ?? kind.detail;
-  // A client that switches on the upstream's code must not conclude that its own credentials are wrong, or that
+  // A client that switches on the upstream's code must not conclude from it that its own credentials are wrong, or that
   // it can send an order again.
   const quoted = kind.ownWords ? undefined : upstream;
   const retryAfter = own.retryAfterSeconds ?? kind.retryAfter;

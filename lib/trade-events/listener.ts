@@ -24,7 +24,12 @@ import {
 import { Accounts } from './accounts.ts';
 import { Comparing, lagMs } from './comparing.ts';
 import { Inbox } from './inbox.ts';
-import type { Parts, StreamCredential, StreamEnd, TradeEventListenerOptions   ShiftParts,
+import type {
+  Parts,
+  ShiftParts,
+  StreamCredential,
+  StreamEnd,
+  TradeEventListenerOptions,
 } from './listener-options.ts';
 import { Outbox } from './outbox.ts';
 import { type EndedStream, Stream } from './stream.ts';
