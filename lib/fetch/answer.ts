@@ -1,4 +1,4 @@
-/** What every HTTP server does with a gateway, whatever its requests are objects of. */
+/** Answers HTTP requests with a gateway: the part that is the same for every server and request type. */
 
 import type { Gateway } from '../gateway/core.ts';
 import type { GatewayRequest, GatewayResponse } from '../gateway/http.ts';
@@ -6,17 +6,17 @@ import { refusalResponse } from '../gateway/render.ts';
 import { notSent, type RefusalCode } from '../problem.ts';
 import { createSiteCheck } from './site-check.ts';
 
-/** What a server knows of who sends a request, besides its headers. */
+/** The server's knowledge of a request's sender, besides the headers. */
 export type Sender = Pick<GatewayRequest, 'caller' | 'evidence'>;
 
-/** @typeParam Received what the server gives for a request */
+/** @typeParam Received the server's own request object */
 export interface ServerOptions<Received> {
-  /** What stands before the operations' paths: `/broker`. Default nothing. */
+  /** Prefix of the operations' paths, such as `/broker`. Default none. */
   readonly basePath?: string;
   /**
-   * Who sends a request. `caller` is the unit of fairness (`callerOf` makes one), `evidence` what the server has verified:
-   * the id of an API key, an AWS identity, a token's claims. Default nothing: all requests are one caller's, and only a
-   * bearer token tells users apart.
+   * Identifies the sender of a request. `caller` is the unit of fairness (`callerOf` makes one), `evidence` the facts that
+   * the server has verified: the id of an API key, an AWS identity, a token's claims. Default none: all requests belong to
+   * one caller, and only a bearer token distinguishes users.
    */
   readonly sender?: (request: Received) => Sender | Promise<Sender>;
   /**
@@ -24,15 +24,15 @@ export interface ServerOptions<Received> {
    * only requests that are addressed to one of them, or to an IP address, and none from a page of another site.
    */
   readonly hosts?: readonly string[];
-  /** How long an answer may take, in milliseconds; a stream takes as long as the gateway lets it. Default 25 seconds. */
+  /** Time limit of an answer, in milliseconds. Default 25 seconds. The gateway itself limits streams. */
   readonly timeoutMs?: number;
-  /** The largest body that is read. Default 1 MiB. */
+  /** Size of the largest body that is accepted. Default 1 MiB. */
   readonly maxBodyBytes?: number;
-  /** How long a client may take nothing of a stream, in milliseconds, until it is cut off. Default 30 seconds. */
+  /** Time after which a client that reads nothing of its stream is cut off, in milliseconds. Default 30 seconds. */
   readonly maxBlockedMs?: number;
-  /** Told what failed outside the gateway, such as `sender`. The client gets `gateway_error`. */
+  /** Called with an error from outside the gateway, such as one of `sender`. The client gets `gateway_error`. */
   readonly reportFailure?: (error: unknown) => void;
-  /** Now, in milliseconds since the epoch, as of the gateway. */
+  /** Now, in milliseconds since the epoch. Give the gateway's own clock. */
   readonly clock?: () => number;
 }
 
@@ -47,10 +47,10 @@ export interface ReceivedParts {
   readonly body: (maxBytes: number) => Promise<Uint8Array | 'too large'>;
 }
 
-/** Resolves with an answer in any case. */
+/** Answers a request; never rejects. */
 export type Answers<Received> = (received: Received, parts: ReceivedParts) => Promise<GatewayResponse>;
 
-/** A client that takes nothing of a stream for so long is cut off: it is gone, or comes back. */
+/** Default of `maxBlockedMs`: a client that reads nothing for that long is gone, or connects again. */
 export const usualBlockedMs = 30_000;
 
 /** The part of a gateway that a server needs. */
@@ -65,7 +65,7 @@ export function createAnswers<Received>(
   const base = (options.basePath ?? '').replace(/\/$/, '');
   if (base !== '' && !base.startsWith('/')) throw new TypeError(`basePath: ${base} does not begin with /`);
   const siteFault = gateway.isSingleUser ? createSiteCheck(options.hosts ?? []) : () => undefined;
-  /** Empty for a path that is not below the base: no operation has it. */
+  /** Removes the base path. A path that is not below it becomes empty, which no operation has. */
   const within = (path: string) => (path.startsWith(`${base}/`) ? path.slice(base.length) : '');
 
   return async (received, { method, target, headers, body }) => {
@@ -82,7 +82,7 @@ export function createAnswers<Received>(
       return await gateway.handle({
         method,
         path: within(path),
-        // It takes one question mark away.
+        // URLSearchParams drops one leading question mark, which may belong to the query.
         query: [...new URLSearchParams(`?${query.join('?')}`)],
         headers,
         requestId,

@@ -5,12 +5,12 @@ import { createAnswers, type ServedGateway, type ServerOptions, usualBlockedMs }
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** Of which a response has no body, not even an empty one. */
+/** Statuses whose response may have no body, not even an empty one. */
 const bodiless: readonly number[] = [204, 205, 304];
 
 /**
- * For workers, Deno, Bun, Hono and other runtimes that call a function with a Web request. The gateway's `access` and the
- * code in front decide who may call. With `single-user`, `hosts` keeps pages of other sites out.
+ * Makes a handler for workers, Deno, Bun, Hono and other runtimes that call a function with a Web request. The gateway's
+ * `access` and the code in front decide who may call. With `single-user`, `hosts` keeps pages of other sites out.
  *
  * @throws TypeError for a base path that does not begin with a slash
  *
@@ -29,7 +29,7 @@ export function createFetchHandler(
     const { status, headers, body, stream } = await answer(request, {
       method: request.method,
       target: pathname + search,
-      // A runtime may keep the header Host to itself, and puts it into the URL.
+      // A runtime may hide the header Host; the URL has its value.
       headers: { host, ...Object.fromEntries(request.headers) },
       body: async (maxBytes) => (await readAtMost(request, maxBytes)) ?? 'too large',
     });
@@ -38,7 +38,7 @@ export function createFetchHandler(
   };
 }
 
-/** Asks for the next text when the client has taken the last one. */
+/** Converts texts to a byte stream. It asks for the next text when the client has read the last one. */
 function bytesOf(texts: AsyncIterable<string>, blockedMs = usualBlockedMs): ReadableStream<Uint8Array> {
   const iterator = texts[Symbol.asyncIterator]();
   const encoder = new TextEncoder();

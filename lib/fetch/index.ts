@@ -1,5 +1,5 @@
 /**
- * A gateway behind the Web's own requests and responses: for workers, Deno, Bun, and frameworks over them.
+ * Serves a gateway through the Web's own requests and responses: for workers, Deno, Bun, and frameworks over them.
  *
  * @example
  * const answer = createFetchHandler(gateway);

@@ -1,15 +1,15 @@
 /**
- * Keeps pages of other sites away from a server on whose network a browser is. A page can send requests to an address
- * that only this machine reaches, and can give its own name that address (DNS rebinding).
+ * Keeps pages of other sites away from a server that a browser can reach. A page can send requests to an address that
+ * only this machine reaches, and can point its own host name to that address (DNS rebinding).
  */
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Says what is wrong with the header Host of a request, or nothing. An address is never refused: a page that was rebound
- * is called by a name.
+ * Checks the header Host of a request: the fault in words, or undefined. An IP address is never refused, because a
+ * rebinding page reaches the server by a name.
  *
- * @param names those of the server, besides `localhost`; with or without a port
+ * @param names names of the server besides `localhost`, with or without a port
  */
 export function createHostCheck(names: readonly string[]): (host: string | undefined) => string | undefined {
   const own = new Set(['localhost', ...names.map(nameOf)]);
@@ -20,10 +20,10 @@ export function createHostCheck(names: readonly string[]): (host: string | undef
 }
 
 /**
- * Says why a request may come from a page of another site, or nothing. Programs send neither Origin nor Sec-Fetch-Site,
- * and pass; no page can write these two headers.
+ * Tells why a request may come from a page of another site; undefined when it cannot. Programs send neither Origin nor
+ * Sec-Fetch-Site, and pass; no page can write these two headers.
  *
- * @param hosts names of the server, whose pages may call it, too; with a port only the pages there
+ * @param hosts names of the server, whose pages may call it; a name with a port allows only the pages on that port
  */
 export function createSiteCheck(hosts: readonly string[]): (headers: Headers) => string | undefined {
   const hostFault = createHostCheck(hosts);
