@@ -1,9 +1,9 @@
 /**
- * The unit of fairness: an API key and a network prefix. All phones of an app share one API key, so the key alone is
- * too coarse. A single address is too fine: a client in an IPv6 network can use all of the network's addresses.
- * Carriers and CDNs put many phones into one prefix, so a unit loses nothing as long as there is enough for all. The
- * addresses in a unit are its members: a member that asks for too much is limited alone. A user whom the gateway knows is
- * a unit instead, by a keyed name, wherever the requests come from.
+ * Names the caller of a request. The unit of fairness is an API key and a network prefix. All phones of an app share one
+ * API key, so the key alone is too coarse. A single address is too fine: a client in an IPv6 network can use all of the
+ * network's addresses. Carriers and CDNs put many phones into one prefix, so a unit is limited only when there is not
+ * enough for all. The addresses in a unit are its members: a member that asks for too much is limited alone. A user whom
+ * the gateway knows is a unit of its own, by a keyed name, wherever the requests come from.
  */
 
 import { putLatest } from '../kernel/bounded-map.ts';
@@ -13,11 +13,11 @@ export interface Caller {
   readonly unit: string;
   /** Absent where the address is unknown. */
   readonly member?: string;
-  /** All units of an IPv6 /48, which one client may have whole. Absent where the unit is as wide. */
+  /** The IPv6 /48 around the unit, because one client may own all of it. Absent where the unit is as wide. */
   readonly site?: string | undefined;
 }
 
-/** Bits of an address that name the network. With 0 the key alone is the unit. */
+/** Number of an address's leading bits that name its network. With 0, the key alone is the unit. */
 export interface NetworkPrefix {
   readonly ipv4: number;
   readonly ipv6: number;
@@ -25,12 +25,12 @@ export interface NetworkPrefix {
 
 /** The prefixes that a provider usually assigns to one site. */
 export const defaultNetworkPrefix: NetworkPrefix = { ipv4: 24, ipv6: 56 };
-/** The widest of them. */
+/** Length of the widest IPv6 prefix that a provider assigns to one site. */
 const siteBits = 48;
 
 /**
- * Names that reveal neither key nor address at first sight. An attacker can try all prefixes, so the names belong in no
- * log; stores keep them for minutes.
+ * Makes names that reveal neither key nor address at first sight. An attacker can try all prefixes, so the names belong in
+ * no log; stores keep them for minutes.
  *
  * @param key the id of an API key, or another identifier by which the platform has authenticated the client
  * @param address as the platform reports it; an invalid one counts as unknown
@@ -55,7 +55,7 @@ interface CallerClient {
   readonly address?: string | undefined;
 }
 
-/** Two digests are half of the time of an answer from memory, and a phone that polls has the same names each time. */
+/** Callers named lately: two digests are half of the time of a cached answer, and a polling phone has the same names. */
 const remembered = new Map<string, Caller>();
 const maxRemembered = 1000;
 
@@ -72,7 +72,7 @@ async function namesOf({ key, address }: CallerClient, prefix: NetworkPrefix): P
   return { unit, member, site };
 }
 
-/** 128 bits of the SHA-256 of the texts, as base64url. */
+/** Hashes the texts: 128 bits of their SHA-256, as base64url. */
 export async function callerName(...texts: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(['countersign caller', ...texts]));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes), 0, 16);
@@ -84,7 +84,7 @@ const textOf = (bytes: readonly number[]): string => bytes.join('.');
 const masked = (bytes: readonly number[], bits: number): readonly number[] =>
   bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * index))));
 
-/** Four bytes or sixteen; four also of an IPv4 address that is written as an IPv6 one. */
+/** Parses an address to four or sixteen bytes; an IPv4 address written as an IPv6 one has four. */
 function readAddress(text: string): readonly number[] | undefined {
   const [address = ''] = text.split('%');
   if (!address.includes(':')) return readIpv4(address);
@@ -109,7 +109,7 @@ function readIpv6(text: string): readonly number[] | undefined {
   return [...before, ...new Array<number>(missing).fill(0), ...after];
 }
 
-/** Two bytes of each group; the last one of an address may be an IPv4 address. */
+/** Parses groups to two bytes each; the last group of an address may be an IPv4 address. */
 function readGroups(text: string, isEnd: boolean): readonly number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
