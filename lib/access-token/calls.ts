@@ -25,13 +25,13 @@ export interface TokenCalls {
   /** Whether the upstream wants an access token besides the signature. */
   isNeeded(): Promise<boolean>;
   check(token: string): Promise<TokenState>;
-  /** A new token, or the earlier one with a new life. */
+  /** Creates a token, or renews the earlier one. */
   create(earlier?: string): Promise<TokenState>;
-  /** One read that takes the token, because use prolongs a token's life: false when the token was refused. */
+  /** Uses the token for one read, because use prolongs a token's life: false when the token was refused. */
   use(token: string): Promise<boolean>;
 }
 
-/** A call that did not work. Its message holds status and error code, and nothing else of what the upstream wrote. */
+/** A failed call. Its message holds status and error code, and nothing else of the upstream's answer. */
 export class TokenCallError extends Error {
   override readonly name = 'TokenCallError';
   /** The upstream refused, so that the call had no effect. */
@@ -47,15 +47,15 @@ export interface TokenCallsOptions {
   readonly credential: Credential;
   /** Other paths at the upstream, by operation id. */
   readonly paths?: Readonly<Record<string, string>>;
-  /** For one call. Default 10 seconds. */
+  /** Time limit of one call. Default 10 seconds. */
   readonly timeoutMs?: number;
 }
 
-const called = { getConfig, checkToken, createToken, listAccounts };
+const tokenOperations = { getConfig, checkToken, createToken, listAccounts };
 
 /**
- * Each method makes one request, outside the limiter. The token operations have a counter of their own, 10 in 10 s,
- * and are asked every 5 s at most; `use` is called once in hours, and only while no gateway uses the token.
+ * Each method sends one request, outside the limiter. The upstream counts the token operations by themselves, 10 in 10 s,
+ * and callers send one every 5 s at most; `use` is called once in hours, and only while no gateway uses the token.
  *
  * @throws TypeError for a base URL that is neither https nor loopback; methods reject with a TokenCallError
  */
@@ -66,10 +66,10 @@ export function createTokenCalls({
   ...options
 }: TokenCallsOptions): TokenCalls {
   const timeoutMs = options.timeoutMs ?? 10_000;
-  const own = Object.fromEntries(Object.entries(paths).filter(([id]) => Object.hasOwn(called, id)));
+  const own = Object.fromEntries(Object.entries(paths).filter(([id]) => Object.hasOwn(tokenOperations, id)));
   const clientWith = (accessToken?: string) =>
     createClient(
-      called,
+      tokenOperations,
       direct({ baseUrl, signer: credential.signer, ...(accessToken && { accessToken }) }),
       {
         timeoutMs,
@@ -91,7 +91,7 @@ export function createTokenCalls({
           token,
         );
       } catch (error) {
-        // It is not even of a token's form.
+        // The upstream refuses a text that does not have a token's form.
         if (error instanceof RefusedCall && (error.status === 400 || error.status === 417))
           return { token, status: 'INVALID' };
         throw error;
@@ -127,7 +127,7 @@ class RefusedCall extends TokenCallError {
   }
 }
 
-/** Only what is certainly no secret goes into an error: an upstream may quote what it was sent. */
+/** Copies only certainly harmless text into an error: an upstream may quote the secrets that it was sent. */
 async function safely<T>(
   operation: string,
   credential: Credential,
@@ -145,7 +145,7 @@ async function safely<T>(
   }
 }
 
-/** Read member by member, because the sources name the time of expiry in two ways and its form in none. */
+/** Reads each member by itself: the documents give the time of expiry two names and no format. */
 function stateIn(operation: string, answer: unknown, asked?: string): TokenState {
   const { token = asked, status, expires_at, expires } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   const known = statuses.find((one) => one === status);
@@ -158,6 +158,6 @@ function stateIn(operation: string, answer: unknown, asked?: string): TokenState
 function momentOf(value: unknown): number | undefined {
   const moment =
     typeof value === 'string' && !/^\d+$/.test(value) ? Date.parse(value) : Number(value ?? Number.NaN);
-  // In seconds a moment of our days has ten digits.
+  // A present-day time in seconds has ten digits, so a small number is not in milliseconds.
   return Number.isFinite(moment) && moment > 1e11 ? moment : undefined;
 }

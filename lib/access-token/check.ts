@@ -1,17 +1,17 @@
-/** One look at the access token: whether it works, how long it lives, and a use that prolongs it. */
+/** Checks the access token: whether it works and for how long. Uses it when its end is near, which prolongs its life. */
 
 import type { TokenCalls, TokenState } from './calls.ts';
 
 export interface TokenReport {
   readonly result: 'not_needed' | 'missing' | 'normal' | 'pending' | 'invalid' | 'expired';
-  /** 0 for a token that does not work; absent where none is needed, and where the upstream names no end. */
+  /** 0 for a token that does not work; absent where no token is needed, and where the upstream names no end. */
   readonly daysLeft?: number;
   /** Present when the token was used to prolong its life: whether that worked. */
   readonly prolonged?: boolean;
 }
 
 export interface TokenCheck {
-  /** The secret's; undefined when it holds none. */
+  /** Token in the app secret; undefined when the secret holds none. */
   readonly token: string | undefined;
   readonly calls: TokenCalls;
   /** Now, in milliseconds since the epoch. */
@@ -19,16 +19,16 @@ export interface TokenCheck {
 }
 
 /**
- * What the metric says where no end is known, or no token is needed. Without a figure an alarm stays as it is, and one that
- * rings would never end; each alarm's threshold is far below this.
+ * Value of the metric when no end is known, or no token is needed. Without a value an alarm keeps its state, so an alarm
+ * that rings would never end; each alarm's threshold is far below this value.
  */
 export const noEndDays = 365;
 
 const dayMs = 86_400_000;
 
 /**
- * A token with less life than this was not used for days, or use does not prolong it: a token that is used has 15 days.
- * Early enough for many attempts before the alarm, which comes 7 days before the end at most.
+ * Days before its end from which the check uses a token. Such a token was not used for days, or use does not prolong it: a
+ * token in use has 15 days. Early enough for many attempts before the alarm, which comes 7 days before the end at most.
  */
 export const useWithinDays = 10;
 
