@@ -1,4 +1,4 @@
-/** What operators do with the directory's store: change a record, with a line of the audit, and look at what is there. */
+/** The operators' side of the directory's store: changes records, writes a line of the audit for each, and lists them. */
 
 import { AccessChangeError, changed, type GrantChange } from './change.ts';
 import type { Identity } from './identity.ts';
@@ -9,7 +9,7 @@ import type { AccessEntry, AccessStore } from './store.ts';
 export interface AccessAdminOptions {
   readonly store: AccessStore;
   readonly identity: Identity;
-  /** Who changes it, for the audit: an operator's ARN, for example. */
+  /** Name of the operator in the audit, an ARN for example. */
   readonly by: string;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -17,17 +17,17 @@ export interface AccessAdminOptions {
 
 export interface AccessAdmin {
   /**
-   * Writes nothing, and no line of the audit, when the record says so already. A concurrent change of the same record
-   * is never lost: this one begins anew.
+   * Changes a record. If the record is already so, nothing is written, not even a line of the audit. A concurrent change
+   * of the same record is never lost: this one starts again from the new record.
    *
-   * @throws AccessChangeError `change_refused` when the change would not mean what it says, `changed_by_others` when
+   * @throws AccessChangeError `change_refused` when the change cannot take effect as written, `changed_by_others` when
    * other operators changed the record each time
    */
   apply(change: GrantChange): Promise<Applied>;
-  /** @returns undefined when nothing is recorded of it, or not any more */
+  /** @returns undefined when the subject has no record, or none any more */
   find(subject: AccessSubject): Promise<Listed | undefined>;
   list(): Promise<SealedListing>;
-  /** The name that logs have. */
+  /** The subject's name in logs. */
   nameOf(subject: AccessSubject): Promise<string>;
   /** The newest lines first. */
   audit(limit: number): Promise<readonly AccessAuditLine[]>;
@@ -35,13 +35,13 @@ export interface AccessAdmin {
 
 export interface Applied {
   readonly isChanged: boolean;
-  /** As it is now; undefined when nothing is recorded of the subject any more. */
+  /** The record after the change; undefined when the subject has none any more. */
   readonly record: AccessRecord | undefined;
   readonly expiresAt?: number;
 }
 
 export interface Listed {
-  /** As in logs. */
+  /** The subject's name in logs. */
   readonly name: string;
   readonly record: AccessRecord;
   readonly expiresAt?: number | undefined;
@@ -49,16 +49,16 @@ export interface Listed {
 
 export interface SealedListing {
   readonly records: readonly Listed[];
-  /** How many were sealed with another identity key, or are in another format. */
+  /** Number of records that were sealed with another identity key, or have another format. */
   readonly unreadable: number;
 }
 
 export type AccessAuditLine =
   | { readonly at: string; readonly by: string; readonly change: GrantChange }
-  /** Sealed with another identity key. */
+  /** A line that was sealed with another identity key. */
   | { readonly at: string };
 
-/** How often a change begins anew because another one came between. */
+/** Attempts of a change that others overtake. */
 const maxTries = 8;
 
 /**
@@ -137,7 +137,7 @@ export function createAccessAdmin({
   };
 }
 
-/** A block is ended by `unblock` alone, not by another block that is shorter. */
+/** The later end of two blocks: a shorter block must not end a longer one. Undefined when one of them has no end. */
 const laterEnd = (
   { expiresAt }: Extract<GrantChange, { readonly action: 'block' }>,
   before: AccessEntry | undefined,
@@ -146,6 +146,6 @@ const laterEnd = (
   return ends.every((end) => end !== undefined) ? Math.max(...ends) : undefined;
 };
 
-/** What would be written, but for the revision and the seal, which differ each time. */
+/** Content of an entry, for comparison: without the revision and the seal, which differ each time. */
 const textOf = (record: AccessRecord | undefined, entry: { readonly expiresAt?: number } | undefined) =>
   JSON.stringify(record && [Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)), entry?.expiresAt]);

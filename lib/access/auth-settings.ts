@@ -1,52 +1,52 @@
-/** Which access tokens are accepted: a deployer's settings, and what is wrong with them. */
+/** A deployer's settings for access tokens, and the check of these settings. */
 
 import { type Scope, scopes } from '../catalogue/scopes.ts';
 import { isPrivate } from '../signer/request.ts';
 
 /**
- * All of them use a private key, so that the public one can make no token. `Ed25519` is the later name of `EdDSA`. Every
- * issuer of OpenID Connect can sign with RS256.
+ * Accepted algorithms. All are asymmetric, so that the issuer's published key can make no token. `Ed25519` is the later
+ * name of `EdDSA`. Every issuer of OpenID Connect can sign with RS256.
  */
 export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 export type SignatureAlgorithm = (typeof signatureAlgorithms)[number];
 
-/** No member is a secret. At least one of `audience` and `clientIds` is there. */
+/** Rules for accepted access tokens. No member is a secret. At least one of `audience` and `clientIds` is required. */
 export interface AuthSettings {
-  /** As it stands in `iss`, to the character: an https URL. On loopback, http will do. */
+  /** Value of the claim `iss`, to the character: an https URL, or http on loopback. */
   readonly issuer: string;
-  /** Of the claim `aud`, any one of the list. Without it, a token that names any audience is refused. */
+  /** Accepted values of the claim `aud`. Without this setting, a token that names any audience is refused. */
   readonly audience?: string | readonly string[];
-  /** Of the claim `client_id` or `azp`: the apps whose tokens are accepted. Default any app of the audience. */
+  /** Apps whose tokens are accepted, by the claim `client_id` or `azp`. Default any app of the audience. */
   readonly clientIds?: readonly string[];
-  /** What a token's scopes must contain for each of ours, any one of the list. Default the scope's own name. */
+  /** For each scope of the gateway: token scopes of which one grants it. Default the scope's own name. */
   readonly scopes?: Readonly<Partial<Record<Scope, readonly string[]>>>;
   /** The claim that lists the ids of the accounts that a user may reach. */
   readonly accountsClaim?: string;
-  /** Where the issuer's keys are. Default: where its `/.well-known/openid-configuration` says. */
+  /** URL of the issuer's keys. Default: taken from its `/.well-known/openid-configuration`. */
   readonly jwksUri?: string;
   /** Default all of `signatureAlgorithms`. */
   readonly algorithms?: readonly SignatureAlgorithm[];
 }
 
 /**
- * One sentence for each setting that is wrong; none repeats a value.
+ * Checks settings: one sentence for each wrong one. No sentence repeats a value.
  *
  * @example
  * authSettingsFaults({ issuer: 'https://issuer.example.com', audience: 'https://api.example.com' }); // []
  * authSettingsFaults({ issuer: 'https://issuer.example.com' }); // ['audience, clientIds: at least one of them is needed']
  */
-export function authSettingsFaults(given: unknown): readonly string[] {
-  if (!isRecord(given)) return ['not an object'];
-  const isKnown = Object.keys(given).every((name) => Object.hasOwn(checks, name));
+export function authSettingsFaults(settings: unknown): readonly string[] {
+  if (!isRecord(settings)) return ['not an object'];
+  const isKnown = Object.keys(settings).every((name) => Object.hasOwn(checks, name));
   const faults = Object.entries(checks).flatMap(([name, check]) => {
-    const fault = given[name] === undefined && name !== 'issuer' ? undefined : check(given[name]);
+    const fault = settings[name] === undefined && name !== 'issuer' ? undefined : check(settings[name]);
     return fault ? [`${name}: ${fault}`] : [];
   });
-  return [...faults, ...faultsTogether(given), ...(isKnown ? [] : ['a setting is not known'])];
+  return [...faults, ...faultsTogether(settings), ...(isKnown ? [] : ['a setting is not known'])];
 }
 
-/** A list, where one text may stand for a list of one. */
+/** Reads a setting that is a list or, for a list of one, a single text. */
 export const listOf = (value: string | readonly string[] = []): readonly string[] =>
   typeof value === 'string' ? [value] : value;
 
@@ -69,7 +69,7 @@ function faultsTogether({
   if (audience === undefined && clientIds === undefined)
     return ['audience, clientIds: at least one of them is needed'];
   const faults: string[] = [];
-  // An ID token's audience is the app: where that were accepted, ID tokens would look like access tokens.
+  // An ID token's audience is the app: if the app were an accepted audience, ID tokens would pass as access tokens.
   const apps: readonly unknown[] = Array.isArray(clientIds) ? clientIds : [];
   if ((Array.isArray(audience) ? audience : [audience]).some((one) => apps.includes(one)))
     faults.push('audience, clientIds: a value stands in both; the audience names the API and not the app');

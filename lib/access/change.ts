@@ -1,4 +1,4 @@
-/** What an operator may change, and what a record is after it; the same value stands in the audit. */
+/** Changes that an operator may make, and their effect on a record. The audit stores the same value. */
 
 import type { Scope } from '../catalogue/scopes.ts';
 import { CountersignError } from '../signer/errors.ts';
@@ -11,19 +11,19 @@ import {
   type User,
 } from './records.ts';
 
-/** A change of who may do what was not made. */
+/** A change of rights was not made. */
 export class AccessChangeError extends CountersignError<'change_refused' | 'changed_by_others'> {
   override readonly name = 'AccessChangeError';
 }
 
 export type GrantChange =
   | {
-      /** `grant` adds scopes; `revoke` takes them away, and without scopes all of them. */
+      /** `grant` adds scopes; `revoke` removes them, or all scopes if none is named. */
       readonly action: 'grant' | 'revoke';
       readonly subject: Principal;
-      /** Account ids; `*` for every account of the app key, to revoke with those that were granted by name. */
+      /** Account ids; `*` for every account of the app key. To revoke `*` revokes the accounts granted by name, too. */
       readonly accounts: readonly string[];
-      /** Whether it is also about what belongs to the upstream's user, such as watchlists. */
+      /** Whether the change includes data of the upstream's user, such as watchlists. */
       readonly userData: boolean;
       readonly scopes: readonly Scope[];
     }
@@ -33,14 +33,14 @@ export type GrantChange =
   | {
       readonly action: 'block';
       readonly subject: AccessSubject;
-      /** Of a token, in milliseconds since the epoch: from then on it has expired anyway. */
+      /** When the blocked token expires anyway, in milliseconds since the epoch. */
       readonly expiresAt?: number;
     }
   | { readonly action: 'unblock'; readonly subject: AccessSubject }
-  /** Tokens that were issued before the moment are refused; Unix time in seconds. */
+  /** Refuses tokens that were issued before `notBefore`, Unix time in seconds. */
   | { readonly action: 'sign-out'; readonly subject: User; readonly notBefore: number };
 
-/** @throws AccessChangeError when the change would not mean what it says */
+/** Applies a change to a record. @throws AccessChangeError when the change cannot take effect as written */
 export function changed(record: AccessRecord | undefined, change: GrantChange): AccessRecord | undefined {
   const { subject } = change;
   if (!isPrincipal(subject)) {
@@ -68,10 +68,10 @@ function changedPrincipal(record: PrincipalRecord, change: GrantChange): Princip
       if (record.standsFor) refuse('It stands for a user: grant to that user, or unbind it first.');
       return withScopes(record, change, (has) => [...has, ...change.scopes]);
     case 'revoke': {
-      const taken = change.scopes.length > 0 ? change.scopes : undefined;
+      const revoked = change.scopes.length > 0 ? change.scopes : undefined;
       const named = change.accounts.includes('*') ? record.accounts.map(([account]) => account) : [];
       const all = { ...change, accounts: [...change.accounts, ...named] };
-      return withScopes(record, all, (has) => has.filter((one) => taken && !taken.includes(one)));
+      return withScopes(record, all, (has) => has.filter((one) => revoked && !revoked.includes(one)));
     }
     case 'revoke-all':
       return { ...record, accounts: [], userData: [] };
@@ -114,6 +114,6 @@ function withScopes(
 
 const order: Readonly<Record<Scope, number>> = { read: 0, trade: 1, write: 2 };
 
-/** Each once, so that equal rights are equal records. */
+/** Sorts scopes and drops repeated ones, so that equal rights make equal records. */
 const inOrder = (scopes: readonly Scope[]): readonly Scope[] =>
   [...new Set(scopes)].sort((a, b) => order[a] - order[b]);

@@ -1,4 +1,4 @@
-/** The directory over a store: who may do what, in one read of the store for a request at most once in 30 s. */
+/** Directory of rights over a store. It reads a record from the store at most once in 30 s. */
 
 import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Directory, Grants, Standing, StandingQuestion } from './directory.ts';
@@ -15,13 +15,13 @@ export interface DirectoryWiring {
 }
 
 export type DirectoryOptions = OptionsOf<DirectoryWiring, 'store' | 'identity'> & {
-  /** Of sealed records in memory. Default 4 MiB: some ten thousand users. */
+  /** Size limit of the sealed records in memory. Default 4 MiB: some ten thousand users. */
   readonly maxCachedBytes?: number;
 };
 
 /**
- * What an operator changes is seen within 30 s. While the store is away, what was read is used until it is 60 s old;
- * then `standing` rejects, as it does at once for a principal that was not asked for before.
+ * Applies an operator's change within 30 s. While the store is unreachable, a record in memory is used until it is 60 s
+ * old; after that `standing` rejects. For a principal without a record in memory it rejects at once.
  *
  * @example
  * const directory = createDirectory({ store: createMemoryAccessStore(), identity });
@@ -49,7 +49,7 @@ export function createDirectory({
         ...(token?.clientId === undefined ? [] : [keyOf(names, { kind: 'app', id: token.clientId })]),
       ]);
       const key = keyOfName('principal', name);
-      // The user that a key stood for before is read with it, as it is the same one nearly always.
+      // Reads the key's previous user along with the key, because the user seldom changes.
       const expectedKey = await standsForKey(cache.peek(key));
       const others = [beside, expectedKey].filter((one) => one !== undefined);
       const records = await cache.read([key, ...tokenKeys, ...others]);
@@ -74,7 +74,7 @@ const principalOf = (record: AccessRecord | undefined): PrincipalRecord | undefi
 interface PrincipalFacts {
   readonly user: string;
   readonly record: PrincipalRecord | undefined;
-  /** Whose grants count: the record itself, or that of the user whom it stands for. */
+  /** Record whose grants count: the principal's own, or that of the user whom it stands for. */
   readonly owner: PrincipalRecord | undefined;
   readonly isTokenBlocked: boolean;
   readonly isKeyBlocked: boolean;

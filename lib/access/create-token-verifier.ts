@@ -15,21 +15,21 @@ import { readToken } from './token-form.ts';
 import type { TokenVerifier } from './verifier.ts';
 
 export interface TokenVerifierOptions extends AuthSettings {
-  /** Default: over the runtime's fetch. */
+  /** Default: uses the runtime's fetch. */
   readonly readText?: ReadText;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** Told why the issuer's keys could not be read. */
+  /** Called with the error when the issuer's keys could not be read. */
   readonly onFailure?: (error: unknown) => void;
-  /** Reads the issuer's keys at once. Default: with the first token, because some runtimes have no network before. */
+  /** Reads the issuer's keys at once. Default: reads them with the first token, as some runtimes have no network before. */
   readonly readAhead?: boolean;
 }
 
 /**
- * One for each issuer and process: it keeps the issuer's keys. It remembers no token, because a verification takes a
- * tenth of a millisecond.
+ * Creates a verifier. A process needs one for each issuer, because it caches the issuer's keys. It caches no token,
+ * because a verification takes a tenth of a millisecond.
  *
- * @throws TypeError for settings that no token could be verified with, or too many
+ * @throws TypeError for settings that would accept no token, or too many
  *
  * @example
  * const verifier = createTokenVerifier({
@@ -63,7 +63,7 @@ export function createTokenVerifier({
       const read = readToken(token, algorithms);
       if ('fault' in read) return { ok: false, fault: read.fault };
       const { payload, keyId, algorithm, type } = read;
-      // Before its key is looked up: another issuer's token must not have ours asked for a key.
+      // Checked before the key look-up: another issuer's token must not cause a request to this issuer.
       if (payload.iss !== issuer) return { ok: false, fault: 'wrong_issuer' };
       const found = await issuerKeys.find(keyId, algorithm);
       if (!found.ok) return found;
@@ -75,7 +75,7 @@ export function createTokenVerifier({
   };
 }
 
-/** Two keys may have one id: an issuer need not make ids unique between kinds of keys. */
+/** Tries each key: two may have one id, because an issuer need not make ids unique between kinds of keys. */
 async function isSignedByOne(
   token: string,
   keys: readonly CryptoKey[],

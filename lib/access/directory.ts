@@ -1,13 +1,13 @@
-/** Port: who may do what. The gateway asks it for each request that belongs to an account. */
+/** Port: rights of each principal. The gateway asks for them with each request that belongs to an account. */
 
 import type { Scope } from '../catalogue/scopes.ts';
 import type { Principal } from './evidence.ts';
 
 export interface Directory {
   /**
-   * What a principal may do now. A revocation is seen at most 60 s after it was made.
+   * Finds a principal's present rights. A revocation takes effect after 60 s at most.
    *
-   * Rejects when the directory cannot tell, and nothing younger than 60 s is known.
+   * Rejects when the directory cannot be read, and no record younger than 60 s is in memory.
    */
   standing(question: StandingQuestion): Promise<Standing>;
 }
@@ -21,18 +21,18 @@ export interface StandingQuestion {
     /** Unix time in seconds. */
     readonly issuedAt: number;
   };
-  /** The id of an API key that comes with the token. Blocked, it stops the token; what it stands for does not matter. */
+  /** Id of an API key that comes with the token. If the key is blocked, the token is refused; its own rights do not count. */
   readonly besideKey?: string;
 }
 
 export type Standing =
-  /** No operator has granted the principal anything. A token's claims may grant it accounts all the same. */
+  /** No operator has granted the principal any rights. A token's claims may still grant it accounts. */
   | { readonly kind: 'unknown'; readonly user: string }
-  /** The user, the token or the app was blocked or revoked, or the API key beside the token, which `isKey` says. */
+  /** The user, the token or the app was blocked or revoked; with `isKey`, the API key beside the token was. */
   | { readonly kind: 'revoked'; readonly user: string; readonly isKey?: true }
   | {
       readonly kind: 'granted';
-      /** A keyed hash of who this is: for a key that is bound to a user, of that user. */
+      /** Keyed hash of the principal, or of the user to whom the principal is bound. */
       readonly user: string;
       readonly grants: Grants;
     };
@@ -40,13 +40,13 @@ export type Standing =
 export interface Grants {
   /** By account id, in clear; `*` stands for every account of the app key. */
   readonly accounts: ReadonlyMap<string, ReadonlySet<Scope>>;
-  /** For what belongs to the upstream's user and to no account, such as watchlists. */
+  /** Scopes for data of the upstream's user that belongs to no account, such as watchlists. */
   readonly userData: ReadonlySet<Scope>;
 }
 
-/** Gives people and accounts names for logs, limiter and stores that reveal nothing without the key. */
+/** Names people and accounts for logs, limiter and stores. The names reveal nothing without the key. */
 export interface KeyedNames {
-  /** 128 bits of an HMAC-SHA-256, as base64url. */
+  /** Computes 128 bits of an HMAC-SHA-256, as base64url. */
   nameOf(
     kind: 'user' | 'app' | 'account' | 'token' | 'credential' | 'order' | 'event' | 'entry' | 'asked',
     ...texts: readonly string[]

@@ -1,4 +1,4 @@
-/** What is made of the identity key: names that reveal nothing without it, and the seal of the directory's records. */
+/** Derivatives of the identity key: names that reveal nothing without it, and the seal of the directory's records. */
 
 import { base64url } from '../kernel/key-text.ts';
 import { untilResolved } from '../kernel/once.ts';
@@ -11,18 +11,18 @@ export interface Identity {
   readonly sealer: Sealer;
 }
 
-/** A shorter text may be a password, which can be guessed. */
+/** In characters. A shorter text may be a password, which can be guessed. */
 const minKeyLength = 32;
 
-/** Of the HMAC: enough for a name, and short in a log line. */
+/** Bytes of the HMAC in a name: enough to be unique, and short in a log line. */
 const nameBytes = 16;
 
 /**
- * The same key gives the same names everywhere and at all times. It is never replaced: under another one every record
- * and every name in the logs would be another's.
+ * Creates names and seal of one identity key. The same key gives the same names everywhere and at all times. Never replace
+ * it: with another key no record opens, and the names in the logs change.
  *
- * @param readKey is called when the key is needed first, and again when it rejected. The key has at least 32 random
- * characters; for a shorter one every name and seal rejects with a TypeError.
+ * @param readKey is called when the key is first needed, and again after a rejection. The key has at least 32 random
+ * characters; with a shorter one every name and seal rejects with a TypeError.
  *
  * @example
  * const identity = createIdentity(async () => identityKey);
@@ -41,7 +41,7 @@ export function createIdentity(readKey: () => Promise<string>): Identity {
   return {
     names: {
       async nameOf(...texts) {
-        // As JSON, so that no two lists of texts are one message.
+        // JSON, so that two different lists of texts never make the same message.
         const message = utf8(JSON.stringify(texts));
         const digest = await crypto.subtle.sign('HMAC', await hmacKey(), message);
         return base64url(new Uint8Array(digest, 0, nameBytes));

@@ -1,6 +1,6 @@
 /**
- * Who calls, and what that one may do: access tokens verified, with or without a gateway, and the directory of grants
- * that operators manage.
+ * Identifies callers and knows their rights: verifies access tokens, with or without a gateway, and keeps the directory of
+ * grants that operators manage.
  *
  * @example
  * const verifier = createTokenVerifier({ issuer: 'https://issuer.example.com', audience: 'https://api.example.com' });

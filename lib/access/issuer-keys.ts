@@ -1,4 +1,4 @@
-/** The public keys of an issuer, as one instance knows them. */
+/** Cache of an issuer's public keys in one instance. */
 
 import { importJWK } from 'jose/key/import';
 import { type After, afterTimeout, endOf } from '../kernel/pauses.ts';
@@ -8,8 +8,8 @@ import { issuerFailure, type ReadText } from './read-text.ts';
 
 export interface IssuerKeys {
   /**
-   * The keys that may have made a signature: those with the key id, or, for a token without one, the only one there is
-   * for the algorithm. Always resolves.
+   * Finds the keys that may have made a signature: the keys with the key id or, for a token without one, the algorithm's
+   * key if there is only one. Never rejects.
    */
   find(keyId: string | undefined, algorithm: SignatureAlgorithm): Promise<FoundKeys>;
 }
@@ -23,29 +23,29 @@ export interface IssuerKeysOptions {
   readonly jwksUri?: string | undefined;
   readonly readText: ReadText;
   readonly clock: () => number;
-  /** Told why a reading failed. */
+  /** Called with the error when a reading failed. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Reads the keys at once, so that the first token need not wait for them. */
   readonly readAhead?: boolean;
   readonly after?: After;
 }
 
-/** From one reading to the next, however many tokens come: a stranger can write a new key id into each. */
+/** Wait between two readings, however many tokens come: an attacker can write a new key id into each. */
 const betweenReadsMs = 30_000;
-/** As long as no key is known, every request waits for one. */
+/** Shorter wait while no key is known, because then every request waits for one. */
 const betweenFirstReadsMs = 5_000;
-/** Older keys are read again beside the request, which does not wait. */
+/** Age from which keys are read again beside the request, which does not wait. */
 const refreshAfterMs = 15 * 60_000;
 /**
- * For still older ones a request waits, so that a key that the issuer has removed is accepted for half an hour at most;
- * and because a platform may stop what goes on beside its requests.
+ * Age from which a request waits for new keys, so that a key that the issuer has removed is accepted for half an hour at
+ * most, and because a platform may stop work that goes on beside its requests.
  */
 const waitAfterMs = 30 * 60_000;
-/** One request in five minutes, while the issuer does not answer: the others take the known keys. */
+/** While the issuer does not answer, one request in this time waits; the others use the known keys. */
 const betweenWaitsMs = 5 * 60_000;
-/** How long the known keys serve when the issuer does not answer. */
+/** Age from which known keys are no longer used although the issuer does not answer. */
 const unusableAfterMs = 24 * 3_600_000;
-/** For each of two requests at most. */
+/** Time limit of each request to the issuer; a reading sends two at most. */
 const timeoutMs = 3_000;
 const maxBytes = 256 * 1024;
 const maxKeys = 64;
@@ -88,11 +88,11 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     return begun;
   }
 
-  /** Single flight; nothing when the last reading is too young. */
+  /** Reads the keys (single flight), unless the last reading is too recent. */
   async function refresh(now: number): Promise<void> {
     const sinceLast = reading ? Math.abs(now - reading.startedAt) : Number.POSITIVE_INFINITY;
     if (!reading || sinceLast >= (known ? betweenReadsMs : betweenFirstReadsMs)) reading = begin(now);
-    // One that another request began may never end: a platform stops or freezes what outlives its request.
+    // A reading that another request began may never end: a platform stops or freezes work that outlives its request.
     if (!reading.isOver) await endOf(reading.done, 2 * timeoutMs, after);
   }
 
@@ -145,11 +145,11 @@ async function discoverJwksUri(issuer: string, readText: ReadText): Promise<stri
 interface Jwk {
   readonly id: unknown;
   readonly algorithms: readonly SignatureAlgorithm[];
-  /** Undefined for a key that is none. */
+  /** Resolves with undefined when the key is invalid. */
   importFor(algorithm: SignatureAlgorithm): Promise<CryptoKey | undefined>;
 }
 
-/** @throws for what is no set of keys, or has none that can verify: an issuer that has no key has made a mistake */
+/** @throws for a text that is no set of keys, or has no usable key: an issuer without a key has made a mistake */
 function keysIn(text: string): readonly Jwk[] {
   const { keys } = JSON.parse(text) as { readonly keys: readonly unknown[] };
   const usable = keys.flatMap((key) => usableKey(key) ?? []).slice(0, maxKeys);
@@ -157,8 +157,8 @@ function keysIn(text: string): readonly Jwk[] {
   return usable;
 }
 
-function usableKey(given: unknown): Jwk | undefined {
-  const jwk = (given ?? {}) as Readonly<Record<string, unknown>>;
+function usableKey(key: unknown): Jwk | undefined {
+  const jwk = (key ?? {}) as Readonly<Record<string, unknown>>;
   const { use, key_ops: uses, kid, alg } = jwk;
   if (use !== undefined && use !== 'sig') return undefined;
   if (uses !== undefined && !(Array.isArray(uses) && uses.includes('verify'))) return undefined;
@@ -172,7 +172,7 @@ function usableKey(given: unknown): Jwk | undefined {
     importFor(algorithm) {
       const known = imported.get(algorithm);
       if (known) return known;
-      // The public part alone, so that a private key, published by mistake, is not in memory.
+      // Imports the public part alone, so that a private key, published by mistake, is not in memory.
       const importing = importJWK(
         { kty, n, e, crv, x, y } as Parameters<typeof importJWK>[0],
         algorithm,

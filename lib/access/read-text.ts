@@ -1,18 +1,18 @@
-/** Port: reads what an issuer publishes. */
+/** Port: reads the documents that an issuer publishes. */
 
-/** One GET of JSON. Rejects unless the answer is a 200 that is complete in time and within the size. Follows no redirect. */
+/** Sends one GET for JSON. Rejects unless the answer is a 200 that is complete in time and within the size. No redirects. */
 export type ReadText = (
   url: string,
   limits: { readonly timeoutMs: number; readonly maxBytes: number },
 ) => Promise<string>;
 
-/** Why the keys of an issuer cannot be read. Its message and code hold nothing of what the issuer wrote. */
+/** Makes the error for keys that cannot be read. Its message and code hold nothing of the issuer's answer. */
 export const issuerFailure = (
   code: 'not_200' | 'too_large' | 'not_read' | 'other_issuer' | 'keys_not_https' | 'no_keys',
 ): Error => Object.assign(new Error(`The keys of the issuer cannot be read: ${code}.`), { code });
 
 /**
- * Over the runtime's fetch, or a given one.
+ * Makes a `ReadText` from the runtime's fetch or another one.
  *
  * @example
  * const verifier = createTokenVerifier({ ...settings, readText: createFetchText(env.ISSUER.fetch) });

@@ -1,6 +1,6 @@
 /**
- * The directory's records in an instance's memory: read at most once in 30 s, and used for 60 s after their last good
- * read while the store cannot be asked.
+ * Cache of the directory's records in one instance. A record is read at most once in 30 s, and while the store is
+ * unreachable it is used for 60 s after its last good read.
  */
 
 import { createAges, type Moment } from '../kernel/age.ts';
@@ -14,40 +14,40 @@ export interface RecordCacheOptions {
   readonly identity: Identity;
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Of sealed records. */
+  /** Size limit of the sealed records in memory. */
   readonly maxBytes: number;
 }
 
 export interface RecordCache {
-  /** What memory has, however old. */
+  /** The record in memory, however old. */
   peek(key: string): AccessRecord | undefined;
-  /** Rejects when one of them is not known and cannot be read. Expired records are left out. */
+  /** Rejects when one of the records is not in memory and cannot be read. Expired records are left out. */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, AccessRecord>>;
 }
 
-/** Half of what a revocation may take: a read that fails at its end leaves as much time for others. */
+/** Half of the time in which a revocation must take effect: if the read that is then due fails, as much is left for more. */
 const freshMs = 30_000;
-/** A revocation is seen after this time at most. */
+/** A revocation takes effect after this time at most. */
 const maxAgeMs = 60_000;
-/** While the store is away, requests that can be answered from memory wait for it once in this time. */
+/** While the store is unreachable, requests with a usable record in memory try it once in this time. */
 const retryAfterMs = 1000;
-/** Of a record besides its sealed bytes. */
+/** Memory of a record besides its sealed bytes. */
 const overheadBytes = 300;
 
 interface KnownRecord {
-  /** Undefined: the store has none. */
+  /** Undefined when the store has none. */
   readonly record: AccessRecord | undefined;
   readonly expiresAt: number;
   /** The moment just before the store was asked. */
   readonly readAt: Moment;
   readonly bytes: number;
-  /** When a read failed last. */
+  /** Time of the last failed read. */
   failedAt?: number;
 }
 
 export function createRecordCache({ store, identity, clock, maxBytes }: RecordCacheOptions): RecordCache {
   const memory = createByteBounded<KnownRecord>(maxBytes, ({ bytes }) => bytes);
-  /** As the latest: the least recently used records leave memory first. */
+  /** Puts a record it finds back as the latest: the least recently used records leave memory first. */
   function recall(key: string): KnownRecord | undefined {
     const known = memory.take(key);
     if (known) memory.put(key, known);
@@ -56,7 +56,7 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
   const ages = createAges(clock);
   const reading = new Map<string, Promise<KnownRecord>>();
 
-  /** One that does not open costs only those an answer who asked for it. */
+  /** Opens a record by itself: one that does not open fails only the requests that need it. */
   async function opened(key: string, entry: AccessEntry | undefined, readAt: Moment): Promise<KnownRecord> {
     const record = entry && (await openRecord(identity, entry));
     const expiresAt = entry?.expiresAt ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** What stands in an entry of the directory's store, and under which key. */
+/** Content and key of an entry in the directory's store. */
 
 import type { Scope } from '../catalogue/scopes.ts';
 import { openJson, sealJson } from '../kernel/sealer.ts';
@@ -11,25 +11,25 @@ export type User = Extract<Principal, { readonly kind: 'user' }>;
 
 export interface PrincipalRecord {
   readonly principal: Principal;
-  /** Pairs of an account's id and what may be done with it; the id `*` stands for every account of the app key. */
+  /** Pairs of an account's id and its scopes; the id `*` stands for every account of the app key. */
   readonly accounts: readonly (readonly [account: string, scopes: readonly Scope[]])[];
-  /** For what belongs to the upstream's user and to no account, such as watchlists. */
+  /** Scopes for data of the upstream's user that belongs to no account, such as watchlists. */
   readonly userData: readonly Scope[];
-  /** The principal has the rights of this user, and none of its own. */
+  /** User whose rights the principal has; it has none of its own. */
   readonly standsFor?: User;
   readonly blocked?: true;
   /** Unix time in seconds: tokens that were issued before are refused. */
   readonly notBefore?: number;
 }
 
-/** A token, by its id (`jti`), or an app, by its client id, that is refused. */
+/** A refused token, by its id (`jti`), or a refused app, by its client id. */
 export type BlockRecord =
   | { readonly token: string; readonly blocked: true }
   | { readonly app: string; readonly blocked: true };
 
 export type AccessRecord = PrincipalRecord | BlockRecord;
 
-/** What a record is about. */
+/** Subject of a record: a principal, a token or an app. */
 export type AccessSubject = Principal | { readonly kind: 'token' | 'app'; readonly id: string };
 
 export const isPrincipal = (subject: AccessSubject): subject is Principal =>
@@ -40,7 +40,7 @@ export const subjectOf = (record: AccessRecord): AccessSubject => {
   return 'token' in record ? { kind: 'token', id: record.token } : { kind: 'app', id: record.app };
 };
 
-/** The key of an entry ends with the name that logs have. */
+/** Makes an entry's key, which ends with the subject's name in logs. */
 export const keyOfName = (kind: 'principal' | 'token' | 'app', name: string): string => `${kind}#${name}`;
 
 export const keyOf = async (names: KeyedNames, subject: AccessSubject): Promise<string> =>
@@ -48,7 +48,7 @@ export const keyOf = async (names: KeyedNames, subject: AccessSubject): Promise<
     ? keyOfName('principal', await nameOfPrincipal(names, subject))
     : keyOfName(subject.kind, await names.nameOf(subject.kind, subject.id));
 
-/** A record that only a later version can read must not be taken for one that grants less, or more. */
+/** Version of the records' format: an older version of this code must not misread a newer record's rights. */
 const format = 1;
 
 export const sealRecord = ({ sealer }: Identity, key: string, record: AccessRecord): Promise<Uint8Array> =>

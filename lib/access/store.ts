@@ -1,16 +1,16 @@
 /**
- * Port: what operators have granted, blocked and bound, and the audit of it. The store sees sealed bytes under keyed
- * names alone.
+ * Port: store of the operators' grants, blocks and bindings, and of their audit. The store sees only sealed bytes under
+ * keyed names.
  */
 
 import { newest, type SealedLine } from './sealed-lines.ts';
 
 export interface AccessEntry {
   readonly key: string;
-  /** Another one with each write, also after the entry was removed. */
+  /** Differs after each write, also after the entry was removed. */
   readonly revision: string;
   readonly sealed: Uint8Array;
-  /** In milliseconds since the epoch. From then on the store may drop it; its reader checks the time by itself. */
+  /** In milliseconds since the epoch. From then on the store may drop the entry; its reader checks the time itself. */
   readonly expiresAt?: number;
 }
 
@@ -18,7 +18,7 @@ export type AuditEntry = SealedLine;
 
 export interface AccessWrite {
   readonly key: string;
-  /** The revision of the entry that was read; undefined when there was none. */
+  /** Revision of the entry that was read; undefined when there was none. */
   readonly expected: string | undefined;
   /** Undefined removes the entry. */
   readonly next: Omit<AccessEntry, 'key'> | undefined;
@@ -26,11 +26,11 @@ export interface AccessWrite {
   readonly audit: AuditEntry;
 }
 
-/** Each method rejects when the store cannot tell, or takes too long. A read sees every write that was answered before. */
+/** Each method rejects when the store fails or takes too long. A read sees every write that was answered before. */
 export interface AccessStore {
-  /** The entries that there are, by key. */
+  /** Reads the entries that exist, by key. */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, AccessEntry>>;
-  /** All or nothing: false when the entry is no longer as expected. */
+  /** Writes entry and audit together, or neither: false when the entry is no longer as expected. */
   write(change: AccessWrite): Promise<boolean>;
   /** Every entry, in no order. */
   list(): Promise<readonly AccessEntry[]>;

@@ -1,4 +1,4 @@
-/** What a token with a good signature must say to be an access token for here and now. */
+/** Checks the claims of a token with a valid signature: it must be an access token for this API, and valid now. */
 
 import { type AuthSettings, listOf } from './auth-settings.ts';
 import type { TokenClaims } from './evidence.ts';
@@ -7,10 +7,10 @@ import type { TokenFault } from './verifier.ts';
 type Payload = Readonly<Record<string, unknown>>;
 type Rules = Pick<AuthSettings, 'issuer' | 'audience' | 'clientIds' | 'accountsClaim'>;
 
-/** How far the clocks of issuer and gateway may be apart. */
+/** Tolerated difference between the clocks of issuer and gateway. */
 export const skewSeconds = 60;
 
-/** The end of the year 9999: what lies behind it is no date. */
+/** End of the year 9999: a larger number is no date. */
 const lastSecond = 253_402_300_799;
 
 const maxValues = 200;
@@ -40,7 +40,7 @@ export function readClaims(
     return { fault: 'wrong_claim' };
   if (!isFor(audiences as readonly string[] | undefined, rules)) return { fault: 'wrong_audience' };
   if (rules.clientIds && !rules.clientIds.some((id) => id === client)) return { fault: 'wrong_client' };
-  // A thief of such a token cannot use it where its key is asked for. Here it would be one for any bearer.
+  // Such a token is bound to a key so that a thief cannot use it. Nobody checks the key here, so a thief could.
   if (cnf !== undefined) return { fault: 'sender_constrained' };
   if (typeof subject !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number')
     return { fault: 'incomplete' };
@@ -60,14 +60,14 @@ export function readClaims(
   };
 }
 
-/** In place of a claim: it is there, and not of its form. */
+/** Stands for a claim that is present and malformed. */
 const wrong = Symbol('wrong');
 type Wrong = typeof wrong;
 
 /**
- * Whether a token is one for an API, as far as it shows that itself. `at+jwt`, `token_use` and a payload's `typ` say so.
- * Without them a token is taken for an ID token that has an ID token's claims, or whose audience is its own app and
- * that has no scope.
+ * Whether a token is an access token, as far as its contents show. `at+jwt`, `token_use` and a payload's `typ` state it.
+ * A token without them counts as an ID token if it has an ID token's claims, or if its audience is its own app and it has
+ * no scope.
  */
 function isAccessToken(
   payload: Payload,
@@ -87,14 +87,14 @@ function isAccessToken(
   );
 }
 
-/** A token that names audiences names one of ours: otherwise another API could use here what it was sent. */
+/** Requires one of the configured audiences: otherwise another API could use the tokens here that it receives. */
 function isFor(audiences: readonly string[] | undefined, { audience }: Rules): boolean {
   if (audience === undefined) return audiences === undefined;
   const ours = listOf(audience);
   return audiences?.some((one) => ours.includes(one)) ?? false;
 }
 
-/** Issuers have several names for the app that they gave the token to. */
+/** Reads the id of the token's app, for which issuers use several claims. */
 function clientIn({ client_id, azp, cid, appid }: Payload): string | Wrong | undefined {
   return textIn(client_id ?? azp ?? cid ?? appid);
 }
@@ -109,7 +109,7 @@ function secondsIn(value: unknown): number | Wrong | undefined {
   return typeof value === 'number' && value > 0 && value <= lastSecond ? value : wrong;
 }
 
-/** One text, or a list of them. */
+/** Reads a claim that is one text or a list of texts. */
 function textsIn(value: unknown): readonly string[] | Wrong | undefined {
   if (value === undefined) return undefined;
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -118,11 +118,11 @@ function textsIn(value: unknown): readonly string[] | Wrong | undefined {
     : wrong;
 }
 
-/** A list, or words with spaces between them. */
+/** Reads a claim that is a list or words with spaces between them. */
 const wordsIn = (value: unknown): readonly string[] | Wrong | undefined =>
   textsIn(typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : value);
 
-/** `*` would be every account: that is for the operator alone to grant. */
+/** Reads the ids of accounts. `*` is refused: only the operator may grant every account. */
 function accountsIn(value: unknown): readonly string[] | Wrong | undefined {
   const ids = textsIn(value);
   return Array.isArray(ids) && ids.some((id) => !/^[\w.-]{1,64}$/.test(id)) ? wrong : ids;
@@ -131,11 +131,11 @@ function accountsIn(value: unknown): readonly string[] | Wrong | undefined {
 const maxNameLength = 512;
 
 /**
- * Which texts of a token may name a user, an app or a token. Operators write the same ones, so that each that is accepted
- * can be blocked.
+ * Whether a token may name a user, an app or itself by this text. Commands of operators accept the same texts, so that
+ * they can block each name that is accepted.
  *
- * Without what looks like another name, or like nothing: a control character could end a line of a log, one of no width
- * makes two names look alike, and so does a space at an end or beside another.
+ * Characters that make two names look alike are refused: those of no width, a space at an end or beside another. So are
+ * control characters, which could end a line of a log.
  *
  * @example
  * isNameText('CN=Ada Lovelace'); // true

@@ -1,4 +1,4 @@
-/** The form of a signed token, checked before any key is looked up. Nothing in here is proved yet. */
+/** Parses a signed token before any key is looked up. Its contents are not verified yet. */
 
 import type { SignatureAlgorithm } from './auth-settings.ts';
 import type { TokenFault } from './verifier.ts';
@@ -6,17 +6,17 @@ import type { TokenFault } from './verifier.ts';
 export interface ReadToken {
   readonly algorithm: SignatureAlgorithm;
   readonly keyId?: string | undefined;
-  /** Of the header, in lower case and without `application/`. */
+  /** `typ` of the header, in lower case and without `application/`. */
   readonly type?: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** API Gateway takes 10,240 bytes of headers in all. */
+/** In characters. API Gateway accepts 10,240 bytes of headers in all. */
 const maxLength = 8192;
 
 const maxKeyIdLength = 256;
 
-/** @returns a fault for what is no signed token of three canonical parts, or one that nothing here may verify */
+/** @returns a fault for a text that is no token of three canonical parts, or has an algorithm that is not accepted */
 export function readToken(
   token: string,
   algorithms: readonly SignatureAlgorithm[],
@@ -30,7 +30,7 @@ export function readToken(
   const { alg, kid, typ } = header;
   const algorithm = algorithms.find((one) => one === alg);
   if (algorithm === undefined) return { fault: 'wrong_algorithm' };
-  // What `crit` names must be understood, and nothing is: `b64` among it would change the bytes that are signed.
+  // Extensions named in `crit` must be understood, and none is here: `b64` would even change the bytes that are signed.
   if ('crit' in header || 'b64' in header || 'enc' in header || 'zip' in header)
     return { fault: 'unknown_extension' };
   if (!isKeyId(kid) || !(typ === undefined || typeof typ === 'string')) return { fault: 'malformed' };
@@ -49,8 +49,8 @@ const isKeyId = (kid: unknown): kid is string | undefined =>
   kid === undefined || (typeof kid === 'string' && kid !== '' && kid.length <= maxKeyIdLength);
 
 /**
- * The bytes, if the text is the one form of them: no padding, no other character, no bits left over. Of two texts for
- * the same bytes one could be refused or revoked, and the other not.
+ * Decodes base64url in its canonical form only: no padding, no other character, no bits left over. If two texts had the
+ * same bytes, one could be refused or revoked, and the other not.
  */
 function fromBase64Url(text: string): Uint8Array | undefined {
   if (!/^(?:[\w-]{4})*(?:[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])?$/.test(text) || text === '')
@@ -62,7 +62,7 @@ function fromBase64Url(text: string): Uint8Array | undefined {
  * Reads a JSON object of a token, and refuses texts that two readers could understand in two ways.
  *
  * @returns undefined for bytes that are not UTF-8, not JSON or no object, and for an object in which a name comes twice:
- *   of such a pair one reader takes the first and another the last
+ *   one parser takes the first of the two and another the last
  */
 export function strictObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
@@ -70,18 +70,18 @@ export function strictObject(bytes: Uint8Array): Readonly<Record<string, unknown
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     if (namesIn(text) !== Object.keys(value).length) return undefined;
-    // Without a prototype, so that a claim's name finds a claim and nothing else.
+    // No prototype, so that looking up a claim's name never finds an inherited member.
     return Object.assign(Object.create(null), value);
   } catch {
     return undefined;
   }
 }
 
-/** How many members the outer object of a JSON text has. */
+/** Counts the members of a JSON text's outer object. */
 function namesIn(text: string): number {
   let depth = 0;
   let names = 0;
-  // Each text as a whole, so that no bracket or colon in one counts.
+  // Matches each string as a whole, so that no bracket or colon in one counts.
   for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
     if (part === '{' || part === '[') depth++;
     else if (part === '}' || part === ']') depth--;

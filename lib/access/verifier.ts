@@ -3,7 +3,7 @@
 import type { TokenClaims } from './evidence.ts';
 
 export interface TokenVerifier {
-  /** Always resolves. @param token what follows `Bearer ` */
+  /** Never rejects. @param token the text after `Bearer ` */
   verify(token: string): Promise<TokenVerification>;
 }
 
@@ -11,12 +11,12 @@ export type TokenVerification =
   | { readonly ok: true; readonly claims: TokenClaims }
   | { readonly ok: false; readonly fault: TokenFault };
 
-/** Why a token is not accepted; stable, because refusals and logs carry it. */
+/** Reason why a token is not accepted; stable, because refusals and logs carry it. */
 export type TokenFault = keyof typeof tokenFaults;
 
 /**
- * A sentence for the client; none repeats any part of the token. Of characters that `error_description` of a header
- * WWW-Authenticate may have (RFC 6750, 3).
+ * Sentences for the client, by fault. None repeats any part of the token. They have only characters that
+ * `error_description` of a header WWW-Authenticate may have (RFC 6750, 3).
  */
 export const tokenFaults = {
   missing: 'The header Authorization with a bearer token is missing.',
@@ -43,9 +43,9 @@ export const tokenFaults = {
 } as const satisfies Record<string, string>;
 
 /**
- * The token in a request's Authorization header.
+ * Reads the token in a request's Authorization header.
  *
- * @param values of every Authorization header of the request
+ * @param values values of every Authorization header of the request
  *
  * @example
  * bearerToken(['Bearer abc']); // { ok: true, token: 'abc' }
@@ -61,6 +61,6 @@ export function bearerToken(
   const [, token] = /^bearer +(\S+)$/i.exec(value) ?? [];
   if (token !== undefined) return { ok: true, token };
   if (/^bearer *$/i.test(value)) return { ok: false, fault: 'missing' };
-  // Two headers in one line, as some platforms join them; a token has neither space nor comma.
+  // A space or comma in the token may come from two headers that the platform has joined in one line.
   return { ok: false, fault: /^bearer /i.test(value) ? 'malformed' : 'wrong_scheme' };
 }
