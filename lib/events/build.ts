@@ -1,4 +1,4 @@
-/** Builds requests. A request that the lookups would refuse is refused here, before it is sent. */
+/** Builds requests by event. A request that the receiver would refuse throws here, before it is sent. */
 
 import { safeParse } from 'valibot';
 import type { Operation } from '../catalogue/operation.ts';
@@ -16,9 +16,9 @@ export interface BusEntry {
 }
 
 /**
- * A request for the snapshots of up to 500 symbols.
+ * Builds a request for the snapshots of up to 500 symbols.
  *
- * @throws TypeError naming what is wrong
+ * @throws TypeError naming the faults
  * @example
  * const request = quoteLookupRequested({ request_id: 'portfolio-7', symbols: ['AAPL'], category: 'US_STOCK' });
  */
@@ -32,10 +32,10 @@ export function quoteLookupRequested(detail: QuoteLookupRequested): RequestEvent
 }
 
 /**
- * A request for one read operation.
+ * Builds a request for one read operation.
  *
  * @param operation the catalogue's entry, which has no side effect
- * @throws TypeError naming what is wrong
+ * @throws TypeError naming the faults
  * @example
  * const query = { symbol: 'AAPL', category: 'US_STOCK' } as const;
  * const request = readRequested(getCompanyProfile, { request_id: 'profile-7', query });
@@ -51,9 +51,9 @@ export function readRequested<O extends Operation>(
 }
 
 /**
- * The entry that puts a request on a bus.
+ * Builds the entry that puts a request on a bus.
  *
- * @param source names the requester on the bus: a name that does not begin with `aws.`, and is not reserved
+ * @param source name of the requester on the bus; it does not begin with `aws.` and is not reserved
  * @throws TypeError for a source that is reserved for replies
  * @example
  * const entry = busEntry(request, { bus: 'lookups', source: 'portfolio' });

@@ -1,4 +1,4 @@
-/** Lookups by event: their names, types and schemas; build requests, read replies. */
+/** Lookups by event: names, types and schemas of the events, and functions that build requests and read replies. */
 
 export { type BusEntry, busEntry, quoteLookupRequested, readRequested } from './build.ts';
 export {

@@ -1,4 +1,4 @@
-/** The names of the events on a bus. */
+/** Names of the events on a bus. */
 
 /** A lookup of quotes, or a read of one operation by its id. */
 export type LookupKind = 'quotes' | 'read';
@@ -16,14 +16,14 @@ export const eventNames = {
 /** `source` of the replies. */
 export const replySource = 'countersign';
 
-/** Who counts as the requester where no bus names one: all that was sent to the queue, or invoked the function. */
+/** Requester of a request that came past the bus: sent to the queue, or by invoking the function. */
 export const requesters = { queue: 'countersign.queue', function: 'countersign.function' } as const;
 
-/** No request on the bus has one of these sources. */
+/** Sources that no request on the bus may have. */
 export const reservedSources: readonly string[] = [replySource, ...Object.values(requesters)];
 
-/** The deadline of a request that names none, in seconds after it arrived in the queue. */
+/** Default deadline, in seconds after the request arrived in the queue. */
 export const defaultDeadlineSeconds = 300;
 
-/** The latest deadline: the records of requests must outlive every message that is still on its way. */
+/** Latest deadline, in seconds: the records of requests must outlive every message that is still on its way. */
 export const longestDeadlineSeconds = 12 * 60 * 60;

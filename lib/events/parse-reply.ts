@@ -1,4 +1,4 @@
-/** Reads replies, from a rule's target or from the function's response. */
+/** Reads replies that arrive at a rule's target or in the function's response. */
 
 import * as v from 'valibot';
 import { parseJson } from '../kernel/parse-json.ts';
@@ -6,7 +6,7 @@ import { eventNames } from './names.ts';
 import * as schemas from './schemas.ts';
 import type { Reply } from './types.ts';
 
-/** Records are the upstream's: their content never refuses a reply. */
+/** Accepts any content of a record, because the upstream wrote it: a reply is never refused for it. */
 const records = v.array(v.looseObject({ symbol: v.string() }));
 
 const schemaOf = {
@@ -35,7 +35,7 @@ export function parseReply(input: unknown): Reply | undefined {
 }
 
 /**
- * Joins the parts of one reply, in any order and with duplicates; undefined while one is missing. All parts must
+ * Joins the parts of one reply, in any order and with duplicates; undefined while a part is missing. All parts must
  * belong to one request.
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * Reads a request: the bare JSON, or the envelope of an event bus around it. A refused one gets its faults in
- * words, and its id where that is valid.
+ * Parses a request: the bare JSON, or the envelope of an event bus around it. The result for a refused request names its
+ * faults, and its id if that is valid.
  */
 
 import * as v from 'valibot';
@@ -13,34 +13,34 @@ import { parseJson } from '../kernel/parse-json.ts';
 import { eventNames, type LookupKind, reservedSources } from './names.ts';
 import * as schemas from './schemas.ts';
 
-/** The members of every request, besides what it requests. */
-interface Common {
+/** Members of every request, whatever it asks for. */
+interface CommonMembers {
   readonly requestId: string;
   readonly maxAgeSeconds?: number;
-  /** Since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly deadlineMs?: number;
   readonly deadlineSeconds?: number;
-  /** The same for the same request, in any spelling and with any deadline. */
+  /** Canonical text of the request: equal for equal requests, in any spelling and with any deadline. */
   readonly content: string;
-  /** The operation's checked query, for quotes without the symbols. */
+  /** The checked query; for quotes it has no symbols. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** The requester's name on the bus, from the envelope; absent for a bare request. */
+  /** Name of the requester on the bus, from the envelope; absent for a bare request. */
   readonly source?: string;
-  /** The event is a replay from an archive: a requester that lost the reply gets it again. */
+  /** Whether the event is a replay from an archive: a requester that lost the reply then gets it again. */
   readonly isReplay: boolean;
 }
 
-export interface QuoteLookup extends Common {
+export interface QuoteLookup extends CommonMembers {
   readonly kind: 'quotes';
-  /** Each once, in the order given. */
+  /** Symbols without duplicates, in the order of the request. */
   readonly symbols: readonly string[];
   readonly category: string;
 }
 
-export interface Read extends Common {
+export interface Read extends CommonMembers {
   readonly kind: 'read';
   readonly operation: Operation;
-  /** JSON text; absent where the operation takes none. */
+  /** JSON text; absent when the request has none. */
   readonly body?: string | undefined;
 }
 
@@ -56,16 +56,16 @@ export type ParsedRequest =
       readonly reason: string;
       readonly faults: readonly LookupFault[];
       readonly kind: LookupKind;
-      /** Where it is valid, so that a reply can reach the requester. */
+      /** Present if it is valid, so that a reply can reach the requester. */
       readonly requestId?: string;
       readonly source?: string | undefined;
     };
 
 /**
- * Reads one request.
+ * Parses one request.
  *
  * @param input an object, or the text of a queue's message
- * @param operations those that may be read; any other is refused as unknown
+ * @param operations operations that may be read; any other is refused as unknown
  * @example
  * const parsed = parseRequest(message.body, exposedOperations(operations, openByDefault));
  * if (!parsed.ok) console.error(parsed.reason);
@@ -79,9 +79,9 @@ export function parseRequest(input: unknown, operations: readonly Operation[]): 
   }
   if (!('detail-type' in json)) return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations);
 
-  const { 'detail-type': type, source: given } = json;
-  const source = typeof given === 'string' && given !== '' ? given : undefined;
-  // Without the id: a reply would be another requester's.
+  const { 'detail-type': type, source: named } = json;
+  const source = typeof named === 'string' && named !== '' ? named : undefined;
+  // Refused without the request's id: a reply with it could reach another requester.
   if (source !== undefined && !isSource(source))
     return refused('quotes', undefined, [
       { name: 'source', detail: 'no source of a request', received: shown(source) },
@@ -113,23 +113,23 @@ function parseDetail(
   operations: readonly Operation[],
   envelope: RequestEnvelope = { isReplay: false },
 ): ParsedRequest {
-  // The checks that follow recurse into it, one stack frame for each level.
+  // The checks below recurse into the detail, one stack frame for each level.
   if (isDeeperThan(detail, maxLevels))
     return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }], envelope);
   return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
 }
 
-type RequestEnvelope = Pick<Common, 'source' | 'isReplay'>;
+type RequestEnvelope = Pick<CommonMembers, 'source' | 'isReplay'>;
 
-/** EventBridge takes no longer one, and half of a surrogate pair would make a reply that its receiver refuses. */
+/** EventBridge accepts no longer source, and the receiver would refuse a reply with half of a surrogate pair. */
 const isSource = (text: string) =>
   text.length <= 256 && !/\p{Cs}/u.test(text) && !reservedSources.includes(text);
 
 function parseQuotes(detail: unknown, envelope: RequestEnvelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
   if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault), envelope);
-  const { symbols: given, category, ...rest } = parsed.output;
-  const symbols = [...new Set(given)];
+  const { symbols: requested, category, ...rest } = parsed.output;
+  const symbols = [...new Set(requested)];
   const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
   const query = [['category', category], ...flags.map((flag) => [flag, 'true'])] as [string, string][];
   const content = JSON.stringify(['quotes', symbols, query, rest.max_age_seconds ?? null]);
@@ -188,7 +188,7 @@ function parseRead(
 const byName = ([one]: readonly [string, string], [other]: readonly [string, string]) =>
   one < other ? -1 : 1;
 
-interface GivenCommon {
+interface CommonDetail {
   readonly request_id: string;
   readonly max_age_seconds?: number | undefined;
   readonly deadline?: string | undefined;
@@ -200,7 +200,7 @@ const commonOf = ({
   max_age_seconds: age,
   deadline,
   deadline_seconds: seconds,
-}: GivenCommon) => ({
+}: CommonDetail) => ({
   requestId: request_id,
   ...(age !== undefined && { maxAgeSeconds: age }),
   ...(deadline !== undefined && { deadlineMs: Date.parse(deadline) }),
@@ -230,37 +230,37 @@ function refused(
   };
 }
 
-/** A hostile request could have thousands of faults. */
+/** Limit of the faults in a reply: a hostile request could have thousands. */
 const maxFaults = 20;
 
-/** Of the event itself, whose members are named as a rule's pattern names them: `symbols.0`. */
+/** Names a fault in the event's own members, as the pattern of a rule names them: `symbols.0`. */
 function memberFault(issue: v.BaseIssue<unknown>): LookupFault {
   const name = (issue.path ?? []).map(({ key }) => String(key)).join('.') || '/';
-  const { received, ...fault } = faultOf(issue, words);
+  const { received, ...fault } = faultOf(issue, faultWords);
   if (received === undefined) return { ...fault, name };
   if (issue.expected === 'never') return { name, detail: 'no member of this event' };
   return { ...fault, name, received: shown(received) };
 }
 
-const words: FaultWords = {
+const faultWords: FaultWords = {
   missing: 'required',
   notAllowed: 'not an allowed value',
   outOfBounds: 'not an allowed value',
 };
 
-/** A list or an object is only named as such: it may be of any size and depth. */
+/** Shows a received value. A list or an object is only named as such: it may have any size and depth. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   return shortened(String(value));
 }
 
-/** Half of a surrogate pair, cut here or sent so, would make a reply that its receiver refuses. */
+/** Shortens a text. Half of a surrogate pair, cut here or sent so, is replaced: a reply's receiver would refuse it. */
 const shortened = (text: string) => shorten(text).replace(/\p{Cs}/gu, '\uFFFD');
 
-/** Far above what any operation's body has. */
+/** Limit of nesting, far above any operation's body. */
 const maxLevels = 64;
 
-/** Goes level by level, so that no depth exhausts the stack. */
+/** Checks level by level, so that no depth exhausts the stack. */
 function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -275,5 +275,5 @@ function isDeeperThan(value: unknown, maxDepth: number): boolean {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The operation that quotes come from. */
+/** Operation that serves lookups of quotes. */
 export const quoteOperation: Operation = getStockSnapshots;

@@ -1,6 +1,6 @@
 /**
- * The contract: the `detail` of each event. Requests are strict, because a misspelt member would be ignored
- * without a sign; replies are open, because later versions may add members.
+ * Contract of the events: the `detail` of each. Requests are strict, because a misspelt member would otherwise be ignored
+ * silently; replies are open, because later versions may add members.
  */
 
 import * as v from 'valibot';
@@ -11,10 +11,10 @@ import { longestDeadlineSeconds, requesters } from './names.ts';
 
 const { symbols, category } = getStockSnapshots.query;
 
-/** Symbols of one lookup: more than one call of the upstream takes, as lookups are split into calls anyway. */
+/** Limit of one lookup. One call of the upstream accepts fewer, but lookups are split into calls anyway. */
 const maxSymbols = 500;
 
-/** Chosen by the requester; safe in a rule's pattern, a log line and a key. */
+/** Id that the requester chooses; safe in a rule's pattern, a log line and a key. */
 export const requestId = v.pipe(
   v.string(),
   v.regex(
@@ -28,7 +28,7 @@ export const requestId = v.pipe(
 
 const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
 
-const common = {
+const commonMembers = {
   request_id: requestId,
   max_age_seconds: v.optional(
     v.pipe(
@@ -75,7 +75,7 @@ const symbol = v.pipe(
 );
 
 export const quoteLookupRequested = v.strictObject({
-  ...common,
+  ...commonMembers,
   symbols: v.pipe(v.array(symbol), v.minLength(1), v.maxLength(maxSymbols)),
   category: category.schema,
   extend_hour_required: v.optional(v.boolean()),
@@ -84,16 +84,16 @@ export const quoteLookupRequested = v.strictObject({
 
 const value = v.union([v.string(), v.number(), v.boolean()]);
 
-/** The operation's own parameters are checked by the catalogue's entry. */
+/** Leaves the operation's own parameters unchecked: the catalogue's entry checks them. */
 export const readRequested = v.strictObject({
-  ...common,
+  ...commonMembers,
   operation: described(v.string(), 'Id of a read operation of a group that is readable by event.'),
   query: v.optional(v.record(v.string(), v.union([value, v.array(value)]))),
   body: v.optional(v.record(v.string(), v.unknown())),
 });
 
-/** Who asked and for what, in every reply: a requester's rule finds its own by it. */
-const asked = {
+/** Identify the request in every reply: the rule of a requester selects its own replies by them. */
+const requestRef = {
   request_id: requestId,
   requester: v.optional(
     described(
@@ -105,7 +105,7 @@ const asked = {
 
 const part = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** A reply that is too large for one entry of a bus is split into several events. */
+/** Number the events of a reply, which is split if it is too large for one entry of a bus. */
 const parts = {
   part: described(part, 'Which of the events of this reply it is, from 1.'),
   parts: described(part, 'How many events the reply has: 1 unless it is too large for one.'),
@@ -114,7 +114,7 @@ const parts = {
 const asOf = described(moment, 'The upstream was asked then or later, for all that is in the reply.');
 
 export const quoteLookupCompleted = v.looseObject({
-  ...asked,
+  ...requestRef,
   ...parts,
   category: v.string(),
   as_of: asOf,
@@ -130,7 +130,7 @@ export const quoteLookupCompleted = v.looseObject({
 });
 
 const failure = {
-  ...asked,
+  ...requestRef,
   code: described(text, 'deadline_passed, invalid_request, or a code of the gateway’s refusals.'),
   retryable: described(v.boolean(), 'Whether the same request, under a new id, may be answered later.'),
   detail: described(v.string(), 'Why, for people.'),
@@ -164,7 +164,7 @@ export const quoteLookupFailed = v.looseObject(failure);
 export const readFailed = v.looseObject({ ...failure, operation: v.optional(v.string()) });
 
 export const readCompleted = v.looseObject({
-  ...asked,
+  ...requestRef,
   ...parts,
   operation: v.string(),
   as_of: asOf,

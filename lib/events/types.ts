@@ -1,4 +1,4 @@
-/** The events as types, all of them derived from the contract and the catalogue. */
+/** Types of the events, all derived from the contract and the catalogue. */
 
 import type { InferInput, InferOutput } from 'valibot';
 import type { Operation } from '../catalogue/operation.ts';
@@ -25,13 +25,13 @@ export type ReadCompleted<O extends Operation = Operation> = Omit<
 > & { answer?: Operation extends O ? unknown : ResultOf<O> };
 export type ReadFailed = Got<InferOutput<typeof schemas.readFailed>>;
 
-/** A request, ready for a bus or, its detail alone, for the queue. */
+/** A request, ready for a bus; its `detail` alone is ready for the queue. */
 export interface RequestEvent<D> {
   readonly detailType: (typeof eventNames)[keyof typeof eventNames]['requested'];
   readonly detail: D;
 }
 
-/** A reply; `detailType` is its kind. */
+/** A reply of the kind `detailType`. */
 export type Reply =
   | { readonly detailType: 'QuoteLookupCompleted'; readonly detail: QuoteLookupCompleted }
   | { readonly detailType: 'QuoteLookupFailed'; readonly detail: QuoteLookupFailed }
