@@ -1,4 +1,4 @@
-/** Responses that all instances share, and the port of their store. */
+/** Response cache that all instances share, and the port of its store. */
 
 export { freshnessFor, responseKey } from './request.ts';
 export {

@@ -1,6 +1,6 @@
 /**
- * Responses in an instance's memory. Those requested once have a space of their own, so that a stream of unusual
- * requests cannot evict the ones that many clients use.
+ * Responses in an instance's memory. Responses requested once have a space of their own, so that a stream of unusual
+ * requests cannot evict the responses that many clients use.
  */
 
 import { createByteBounded } from '../../kernel/bounded-map.ts';
@@ -11,7 +11,7 @@ export interface ResponseMemory {
   put(key: string, answer: StoredResponse): void;
 }
 
-/** The part of the memory for responses requested once. */
+/** Share of the memory for responses requested once. */
 const onceShare = 0.2;
 /** Bytes of a cached response besides its body. */
 const overheadBytes = 300;
@@ -39,7 +39,7 @@ const sizeOf = (answer: StoredResponse): number =>
   overheadBytes +
   (answer.kind === 'answer' ? answer.body.byteLength : JSON.stringify(answer.refusal ?? 0).length);
 
-/** The refusals of the last moment. They have a place of their own, because they do not replace cached responses. */
+/** Refusals of the last `forMs` milliseconds. They are kept apart, because they do not replace cached responses. */
 export interface RecentRefusals {
   get(key: string, now: number): StoredResponse | undefined;
   put(key: string, refusal: StoredResponse, now: number): void;

@@ -1,15 +1,15 @@
-/** What the cache makes of a request: one key for all equivalent ones, and how long its answer is fresh. */
+/** Key and freshness of a request: equivalent requests have one key. */
 
 import type { Freshness } from '../../catalogue/freshness.ts';
 import { putLatest } from '../../kernel/bounded-map.ts';
 import { sha256Hex } from '../../kernel/key-text.ts';
 
 /**
- * The path's alias and the order of the parameters do not matter.
+ * Makes the cache key of a request. The path's alias and the order of the parameters do not matter.
  *
- * @param query valid: in the form that is sent
+ * @param query validated, in the form that is sent
  * @param body compact JSON, empty for none; another order of its members counts as another request
- * @param secrets what no reader of the store knows: a hash without it would confirm a guessed account
+ * @param secrets texts that no reader of the store knows: a hash without them would confirm a guessed account
  */
 export async function responseKey(
   operationId: string,
@@ -25,16 +25,16 @@ export async function responseKey(
   return key;
 }
 
-/** A digest leaves the thread, which takes longer than the rest of an answer from memory. Two megabytes at most. */
+/** Keys made lately, two megabytes at most: a digest leaves the thread, which takes longer than the rest of a cache hit. */
 const remembered = new Map<string, string>();
 
-/** An operation's freshness for one request, in milliseconds. */
+/** Freshness of an operation's answer to one request, in milliseconds. */
 export interface FreshnessMs {
   readonly freshMs: number;
   readonly staleMs: number;
 }
 
-/** @param parameters of the query or the body, by name */
+/** @param parameters values of the query or the body, by name */
 export function freshnessFor(
   { seconds, staleSeconds = 0, by }: Freshness,
   parameters: Readonly<Record<string, unknown>>,

@@ -1,7 +1,7 @@
 /**
- * Responses that all clients share, by canonical request, for as long as the operation's freshness allows: in memory,
- * and in a store for all instances. Concurrent misses for the same key share one fetch over all instances (single
- * flight). While a stale response is refreshed, all other requests receive the stale one.
+ * Caches responses by canonical request for all clients, as long as the operation's freshness allows: in memory, and in a
+ * store for all instances. Concurrent misses for the same key share one fetch across all instances (single flight). While
+ * a stale response is refreshed, all other requests receive the stale one.
  */
 
 import type { Caller } from '../../identity/caller.ts';
@@ -22,24 +22,24 @@ export interface ResponseCacheOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   readonly sleep?: (milliseconds: number) => Promise<void>;
-  /** For the responses in memory. Default 32 MiB. */
+  /** Size limit of the responses in memory. Default 32 MiB. */
   readonly maxBytes?: number;
-  /** How long a refusal answers further requests. Default 1.5 s. */
+  /** Time for which a refusal answers further requests. Default 1.5 s. */
   readonly refusalMs?: number;
-  /** How long a request waits for another's fetch. Default 4 s. */
+  /** Time for which a request waits for the fetch of another. Default 4 s. */
   readonly waitMs?: number;
   /** The smallest `max-age` of a client that has an effect. Default 1 s. */
   readonly minMaxAgeMs?: number;
   /** Upstream calls a minute that one caller may cause while a fresh response is cached. Default 20. */
   readonly refreshesPerMinute?: number;
-  /** Whether a refusal read from the store is one that the gateway knows. Default: each is. */
+  /** Whether the gateway knows a refusal that was read from the store. Default: it knows each. */
   readonly isRefusal?: (refusal: unknown) => boolean;
   /**
-   * Upstream calls a minute of one caller, after which other callers come first. Default 150: half of the limit.
-   * Calls that already come after others do not count.
+   * Upstream calls of one caller in a minute after which other callers come first. Default 150: half of the limit.
+   * Calls that already yield to other callers do not count.
    */
   readonly missesPerCaller?: number;
-  /** The same for one member of a caller. Default 60: a fifth of the limit. */
+  /** Upstream calls of one member of a caller in a minute after which others come first. Default 60: a fifth of the limit. */
   readonly missesPerMember?: number;
 }
 
@@ -54,34 +54,34 @@ export interface ResponseCall {
   /** Refreshes count against the unit, misses against the member first. */
   readonly caller: Caller;
   /**
-   * The limits of which a miss takes a part of the caller's quota, the narrowest first: the name of another limit than
-   * most misses count against, and its size as a part of that one. Default that one alone. With none at all no caller
-   * comes before another.
+   * Upstream limits that a miss counts against, the narrowest first. The limit without a name is the one for most misses;
+   * another one has a name, and `size` is its share of the first. Default: the one without a name. If the list is empty,
+   * no caller comes before another.
    */
   readonly limits?: readonly MissLimit[];
   /**
-   * Asks the upstream: permit, signature, request, answer. Never rejects.
+   * Fetches from the upstream: permit, signature, request, answer. Never rejects.
    *
-   * @param isOverQuota whether all other callers come first
+   * @param isOverQuota whether all other callers come before this one
    */
   readonly fetch: (isOverQuota: boolean) => Promise<FetchedResponse>;
-  /** How long that takes at most, in milliseconds. */
+  /** Longest duration of `fetch`, in milliseconds. */
   readonly fetchMs: number;
   readonly maxAgeMs?: number | undefined;
   readonly maxStaleMs?: number | undefined;
   readonly onlyIfCached?: true;
-  /** When the client stops waiting, by the clock. */
+  /** Time at which the client stops waiting, by the cache's clock. */
   readonly deadline?: number;
 }
 
 /**
- * `isPrivate`: only the request that fetched it may have it, because that request ran out of time, or because the
- * response belongs to another account. `askedAt`: when the request left, if it waited for that; default: when `fetch`
+ * Result of `fetch`. `isPrivate`: no other request may receive it, because the fetching request ran out of time, or because
+ * the response belongs to another account. `askedAt`: when the request was sent, if it had to wait; default: when `fetch`
  * was called.
  */
 export type FetchedResponse = ResponseContent & { readonly isPrivate?: true; readonly askedAt?: number };
 
-/** `own` and `other`: this request, or another one, fetched it meanwhile. */
+/** Origin of a response. `own`: this request fetched it; `other`: another request fetched it meanwhile. */
 export type ResponseSource = 'memory' | 'store' | 'own' | 'other';
 
 export type ResponseOutcome =
@@ -89,7 +89,7 @@ export type ResponseOutcome =
       readonly kind: 'answer' | 'refused';
       readonly answer: StoredResponse;
       readonly ageMs: number;
-      /** How long the response stays fresh, in milliseconds; below zero when it is stale. */
+      /** Remaining freshness in milliseconds; below zero when the response is stale. */
       readonly ttlMs: number;
       readonly from: ResponseSource;
     }
@@ -102,9 +102,9 @@ export interface ResponseCache {
 
 const firstNapMs = 40;
 const maxNapMs = 250;
-/** The pause after a failure of the store: each request would wait for its time-out. */
+/** Pause after a failure of the store; without it each request would wait for the store's time-out. */
 const storePauseMs = 1000;
-/** A response fetched further in the future than this comes from an instance with a wrong clock: its age is not known. */
+/** A response fetched further in the future than this comes from an instance with a wrong clock: its age is unknown. */
 const maxAheadMs = 1000;
 
 interface FetchedAnswer {
@@ -114,7 +114,7 @@ interface FetchedAnswer {
 
 type Settings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
 
-/** What is never fresh serves the requests that arrive while it is fetched, and none after. */
+/** Whether the response is cached. One that is never fresh serves only the requests that arrive while it is fetched. */
 const isKept = ({ freshness: { freshMs, staleMs } }: ResponseCall): boolean => freshMs + staleMs > 0;
 
 const withoutMaxAge = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => call;
@@ -153,7 +153,7 @@ class SharedResponses implements ResponseCache {
   readonly #settings: Settings;
   readonly #memory: ResponseMemory;
   readonly #refusals: RecentRefusals;
-  /** By key: one fetch for all requests of this instance. */
+  /** Running fetches by key, one for all requests of this instance. */
   readonly #fetches = new Map<string, Promise<FetchedAnswer>>();
   #storeAwayUntil = Number.NEGATIVE_INFINITY;
 
@@ -192,7 +192,7 @@ class SharedResponses implements ResponseCache {
       if (running && !call.onlyIfCached) {
         if (canStop()) break;
         const fetched = await Promise.race([running, nap()]);
-        // A private refusal says nothing about this request.
+        // A private response belongs to the other request: it shows nothing about this one.
         if (fetched && !fetched.isPrivate) return this.#fetchedOutcome(call, fetched, best, 'other');
         continue;
       }
@@ -205,11 +205,11 @@ class SharedResponses implements ResponseCache {
       const now = clock();
       if (best && this.#isFresh(call, best, now)) return this.#outcome(call, best, 'store');
       const { store } = this.#settings;
-      // A fetch whose answer is not kept serves no other instance.
+      // A fetch whose answer is not cached serves no other instance, and needs no lease.
       const acquired = isKept(call)
         ? await this.#tryStore(() => store.lease(key, now, now + fetchMs))
         : undefined;
-      // Another request of this instance was faster; without a store the lease does not show it.
+      // Another request of this instance began a fetch meanwhile. If the store fails, no lease shows that.
       if (this.#fetches.has(key)) continue;
       // Without a store there is no other instance to wait for.
       if (acquired !== false)
@@ -217,13 +217,13 @@ class SharedResponses implements ResponseCache {
       if (canStop()) break;
       await nap();
     }
-    // Also when the client wants a newer one that cannot be had: the answer names its age.
+    // A client that wants a newer one gets this one, too, because none can be had: the answer states its age.
     const plain = withoutMaxAge(asked);
     if (best && this.#isUsable(plain, best, clock())) return this.#outcome(plain, best, 'store');
     return { kind: 'unavailable', retryAfterMs: 1000 };
   }
 
-  /** A usable old response is better than a refusal. */
+  /** Prefers a usable old response to a refusal. */
   #fetchedOutcome(
     call: ResponseCall,
     { answer }: FetchedAnswer,
@@ -248,7 +248,7 @@ class SharedResponses implements ResponseCache {
     return ageMsOf(answer.askedAt, now) <= Math.min(freshness.freshMs, limitMs);
   }
 
-  /** Whether it may be returned while another request refreshes it, or when no request can. */
+  /** Whether a response may be returned while another request refreshes it, or when none can. */
   #isUsable(call: ResponseCall, answer: StoredResponse | undefined, now: number): boolean {
     if (answer?.kind !== 'answer' || call.maxAgeMs !== undefined) return false;
     const { freshMs, staleMs } = call.freshness;
@@ -276,7 +276,7 @@ class SharedResponses implements ResponseCache {
       await this.#tryStore(() => store.write(key, answer, askedAt + freshness.freshMs + freshness.staleMs));
     } else {
       this.#refusals.put(key, answer, clock());
-      // A refusal does not replace a usable response; the lease keeps requests from the upstream for a moment.
+      // A refusal does not replace a usable response; the lease, kept for a moment, holds requests off the upstream.
       if (this.#isUsable(withoutMaxAge(call), old, clock()))
         await this.#tryStore(() => store.release(key, askedAt + refusalMs));
       else await this.#tryStore(() => store.write(key, answer, askedAt + refusalMs));
@@ -285,8 +285,8 @@ class SharedResponses implements ResponseCache {
   }
 
   /**
-   * Whether other callers come first. A member with too many misses is over its quota alone, and takes nothing more
-   * of the quota that it shares with the other members of its unit.
+   * Whether other callers come first. A member with too many misses is over its quota alone, and uses no more of the quota
+   * that it shares with the other members of its unit.
    */
   async #isOverQuota({ caller, limits = [{ size: 1 }] }: ResponseCall): Promise<boolean> {
     for (const limit of limits) if (await this.#isOverQuotaOf(limit, caller)) return true;
@@ -304,7 +304,7 @@ class SharedResponses implements ResponseCache {
     return isUsedUp(unit, missesPerCaller);
   }
 
-  /** A refresh of a fresh response is charged to the caller; over the quota `max-age` has no effect. */
+  /** Charges the refresh of a fresh response to the caller. Over the quota, `max-age` has no effect. */
   async #withinQuota(call: ResponseCall, best: StoredResponse | undefined): Promise<ResponseCall> {
     const { store, clock, refreshesPerMinute } = this.#settings;
     const plain = withoutMaxAge(call);
@@ -314,7 +314,7 @@ class SharedResponses implements ResponseCache {
     return isWithin === false ? plain : call;
   }
 
-  /** The store's response, if it is newer, this version can read it, and no wrong clock wrote it. */
+  /** Reads the store's response; `best` if that is not older, has an unknown refusal, or came from a wrong clock. */
   async #readNewer(key: string, best: StoredResponse | undefined): Promise<StoredResponse | undefined> {
     const { store, clock, isRefusal } = this.#settings;
     const stored = await this.#tryStore(() => store.read(key));
@@ -325,7 +325,7 @@ class SharedResponses implements ResponseCache {
     return stored;
   }
 
-  /** Undefined, too, when the store cannot be asked. */
+  /** Runs work on the store; undefined also when the store fails or pauses after a failure. */
   async #tryStore<T>(work: () => Promise<T>): Promise<T | undefined> {
     const { clock } = this.#settings;
     if (clock() < this.#storeAwayUntil) return undefined;

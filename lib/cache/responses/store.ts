@@ -1,6 +1,6 @@
-/** Port: responses for all instances, and the lease that lets one of them ask the upstream. */
+/** Port: store of responses for all instances, and of the lease that lets one instance ask the upstream. */
 
-/** A refusal is JSON that the gateway reads back; this cache does not look into it. */
+/** A response without its date. A refusal is JSON that the gateway reads back; the cache does not look into it. */
 export type ResponseContent =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
   | { readonly kind: 'refused'; readonly refusal: unknown };
@@ -11,35 +11,38 @@ export type StoredResponse = ResponseContent & {
 };
 
 /**
- * Rejects when the store cannot be asked or takes too long; it never hangs. `read` may be some milliseconds behind;
- * `lease`, and a consistent `read`, must not be.
+ * Each method rejects when the store fails or takes too long; none hangs. `read` may be some milliseconds behind; `lease`
+ * and a consistent `read` must not be.
  */
 export interface ResponseStore {
   read(key: string, consistency?: 'consistent'): Promise<StoredResponse | undefined>;
-  /** Acquires the right to fetch, until that time. True for one of concurrent callers. */
+  /** Acquires the right to fetch until a time. True for one of several concurrent callers. */
   lease(key: string, now: number, until: number): Promise<boolean>;
-  /** Ends the lease at that time, so that a waiting instance can acquire it. */
+  /** Makes the lease end at a time, so that a waiting instance can acquire it. */
   release(key: string, at: number): Promise<void>;
   /**
-   * Also ends the lease. The store may drop the response after `expiresAt` (ms since the epoch). A response that is
-   * too large for the store is left out, which is no failure.
+   * Stores a response and ends the lease. The store may drop the response after `expiresAt` (ms since the epoch). A response
+   * that is too large for the store is left out, which is no failure.
    */
   write(key: string, answer: StoredResponse, expiresAt: number): Promise<void>;
   /** Counts one use by `account` in the minute of `now`; false when `max` are counted already. */
   countUse(account: string, now: number, max: number): Promise<boolean>;
 }
 
-/** As written, a unit each kilobyte: 200 daily bars of twenty symbols have 81 kB, compressed; a page of 100 orders 70 kB, sealed. */
+/**
+ * Largest stored response. Each kilobyte costs a write unit. 200 daily bars of twenty symbols have 81 kB, compressed; a page
+ * of 100 orders has 70 kB, sealed.
+ */
 export const maxStoredBytes = 128 * 1024;
 
-/** The minute that contains the moment. */
+/** Number of the minute, since the epoch, that contains a moment. */
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);
 
-/** Far more than one person requests. */
+/** Limit of the responses in memory, far more than one person requests. */
 const maxInMemory = 1000;
 
 /**
- * For one process: the local run, and tests.
+ * Creates a store for one process: the local run, and tests.
  *
  * @example
  * const cache = { ...createMemoryCacheStores(), responses: createMemoryResponseStore() };

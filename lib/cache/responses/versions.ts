@@ -1,6 +1,7 @@
 /**
- * Versions of what answers are about. A version is a part of the answers' keys, so a new one ends all answers from before
- * it, of all instances: an answer under the new version was asked for after the change. No clocks are compared.
+ * Versions of subjects, such as accounts, that invalidate the cached answers about them. A version is part of the answers'
+ * keys, so a new version ends all earlier answers in all instances: an answer under the new version was asked for after the
+ * change. No clocks are compared.
  */
 
 import { steadyClock } from '../../kernel/age.ts';
@@ -15,21 +16,21 @@ export interface VersionsOptions {
 
 export interface Versions {
   /**
-   * Of what is about the subject now. While the store cannot be asked it is what this instance knows, and so it is
-   * where `isLocal`.
+   * Finds the present version of a subject. While the store is unreachable, and with `isLocal`, only the changes of this
+   * instance count.
    */
   current(subject: string, isLocal?: boolean): Promise<string>;
   /**
-   * Something about the subject has changed. Never rejects.
+   * Starts a new version after the subject has changed. Never rejects.
    *
-   * @param isLocal there is no time to tell other instances
+   * @param isLocal for this instance only, when there is no time to write to the store
    */
   change(subject: string, isLocal?: boolean): Promise<void>;
 }
 
-/** Longer than any answer that a change can end is served, the time of its fetch included. */
+/** Lifetime of a version: longer than an answer that a change can end is served, the time of its fetch included. */
 const lifeMs = 600_000;
-/** The pause after a failure of the store: each request would wait for its time-out. */
+/** Pause after a failure of the store; without it each request would wait for the store's time-out. */
 const storePauseMs = 1000;
 
 const first = 'first';
@@ -37,7 +38,7 @@ const first = 'first';
 interface OwnVersion {
   readonly version: string;
   readonly until: number;
-  /** Whether the store has it, so that what the store says is at least as new. */
+  /** Whether the store has it: then the store's version is at least as new. */
   isStored: boolean;
 }
 
@@ -76,7 +77,7 @@ export function createVersions({ store, clock: wall, nonce = randomText }: Versi
       const known = own.get(subject);
       if (isLocal || (known && !known.isStored)) return known?.version ?? first;
       const read = await tryStore(() => store.read(keyOf(subject), 'consistent'));
-      // What this instance changed meanwhile is newer.
+      // A change by this instance during the read is newer.
       const latest = own.get(subject);
       if (!read || (latest && !latest.isStored)) return latest?.version ?? first;
       return versionIn(read.value) ?? latest?.version ?? first;
