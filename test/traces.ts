@@ -116,7 +116,12 @@ function auditing(trace: Trace, subject: ReturnType<typeof orderSubject>): typeo
     ...subject,
     createMemoryOrderJournal(kept) {
       const bus = { publish: async (events: readonly unknown[]) => events.map(() => true) };
-      const audit = createAudit({ store: createMemoryOrderAudit(), bus, names: textNames });
+      const audit = createAudit({
+        store: createMemoryOrderAudit(),
+        bus,
+        names: textNames,
+        reportFailure: () => {},
+      });
       let changes = 0;
       return withChanges(
         createMemoryOrderJournal(kept),

@@ -5,7 +5,7 @@ import {
   createSnapshotCache,
   type SnapshotCall,
   type SnapshotOutcome,
-} from '../../../lib/cache/snapshots/snapshot-cache.ts';
+} from '../../../lib/cache/snapshots/index.ts';
 import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
 import { createBench, us } from './bench.ts';
 
