@@ -3,14 +3,17 @@
  * pages follow from the row; `functions/<name>/handler.ts` joins the composition to the ports of AWS.
  */
 
-import { checkToken, getConfig, listAccounts } from '../lib/catalogue/index.ts';
+import { checkToken, getConfig, listAccounts, operations } from '../lib/catalogue/index.ts';
 import type { Operation } from '../lib/catalogue/operation.ts';
 import { orderReadOperations } from '../lib/gateway/order-reads.ts';
 import { subscriptionOperations } from '../lib/market-stream/calls.ts';
 import { tradeEventNames } from '../lib/trade-events/schemas.ts';
+import { authorizer } from './compose/authorizer.ts';
 import { canary, canaryTimeoutMs } from './compose/canary.ts';
+import { lookups } from './compose/lookups.ts';
 import { marketStream } from './compose/market-stream.ts';
 import { massCancels } from './compose/mass-cancels.ts';
+import { orderAudit } from './compose/order-audit.ts';
 import type {
   CanaryPorts,
   Host,
@@ -44,6 +47,7 @@ export interface WorkerRow {
   readonly purpose: string;
   /** For the table of functions in docs/architecture.md. */
   readonly startedBy: string;
+  readonly read: (env: Environment) => unknown;
   /** Starts it in a process of all; undefined where the caller needs more than a handler of events. */
   readonly start: ((env: Environment, ports: WorkerPorts) => WorkerHandler) | undefined;
   /** What it asks the upstream for. With any, it has the app secret. */
@@ -68,10 +72,12 @@ export interface WorkerRow {
   readonly wokenBy?: 'trading-controls';
 }
 
-const starting =
-  <Settings, Ports extends Host>(composition: Composition<Settings, Ports, WorkerHandler>) =>
-  (env: Environment, ports: Ports) =>
-    start(composition, env, ports);
+const composedOf = <Settings, Ports extends Host>(
+  composition: Composition<Settings, Ports, WorkerHandler>,
+) => ({
+  read: composition.read,
+  start: (env: Environment, ports: Ports) => start(composition, env, ports),
+});
 
 /** Lambda's bound is 900 s, of which a listener listens for about 14 minutes. */
 const listener = {
@@ -89,6 +95,7 @@ const rows = {
     title: 'Authorizer',
     purpose: 'refuses requests whose access token is wrong',
     startedBy: 'API Gateway, for a group with `jwt`',
+    read: authorizer.read,
     start: undefined,
     asks: [],
     // Two reads at the issuer, where it has no keys yet.
@@ -98,6 +105,7 @@ const rows = {
     title: 'Lookups by event',
     purpose: passesOn,
     startedBy: 'the queues of lookups',
+    read: lookups(operations).read,
     start: undefined,
     // Reads of the groups that the stage opens by event.
     asks: [],
@@ -107,7 +115,7 @@ const rows = {
     title: 'Access token',
     purpose: passesOn,
     startedBy: 'a schedule, every 6 hours',
-    start: starting(tokenCheck),
+    ...composedOf(tokenCheck),
     asks: [checkToken, getConfig, listAccounts],
     // See the calls themselves.
     isUncounted: true,
@@ -117,7 +125,7 @@ const rows = {
     title: 'Canary',
     purpose: 'asks the API for a quote, as a client does',
     startedBy: 'a schedule, every 5 minutes',
-    start: starting(canary),
+    ...composedOf(canary),
     asks: [],
     timeoutSeconds: canaryTimeoutMs / 1000 + 5,
   },
@@ -125,7 +133,7 @@ const rows = {
     ...listener,
     title: 'Trade events',
     purpose: 'listens to the upstream’s stream of events and publishes them',
-    start: starting(tradeEvents),
+    ...composedOf(tradeEvents),
     asks: orderReadOperations,
     isKeyed: true,
     // It uses 76 MB, and waits nearly always. But with 128 it would have a fourteenth of a processor, and a burst of a
@@ -137,7 +145,7 @@ const rows = {
     ...listener,
     title: 'Market stream',
     purpose: 'listens to the upstream’s channel of quotes',
-    start: starting(marketStream),
+    ...composedOf(marketStream),
     asks: subscriptionOperations,
     // A thousand changes a second take a twentieth of a processor of this machine's kind; this is a third of one in Lambda.
     memoryMiB: 512,
@@ -147,7 +155,7 @@ const rows = {
     title: 'Order settlement',
     purpose: 'finds out what became of orders whose answer was lost',
     startedBy: 'a schedule, each minute; `OrderChanged` on the bus of trade events',
-    start: starting(settlement),
+    ...composedOf(settlement),
     asks: orderReadOperations,
     isKeyed: true,
     timeoutSeconds: aMinute,
@@ -158,6 +166,7 @@ const rows = {
     title: 'Audit of orders',
     purpose: 'writes a line for each change of the journal, and tells what was settled',
     startedBy: 'the stream of `OrderJournalTable`',
+    read: orderAudit.read,
     start: undefined,
     asks: [],
     isKeyed: true,
@@ -168,7 +177,7 @@ const rows = {
     title: 'Mass cancels',
     purpose: 'cancels what is open when an operator or a check asks for it',
     startedBy: 'the stream of `TradingControlsTable`; a schedule, each minute',
-    start: starting(massCancels),
+    ...composedOf(massCancels),
     asks: massCancelOperations,
     isKeyed: true,
     timeoutSeconds: aMinute,
@@ -179,7 +188,7 @@ const rows = {
     title: 'Trading stop',
     purpose: 'stops trading for an alarm',
     startedBy: 'a rule for alarms; CloudWatch, as an alarm’s action',
-    start: starting(tradingStop),
+    ...composedOf(tradingStop),
     asks: [],
     isKeyed: true,
     // Two operations of ten seconds each, and again when another change came between.

@@ -38,7 +38,7 @@ import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import type { OrderAudit, OrderSettledFilter } from './order-audit.ts';
 import type { OrderJournal } from './order-journal.ts';
 import type { OrderSettlement } from './order-settlement.ts';
-import { createParts } from './parts.ts';
+import { createParts, workersOf } from './parts.ts';
 import { useOwn } from './production.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
@@ -170,7 +170,14 @@ export class Countersign extends Construct {
     const title = givenTitle ?? name;
     const entryOf = (own: string) => entries[own] ?? handlerOf(own);
     const network = vpc && networkOf(this, vpc, given);
-    const shared = new Shared(this, { config: resolved, operations, name, entryOf, network });
+    const shared = new Shared(this, {
+      config: resolved,
+      operations,
+      name,
+      entryOf,
+      network,
+      there: workersOf(resolved, operations),
+    });
     this.#shared = shared;
     this.secret = shared.secret;
     if (shared.users) this.identityKey = shared.users.identityKey as ISecret;

@@ -2,9 +2,10 @@
 
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { workers } from '../../functions/workers.ts';
-import { isGuarded } from '../../lib/catalogue/operation.ts';
-import { areJournaled } from '../../lib/gateway/look-ups.ts';
+import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
+import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
+import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
+import type { ResolvedConfig } from './config.ts';
 import { EventHistory } from './event-history.ts';
 import { groupFunctions } from './group-functions.ts';
 import { streamsInWords } from './live-config.ts';
@@ -20,9 +21,30 @@ import { TradeEvents } from './trade-events.ts';
 import { TradingControls } from './trading-controls.ts';
 import { TradingStop } from './trading-stop.ts';
 
+const isThere: Readonly<
+  Record<WorkerName, (config: ResolvedConfig, operations: readonly Operation[]) => boolean>
+> = {
+  authorizer: ({ access }) => Object.values(access).includes('jwt'),
+  'quote-lookup': ({ events }) => events !== undefined,
+  'access-token': ({ accessToken }) => accessToken !== undefined,
+  canary: ({ canary }) => canary !== undefined,
+  'trade-events': ({ tradeEvents }) => tradeEvents !== undefined,
+  'market-stream': ({ marketStream }) => marketStream !== undefined,
+  'order-settlement': (_, operations) => haveLookUps(operations),
+  'order-audit': (_, operations) => areJournaled(operations),
+  'mass-cancels': (_, operations) => operations.some(isGuarded),
+  'trading-stop': ({ stopOnAlarms }, operations) => stopOnAlarms !== undefined && operations.some(isGuarded),
+};
+
+/** Workers that a stage has. */
+export const workersOf = (
+  config: ResolvedConfig,
+  operations: readonly Operation[],
+): ReadonlySet<WorkerName> => new Set(workerNames.filter((name) => isThere[name](config, operations)));
+
 /** @returns parts by their member of the construct; undefined ones are not deployed */
 export function createParts(scope: Construct, shared: Shared) {
-  const { config, operations, removalPolicy } = shared;
+  const { config, operations, removalPolicy, there } = shared;
   const { live, stopOnAlarms, events, accessToken, marketStream: channel } = config;
 
   // What is kept of orders, and what can stop them.
@@ -60,7 +82,7 @@ export function createParts(scope: Construct, shared: Shared) {
     new TradeEvents(scope, 'TradeEvents', { shared, config: config.tradeEvents, history });
   const marketStream = channel && new MarketStream(scope, 'MarketStream', shared, channel);
   const orderSettlement =
-    journal && orderAudit && shared.has('order-settlement')
+    journal && orderAudit && there.has('order-settlement')
       ? new OrderSettlement(scope, 'OrderSettlement', { shared, journal, audit: orderAudit.table, controls })
       : undefined;
   const { events: detailType = [] } = workers['order-settlement'];

@@ -4,11 +4,9 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
+import { type WorkerName, workers } from '../../functions/workers.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
-import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
-import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
@@ -26,6 +24,8 @@ export interface SharedOptions {
   readonly entryOf: (name: string) => string;
   /** Absent where functions run in Lambda's own. */
   readonly network: Network | undefined;
+  /** Workers that the stage has. */
+  readonly there: ReadonlySet<WorkerName>;
 }
 
 /** What a function that asks the upstream is made of. */
@@ -33,22 +33,6 @@ type Asking = Pick<
   GroupFunctionProps,
   'secretArn' | 'limiterTableArn' | 'logRetentionDays' | 'removalPolicy' | 'network'
 > & { readonly environment: Record<string, string> };
-
-/** Which workers a stage has. */
-const isThere: Readonly<
-  Record<WorkerName, (config: ResolvedConfig, operations: readonly Operation[]) => boolean>
-> = {
-  authorizer: ({ access }) => Object.values(access).includes('jwt'),
-  'quote-lookup': ({ events }) => events !== undefined,
-  'access-token': ({ accessToken }) => accessToken !== undefined,
-  canary: ({ canary }) => canary !== undefined,
-  'trade-events': ({ tradeEvents }) => tradeEvents !== undefined,
-  'market-stream': ({ marketStream }) => marketStream !== undefined,
-  'order-settlement': (_, operations) => haveLookUps(operations),
-  'order-audit': (_, operations) => areJournaled(operations),
-  'mass-cancels': (_, operations) => operations.some(isGuarded),
-  'trading-stop': ({ stopOnAlarms }, operations) => stopOnAlarms !== undefined && operations.some(isGuarded),
-};
 
 export class Shared {
   readonly config: ResolvedConfig;
@@ -61,21 +45,23 @@ export class Shared {
   readonly users: Users | undefined;
   readonly entryOf: (name: string) => string;
   readonly network: Network | undefined;
+  readonly there: ReadonlySet<WorkerName>;
   /** Those that were made. */
   readonly workers = new Map<WorkerName, LambdaFunction>();
 
-  constructor(scope: Construct, { config, operations, name, entryOf, network }: SharedOptions) {
+  constructor(scope: Construct, { config, operations, name, entryOf, network, there }: SharedOptions) {
     this.config = config;
     this.operations = operations;
     this.name = name;
     this.entryOf = entryOf;
     this.network = network;
+    this.there = there;
     this.removalPolicy = config.onRemoval === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.secret =
       config.existingSecret === undefined
         ? emptySecret(scope, this.removalPolicy)
         : Secret.fromSecretCompleteArn(scope, 'SecretByArn', config.existingSecret);
-    const counted = workerNames.filter((name) => this.has(name) && !workers[name].isUncounted);
+    const counted = [...there].filter((name) => !workers[name].isUncounted);
     if (this.#counts([...operations, ...counted.flatMap((name) => workers[name].asks)]))
       this.limiter = limiterTable(scope, config.limiter.table);
     this.cache = sharedCache(scope, config, operations);
@@ -91,10 +77,6 @@ export class Shared {
   get place() {
     const { network, removalPolicy } = this;
     return { logRetentionDays: this.config.logs.retentionDays, removalPolicy, network };
-  }
-
-  has(worker: WorkerName): boolean {
-    return isThere[worker](this.config, this.operations);
   }
 
   /** Makes a worker as its row says, with the rights and variables that are its code's own. */

@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { workerNames } from '../../functions/workers.ts';
 import { functionOf, functionsOf } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { openable, openByDefault, operations } from '../../lib/catalogue/index.ts';
@@ -39,7 +40,6 @@ const aim = 1.25;
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
-const canary = 'canary';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
 const marketStream = 'market-stream';
@@ -283,11 +283,15 @@ const noRequest: FirstEvent = {
   isAnswer: (answer) => 'requests' in answer && answer.requests === 0,
 };
 
-/** Those of functions that are no group's. */
-const firstEvents = (token: string): Readonly<Record<string, FirstEvent>> => ({
+/** Of a schedule, for a worker of which nothing else is known here: it fails while its environment is wrong. */
+const anyEvent: FirstEvent = { event: {}, isAnswer: (answer) => !('errorMessage' in answer) };
+
+/** Those of workers. */
+const firstEvents = (token: string): Readonly<Partial<Record<string, FirstEvent>>> => ({
+  ...Object.fromEntries(workerNames.map((name) => [name, anyEvent])),
   [lookups]: emptyBatch,
   [tokenCheck]: schedule,
-  [canary]: answered,
+  canary: answered,
   [tradeEvents]: everyMinute,
   [marketStream]: everyMinute,
   [audit]: emptyBatch,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, test } from 'vitest';
+import { workerNames } from '../../functions/workers.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
@@ -29,19 +30,12 @@ useCalmTime();
 const offered = [...operations, ...liveOperations];
 const routable = new Set(offered.filter(({ group }) => openable.includes(group)).map(functionOf));
 
-/**
- * Ten are no group's: one asks the API as a client does, one reads by event what any open group offers, one looks after the access token, one is asked by
- * API Gateway whether a user's token is accepted, one listens to the upstream's events and one to its quotes, one settles orders whose outcome
- * is unknown, one audits them, one cancels what is open, one stops trading for an alarm.
- */
 const lookups = 'quote-lookup';
-const canary = 'canary';
 const tokenCheck = 'access-token';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
 const marketStream = 'market-stream';
 const tradingStop = 'trading-stop';
-const ofOrders = ['order-settlement', 'order-audit', 'mass-cancels', tradingStop];
 
 /** Of one file, which comes whole. */
 const isOrderRead = (operation: Operation) =>
@@ -59,11 +53,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('every group that can be opened has its functions, and no other has', () => {
-  assert.deepEqual(
-    bundles.map(({ group }) => group).sort(),
-    [...routable, canary, lookups, tokenCheck, authorizer, tradeEvents, marketStream, ...ofOrders].sort(),
-  );
+test('every group that can be opened has its functions, every worker has one, and there is no other', () => {
+  assert.deepEqual(bundles.map(({ group }) => group).sort(), [...routable, ...workerNames].sort());
 });
 
 test('no bundle is larger than its ceiling', () =>

@@ -4,17 +4,10 @@ import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
 import { quoteStreams } from '../../functions/compose/quote-streams.ts';
-import { readCanarySettings } from '../../functions/settings/canary.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
-import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { readOrderStreamSettings } from '../../functions/settings/order-streams.ts';
-import {
-  readMarketStreamSettings,
-  readOrderAuditSettings,
-  readTradeEventsSettings,
-  readTradingStopSettings,
-} from '../../functions/settings/worker-environment.ts';
+import { workerNames, workers } from '../../functions/workers.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { config } from '../../infra/stack/resolve-config.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
@@ -79,14 +72,9 @@ describe('it has every variable', () => {
   test('of the functions', () => {
     const read = new Set([
       ...namesRead((env) => readFunctionSettings(env, operations, orderChecks)),
-      ...namesRead((env) => readLookupSettings(env, operations)),
-      ...namesRead(readTradingStopSettings),
-      ...namesRead(readOrderAuditSettings),
-      ...namesRead(readTradeEventsSettings),
-      ...namesRead(readMarketStreamSettings),
+      ...workerNames.flatMap((name) => namesRead(workers[name].read)),
       ...namesRead(readOrderStreamSettings),
       ...namesRead(quoteStreams.read),
-      ...namesRead(readCanarySettings),
       // No setting: `throttles-told.ts` names a metric with it.
       'SECRET_OF_METRICS',
     ]);
