@@ -2,58 +2,47 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
+import type { ReadOrder } from '../orders/order-reads.ts';
 import type { TradeEvent } from './ports.ts';
 import { tradeEventNames } from './schemas.ts';
 
 /** When, by the listener's clock, and by the upstream's where it says so. */
 export interface Occasion {
   readonly receivedAt: number;
-  readonly occurredAt?: number;
+  readonly occurredAt: number | undefined;
 }
 
-export interface OrderSight extends Occasion {
-  readonly account: string;
-  readonly clientOrderId: string;
-  readonly status: string;
-  readonly scene?: string;
+export interface OrderSight extends ReadOrder, Occasion {
+  readonly scene: string | undefined;
   readonly reconciled: boolean;
-  /** The upstream's JSON. */
-  readonly payload: string;
 }
 
+/** They go from the upstream's JSON beside it. */
+const copiedMembers = ['order_id', 'symbol', 'category', 'side'] as const;
+
+/** @param id what the event's id is made of */
 export async function orderEvent(
   names: KeyedNames,
   id: readonly string[],
-  sight: OrderSight,
+  { state, scene, reconciled, payload, ...occasion }: OrderSight,
 ): Promise<TradeEvent> {
-  const { account, clientOrderId, status, scene, reconciled, payload } = sight;
   const [eventId, accountName] = await Promise.all([
     names.nameOf('event', ...id),
-    names.nameOf('account', account),
+    names.nameOf('account', state.account),
   ]);
-  const shown = textMembers(payload, [
-    'order_id',
-    'symbol',
-    'category',
-    'side',
-    'filled_qty',
-    'filled_quantity',
-  ]);
-  const copied = (name: string) => shown?.get(name) !== undefined && { [name]: shown.get(name) };
+  const shown = textMembers(payload, [...copiedMembers, 'filled_qty', 'filled_quantity']);
+  const copied = copiedMembers.map((name) => [name, shown?.get(name)] as const);
   const envelope = {
     event_id: eventId,
     account: accountName,
-    account_id: account,
-    client_order_id: clientOrderId,
-    ...copied('order_id'),
-    ...copied('symbol'),
-    ...copied('category'),
-    ...copied('side'),
+    account_id: state.account,
+    client_order_id: state.clientOrderId,
+    ...Object.fromEntries(copied.filter(([, value]) => value !== undefined)),
     ...(scene && { scene }),
-    status,
+    status: state.status,
     filled_quantity: shown?.get('filled_qty') ?? shown?.get('filled_quantity') ?? '0',
     reconciled,
-    ...timesOf(sight),
+    ...timesOf(occasion),
   };
   return {
     id: eventId,

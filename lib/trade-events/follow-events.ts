@@ -5,6 +5,7 @@ import type { Connection } from '../client/connection.ts';
 import { type FollowOptions, overConnections, type Taken } from '../client/over-connections.ts';
 import { toRequest } from '../client/request.ts';
 import type { ServerSent } from '../client/server-sent.ts';
+import { dropOldest } from '../kernel/bounded-map.ts';
 import { type ParsedTradeEvent, parseTradeEvent } from './parse-event.ts';
 
 export interface FollowEventsOptions extends FollowOptions {
@@ -58,8 +59,7 @@ export async function* followOrderEvents(
   function isRepeated(id: string): boolean {
     if (seen.has(id)) return true;
     seen.add(id);
-    const [oldest] = seen;
-    if (seen.size > maxRemembered && oldest !== undefined) seen.delete(oldest);
+    dropOldest(seen, maxRemembered);
     return false;
   }
   function newsOf(name: string, data: string, isResuming: boolean): OrderEventUpdate | undefined {

@@ -4,10 +4,9 @@ import { backOffMs } from '../kernel/pauses.ts';
 import { leaseMs } from '../listener/lease.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
 import type { ShiftParts } from './listener-options.ts';
-import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
+import { type StreamedOrder, streamedChange } from './order-changes.ts';
 import { addEvent, changeTo, orderName, remembered } from './order-memory.ts';
 import { accountIn, type StreamMessage, streamedOrderOf } from './parse.ts';
-import type { TradeEvent } from './ports.ts';
 
 export interface InboxCallbacks {
   /** Only the look-up by id tells what the order is now. */
@@ -74,7 +73,7 @@ export class Inbox {
 
   async #write(message: StreamMessage, receivedAt: number, onlyAccount: string | undefined): Promise<void> {
     const order = message.kind === 'order' ? streamedOrderOf(message, onlyAccount) : undefined;
-    if (order) return this.#writeOrder(order, message, receivedAt);
+    if (order) return this.#writeOrder(order, message.payload, receivedAt);
     const { names, report, onAdded } = this.#parts;
     if (message.kind === 'order')
       report({ kind: 'failed', step: 'parse', cause: new Error('a message of an order names none') });
@@ -85,47 +84,36 @@ export class Inbox {
       requestId: message.requestId || message.payload,
       payload: message.payload,
       receivedAt,
-      ...(message.timestamp > 0 && { occurredAt: message.timestamp }),
+      occurredAt: message.timestamp > 0 ? message.timestamp : undefined,
     });
     await addEvent(this.#parts, event);
     onAdded();
   }
 
   /** Again from the start when a comparison has written something of the same order meanwhile. */
-  async #writeOrder(order: StreamedOrder, message: StreamMessage, receivedAt: number): Promise<void> {
-    const name = await orderName(this.#parts, order.state);
+  async #writeOrder(order: StreamedOrder, payload: string, receivedAt: number): Promise<void> {
+    const { state, scene, at } = order;
+    const name = await orderName(this.#parts, state);
     for (;;) {
       const known = await remembered(this.#parts, name);
       const change = streamedChange(known?.memory, order, this.#parts.upstreamNow());
       if (change === 'repetition') return;
-      const event = await this.#eventOf(change, order, message, receivedAt);
+      const event = await orderEvent(this.#parts.names, change.id, {
+        state,
+        scene,
+        reconciled: false,
+        payload,
+        receivedAt,
+        occurredAt: at,
+      });
       const { next } = change;
       const isChanged = next !== undefined && next !== known?.memory;
       const written = isChanged ? (now: number) => changeTo(next, name, known?.revision, now) : undefined;
       const result = await addEvent(this.#parts, event, written);
       if (result === 'overtaken') continue;
       this.#parts.onAdded();
-      if (result === 'added' && change.scene === 'MODIFY_SUCCESS') this.#callbacks.onReplaced(order.state);
+      if (result === 'added' && change.scene === 'MODIFY_SUCCESS') this.#callbacks.onReplaced(state);
       return;
     }
-  }
-
-  #eventOf(
-    { id }: OrderEvent,
-    { state, scene, at }: StreamedOrder,
-    { payload }: StreamMessage,
-    receivedAt: number,
-  ): Promise<TradeEvent> {
-    const { account, clientOrderId, status } = state;
-    return orderEvent(this.#parts.names, id, {
-      account,
-      clientOrderId,
-      status,
-      ...(scene && { scene }),
-      reconciled: false,
-      payload,
-      receivedAt,
-      ...(at !== undefined && { occurredAt: at }),
-    });
   }
 }

@@ -11,7 +11,6 @@
  */
 
 import { backOffMs } from '../kernel/pauses.ts';
-import type { Lease } from '../listener/lease.ts';
 import { listenerRuntime, settledWithin } from '../listener/runtime.ts';
 import {
   type LeasedListener,
@@ -67,14 +66,11 @@ async function workOf(parts: Parts, known: Map<string, Accounts>): Promise<Lease
   };
 }
 
-async function readCredential({ readCredential, report }: Parts): Promise<StreamCredential | undefined> {
-  try {
-    return await readCredential();
-  } catch (cause) {
+const readCredential = ({ readCredential: read, report }: Parts): Promise<StreamCredential | undefined> =>
+  read().catch((cause: unknown) => {
     report({ kind: 'failed', step: 'credential', cause });
     return undefined;
-  }
-}
+  });
 
 /** The name that a refused secret is remembered by: it reveals nothing, and another secret has another. */
 const secretName = ({ names }: Parts, { appKey, appSecret, accessToken = '' }: StreamCredential) =>
@@ -94,7 +90,6 @@ const drainMs = 5_000;
 class Listening implements ShiftWork {
   readonly #parts: Parts;
   readonly #shift: Shift;
-  readonly #lease: Lease;
   readonly #outbox: Outbox;
   readonly #inbox: Inbox;
   readonly #comparing: Comparing;
@@ -112,7 +107,6 @@ class Listening implements ShiftWork {
     const { lease, over } = shift;
     this.#parts = parts;
     this.#shift = shift;
-    this.#lease = lease;
     this.#credential = credential;
     this.#accounts = accounts;
     this.#upstream = new UpstreamClock(parts.clock);
@@ -183,7 +177,7 @@ class Listening implements ShiftWork {
         this.#reportState(false);
         return this.#shift.end('refused');
       }
-      await pause((this.#lease.state.notBefore ?? 0) - clock(), signal);
+      await pause((this.#shift.lease.state.notBefore ?? 0) - clock(), signal);
       if (!(await this.#accounts.ready())) {
         await pause(backOffMs(preparing, failures++), signal);
         continue;
@@ -191,13 +185,13 @@ class Listening implements ShiftWork {
       const ended = await this.#listen();
       if (!ended) return;
       this.#reportState(false);
-      const { refusals = 0 } = this.#lease.state;
+      const { refusals = 0 } = this.#shift.lease.state;
       const isPauseAsked = ended.end === 'authentication_error' || ended.end === 'too_many_connections';
       const next = reconnectPause(ended.state, clock(), isPauseAsked ? refusals : failures, random());
       if (isPauseAsked) await this.#notePause(ended.end, next);
       else failures = next.failures;
       const { subscribedAt = clock() } = ended.state;
-      if (!isPauseAsked && clock() - subscribedAt >= calmMs) this.#lease.note({ refusals: undefined });
+      if (!isPauseAsked && clock() - subscribedAt >= calmMs) this.#shift.lease.note({ refusals: undefined });
       // Of a refused secret the next turn decides: there may be another one.
       if (ended.end !== 'authentication_error') await pause(next.pauseMs, signal);
     }
@@ -205,33 +199,33 @@ class Listening implements ShiftWork {
 
   /** Whether the upstream has refused this very secret, and not long ago. Another one is tried at once. */
   async #isRefused(): Promise<boolean> {
-    const { refusedSecret, notBefore = 0 } = this.#lease.state;
+    const { refusedSecret, notBefore = 0 } = this.#shift.lease.state;
     if (refusedSecret === undefined) return false;
     if (refusedSecret === (await secretName(this.#parts, this.#credential))) {
       if (this.#parts.clock() >= notBefore) return false;
       // It may have been rotated since it was read, as while this listener waited for the lease.
       if (!(await this.#hasNewSecret())) return true;
     }
-    this.#lease.note({ refusedSecret: undefined, notBefore: undefined, refusals: undefined });
+    this.#shift.lease.note({ refusedSecret: undefined, notBefore: undefined, refusals: undefined });
     return false;
   }
 
   /** For this listener and its successors: they share one pause. */
   async #notePause(end: StreamEnd, { pauseMs, failures }: Reconnect): Promise<void> {
     const isSecret = end === 'authentication_error';
-    this.#lease.note({
+    this.#shift.lease.note({
       notBefore: this.#parts.clock() + pauseMs,
       refusals: failures,
       refusedSecret: isSecret ? await secretName(this.#parts, this.#credential) : undefined,
     });
-    await this.#lease.renew();
+    await this.#shift.lease.renew();
   }
 
   /** Undefined when the shift is over: then no stream is opened any more. */
   async #listen(): Promise<EndedStream | undefined> {
     const { clock, report } = this.#parts;
     const openedAt = clock();
-    if (this.#shift.over.aborted || !this.#lease.isHeld()) return undefined;
+    if (this.#shift.over.aborted || !this.#shift.lease.isHeld()) return undefined;
     const stream = new Stream(this.#parts, {
       onMessage: (message, receivedAt) => {
         this.#upstream.note(message.timestamp, receivedAt);
@@ -251,15 +245,15 @@ class Listening implements ShiftWork {
 
   #subscribed(openedAt: number, receivedAt: number): void {
     const { report } = this.#parts;
-    const { lastSignAt, comparedAt } = this.#lease.state;
+    const { lastSignAt, comparedAt } = this.#shift.lease.state;
     const gapMs = lastSignAt === undefined ? undefined : Math.max(0, receivedAt - lastSignAt);
-    this.#lease.note({
+    this.#shift.lease.note({
       refusedSecret: undefined,
       notBefore: undefined,
       // Before the very first stream there is nothing that could have been missed, and no list that lags behind it.
       comparedAt: comparedAt ?? this.#upstream.now() + lagMs,
     });
-    void this.#lease.renew();
+    void this.#shift.lease.renew();
     this.#comparing.compareNow();
     report({ kind: 'subscribed', waitedMs: receivedAt - openedAt, ...(gapMs !== undefined && { gapMs }) });
     report({ kind: 'state', connected: true, lastSignAgeMs: 0 });
@@ -289,7 +283,7 @@ class Listening implements ShiftWork {
 
   #reportState(connected: boolean): void {
     const { clock, report } = this.#parts;
-    const { lastSignAt } = this.#lease.state;
+    const { lastSignAt } = this.#shift.lease.state;
     const age = lastSignAt === undefined ? {} : { lastSignAgeMs: Math.max(0, clock() - lastSignAt) };
     report({ kind: 'state', connected, ...age });
   }

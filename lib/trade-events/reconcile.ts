@@ -204,15 +204,12 @@ export class Reconciler {
     known: Remembered | undefined,
   ): Promise<'added' | 'known' | 'overtaken'> {
     const { names, clock, onAdded } = this.#parts;
-    const { account, clientOrderId, status } = order.state;
     const event = await orderEvent(names, id, {
-      account,
-      clientOrderId,
-      status,
-      ...(scene && { scene }),
+      ...order,
+      scene,
       reconciled: true,
-      payload: order.payload,
       receivedAt: clock(),
+      occurredAt: undefined,
     });
     const written = next && ((now: number) => changeTo(next, name, known?.revision, now));
     const result = await addEvent(this.#parts, event, written);
