@@ -9,7 +9,6 @@
  *     batch        members → log of all instances                      batches.ts
  */
 
-import type { Lease } from '../listener/lease.ts';
 import { type ListenerSeams, listenerRuntime, settledWithin } from '../listener/runtime.ts';
 import {
   type LeasedListener,
@@ -19,11 +18,10 @@ import {
   type ShiftEnd,
   type ShiftWork,
 } from '../listener/shift.ts';
-import { assign, keyOf } from './assign.ts';
+import { assign, keyOf, Refusals } from './assign.ts';
 import { Batches } from './batches.ts';
 import type { MarketStreamListenerOptions, Parts } from './listener-options.ts';
 import type { AccountStream, WantedSymbol } from './ports.ts';
-import { Refusals } from './refusals.ts';
 import { isTorn, StreamSession } from './session.ts';
 
 /** Symbols that one session may have. */
@@ -68,8 +66,6 @@ class Listening implements ShiftWork {
   readonly #parts: Parts;
   readonly #account: AccountStream;
   readonly #shift: Shift;
-  readonly #lease: Lease;
-  readonly #over: AbortSignal;
   readonly #sessions: readonly StreamSession[];
   readonly #refusals: Refusals;
   readonly #batches: Batches;
@@ -86,8 +82,6 @@ class Listening implements ShiftWork {
     this.#parts = parts;
     this.#account = account;
     this.#shift = shift;
-    this.#lease = shift.lease;
-    this.#over = shift.over;
     this.#refusals = new Refusals(clock);
     this.#sessions = Array.from(
       { length: tuning?.sessions ?? 4 },
@@ -142,7 +136,7 @@ class Listening implements ShiftWork {
   /** A session is opened when there are symbols for it. */
   async #keep(session: StreamSession, index: number): Promise<void> {
     const { pause } = this.#parts;
-    const over = this.#over;
+    const { over } = this.#shift;
     while (!over.aborted && this.#assigned.size <= index * symbolsEach) await pause(turnMs, over);
     if (!over.aborted) await session.keep(over, this.#closed.signal);
   }
@@ -150,7 +144,7 @@ class Listening implements ShiftWork {
   /** One subscription request a turn, of all sessions together. */
   async #plan(): Promise<void> {
     const { pause, clock } = this.#parts;
-    const over = this.#over;
+    const { over } = this.#shift;
     for (let turn = 0, assignAt = 0; !over.aborted; turn++) {
       await this.#account.demand.poll();
       const now = clock();
@@ -168,7 +162,7 @@ class Listening implements ShiftWork {
 
   /** For the next listener, which connects with the same ids. */
   #noteSessions(): void {
-    this.#lease.note({ sessionIds: this.#sessions.map(({ id }) => id) });
+    this.#shift.lease.note({ sessionIds: this.#sessions.map(({ id }) => id) });
   }
 
   #assign(): void {
@@ -203,8 +197,8 @@ class Listening implements ShiftWork {
 
   async #write(): Promise<void> {
     const { pause, clock, report } = this.#parts;
-    const over = this.#over;
-    while (!over.aborted && this.#lease.isHeld()) {
+    const { over } = this.#shift;
+    while (!over.aborted && this.#shift.lease.isHeld()) {
       try {
         await this.#batches.write(clock());
       } catch (cause) {
@@ -216,7 +210,7 @@ class Listening implements ShiftWork {
   }
 
   async #watchTime(): Promise<void> {
-    if (!this.#over.aborted) this.#report();
+    if (!this.#shift.over.aborted) this.#report();
     await this.#shift.watchTime(() => this.#report());
   }
 

@@ -5,16 +5,11 @@
 
 import { memberGroups, streamedMembers } from '../cache/snapshots/streamed.ts';
 import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
-import { keyOf } from './assign.ts';
+import { keyOf, type Refused } from './assign.ts';
 import { SessionLife } from './life.ts';
 import type { Parts } from './listener-options.ts';
 import { readMessage, type StreamedPart } from './messages.ts';
-import {
-  type AccountStream,
-  MarketStreamError,
-  type SubscriptionAnswer,
-  type WantedSymbol,
-} from './ports.ts';
+import { type AccountStream, MarketStreamError, type WantedSymbol } from './ports.ts';
 
 /** A symbol that is subscribed, and all that is known of the members that the stream carries. */
 export interface SymbolState {
@@ -65,7 +60,6 @@ const bookNames = new Set(
   memberGroups.filter((group) => partOf(group) === 'book').flatMap(({ time, members }) => [time, ...members]),
 );
 
-export type Refused = Extract<SubscriptionAnswer, { ok: false }>;
 type Refuse = (refused: Refused, symbols: readonly WantedSymbol[]) => void;
 
 export class StreamSession {
