@@ -35,12 +35,26 @@ test('the text it ends with is the text that is signed', async () => {
   assert.equal(Buffer.from(digest).toString('base64'), headers['x-signature']);
 });
 
-test('every step is a line for people', () => {
-  const lines = `${explained}`.split('\n');
-  for (const step of [explained.url, explained.str1, explained.str2, explained.str3, explained.encodedString])
-    assert.equal(lines.filter((line) => line.endsWith(` ${step}`)).length, 1, step);
-  assert.ok(lines.includes('parameter      q=x y'));
-  assert.ok(!`${explained}`.includes('differs'));
+test('every step is a line for people, and so is where another text differs', async () => {
+  const { url, path, parameters, str1, str2, str3, encodedString } = explained;
+  const lines = [
+    `url            ${url}`,
+    `path           ${path}`,
+    ...parameters.map(([name, value]) => `parameter      ${name}=${value}`),
+    `str1           ${str1}`,
+    `str2           ${str2}`,
+    `str3           ${str3}`,
+    `encoded string ${encodedString}`,
+    'signing key    <app secret>&',
+    'signature      base64(HMAC-SHA256(signing key, encoded string))',
+  ];
+  assert.deepEqual(`${explained}`.split('\n'), lines);
+  const compareWith = `${str3.slice(0, 30)}?${str3.slice(31)}`;
+  assert.deepEqual(`${await explain({ ...input, compareWith })}`.split('\n').slice(lines.length), [
+    'differs at character 30',
+    `  ours         ${str3.slice(10, 70)}`,
+    `  theirs       ${compareWith.slice(10, 70)}`,
+  ]);
 });
 
 test('without a body there is no hash, and the lines say so', async () => {

@@ -28,6 +28,7 @@ test('invalid_url: neither https nor loopback', async () => {
   for (const wrong of [
     'http://api.example.com/a',
     'http://localhost.example.com/a',
+    'http://not-localhost/a',
     'http://127.0.0.1.example.com/a',
     'http://example.com/?localhost',
     'http://localhost@example.com/a',
@@ -43,7 +44,15 @@ test('invalid_url: neither https nor loopback', async () => {
 });
 
 test('http is signed for a loopback address', async () => {
-  for (const right of ['localhost', 'LOCALHOST', '127.0.0.1', '127.9.8.7', '[::1]', '127.1']) {
+  for (const right of [
+    'localhost',
+    'LOCALHOST',
+    '127.0.0.1',
+    '127.9.8.7',
+    '127.10.20.30',
+    '[::1]',
+    '127.1',
+  ]) {
     const signed = await fixedSigner.sign({ url: `http://${right}:8788/a` });
     assert.equal(new URL(signed.url).port, '8788');
   }

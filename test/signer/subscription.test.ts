@@ -52,7 +52,13 @@ test('each call has a nonce of its own', async () => {
 });
 
 test('what cannot be signed or sent is refused', async () => {
-  for (const wrong of [{ appKey: '' }, { appKey: 'a b' }, { appSecret: '' }, { accessToken: 'a\nb' }])
+  for (const wrong of [
+    { appKey: '' },
+    { appKey: 'a b' },
+    { appSecret: '' },
+    { appSecret: 7 as unknown as string },
+    { accessToken: 'a\nb' },
+  ])
     await rejectsWith('invalid_credentials', async () =>
       createSubscriptionSigner({ ...credential, ...wrong }),
     );
@@ -62,6 +68,7 @@ test('what cannot be signed or sent is refused', async () => {
   const signed = (more: object, bytes = message) =>
     createSubscriptionSigner({ ...credential, ...more }).signSubscription(bytes);
   await rejectsWith('invalid_body', () => signed({}, new Uint8Array()));
-  await rejectsWith('invalid_nonce_or_time', () => signed({ clock: () => Number.NaN }));
+  for (const time of [Number.NaN, Date.UTC(10_000, 0), Date.UTC(-1, 0)])
+    await rejectsWith('invalid_nonce_or_time', () => signed({ clock: () => time }));
   await rejectsWith('invalid_nonce_or_time', () => signed({ nonce: () => 'a b' }));
 });

@@ -28,5 +28,6 @@ export async function rejectsWith(code: SignErrorCode, call: () => unknown): Pro
   );
   assert.ok(caught instanceof SignError, `not a SignError: ${caught}`);
   assert.equal(caught.code, code, caught.message);
+  assert.notEqual(caught.message, '');
   return caught;
 }
