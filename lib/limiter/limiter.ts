@@ -7,11 +7,10 @@ import { monotonicClock, steadyClock } from '../kernel/age.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
 import { type After, afterTimeout } from '../kernel/pauses.ts';
 import { LimiterClient } from './client.ts';
-import { createStoreClock } from './clock.ts';
 import { createFallbackLimiter, type ReserveOptions } from './fallback.ts';
 import { type Limit, type Margins, type Priority, permitLifeOf, priorities, windowOf } from './options.ts';
 import type { LimiterReport, PermitAnswer } from './permit.ts';
-import { type LimiterStore, limiterKey } from './store.ts';
+import { createStoreClock, type LimiterStore, limiterKey } from './store.ts';
 
 /** What a limiter needs, and what it assumes; every instance has the same, except for clock and report. */
 export interface LimiterWiring {

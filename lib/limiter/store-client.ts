@@ -1,7 +1,6 @@
 /** One instance's round trips to one app key's item in the store: takes permits from it, and blocks limits. */
 
 import type { After } from '../kernel/pauses.ts';
-import type { StoreClock } from './clock.ts';
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
 import type { LimitWindow } from './options.ts';
 import type { Remaining, Validity } from './permit.ts';
@@ -22,7 +21,14 @@ import {
 } from './schedule.ts';
 import { readSchedule, scheduleText } from './schedule-text.ts';
 import { roomOf } from './shares.ts';
-import { type Addition, isSameItem, type LimiterItem, type LimiterStore, type WriteAnswer } from './store.ts';
+import {
+  type Addition,
+  isSameItem,
+  type LimiterItem,
+  type LimiterStore,
+  type StoreClock,
+  type WriteAnswer,
+} from './store.ts';
 import { StoreThrottled } from './store-throttled.ts';
 
 /** `store_busy`: the store throttles requests, or every race for the item was lost. */

@@ -1,6 +1,6 @@
 /**
- * The port to the store that all instances share, the key of an item in it, and a store in memory. Everything
- * that instances know of each other is in one item per app key: counters and a text, written only under
+ * The port to the store that all instances share, the key of an item in it, a store in memory, and the clock of those who
+ * write it. Everything that instances know of each other is in one item per app key: counters and a text, written only under
  * conditions.
  */
 
@@ -134,4 +134,35 @@ export function isSameItem(expected: LimiterItem | undefined, item: LimiterItem 
     item.revision === expected.revision &&
     Object.entries(expected.counters).every(([name, value]) => item.counters[name] === value)
   );
+}
+
+/**
+ * The clock that instances share. One whose clock is behind another's follows it as soon as it reads what the other wrote, so
+ * that it does not queue behind times that only look far ahead. None gets further from the true time than the furthest clock
+ * already is.
+ */
+export interface StoreClock {
+  /** In milliseconds since the epoch; never goes back. */
+  now(): number;
+  /** How far it is ahead of this instance's own clock, in milliseconds; grows when it follows another. */
+  readonly ahead: number;
+  /** Takes note that another instance's clock has already reached this time. */
+  follow(writtenAt: number): void;
+}
+
+export function createStoreClock(clock: () => number): StoreClock {
+  let ahead = 0;
+  let last = 0;
+  return {
+    now() {
+      last = Math.max(last, clock() + ahead);
+      return last;
+    },
+    get ahead() {
+      return ahead;
+    },
+    follow(writtenAt) {
+      ahead = Math.max(ahead, writtenAt - clock());
+    },
+  };
 }
