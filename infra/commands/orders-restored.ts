@@ -5,7 +5,7 @@
 
 import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
-import { type ControlAdmin, createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import { type ControlAdmin, confirmTables, createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import {
   type CheckpointStore,
   type CheckpointTable,
@@ -13,7 +13,6 @@ import {
   restoredTables,
   type TableNames,
 } from '../../lib/guard-rails/checkpoints.ts';
-import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
 import type { StackTarget } from './readers.ts';

@@ -4,6 +4,12 @@ import type { Identity } from '../access/identity.ts';
 import { nonce, sealedLines } from '../access/sealed-lines.ts';
 import { clockSkewMs } from '../kernel/clock-skew.ts';
 import { openJson, sealJson } from '../kernel/sealer.ts';
+import {
+  type CheckpointStore,
+  type CheckpointTable,
+  nextCheckpoint,
+  type TableNames,
+} from './checkpoints.ts';
 import type { ControlAdminStore, ControlEntry } from './control-admin-store.ts';
 import {
   type ControlChange,
@@ -188,3 +194,25 @@ const among = (names: object, members: object) =>
 
 const stateOf = (entry: ControlEntry | undefined): ControlState =>
   entry ? { limits: entry.limits, ...(entry.stopped && { stopped: entry.stopped }) } : { limits: {} };
+
+interface ConfirmParts {
+  readonly admin: Pick<ControlAdmin, 'apply'>;
+  readonly checkpoints: CheckpointStore;
+  readonly tables: TableNames;
+  readonly clock: () => number;
+}
+
+/**
+ * Accepts restored tables as they are: no evidence shows what they lack. The history has it first: who, when and why.
+ *
+ * @throws ControlChangeError without a reason, and where the settlement wrote a checkpoint at the same moment each time
+ */
+export async function confirmTables(
+  { admin, checkpoints, tables, clock }: ConfirmParts,
+  taken: readonly CheckpointTable[],
+  reason: string,
+): Promise<void> {
+  await admin.apply({ action: 'confirm', subject: { kind: 'gateway' }, tables: taken, reason });
+  for (let left = 3; left > 0; left--) if (await nextCheckpoint(checkpoints, tables, clock(), taken)) return;
+  throw new ControlChangeError('changed_by_others', 'other checkpoints were written each time');
+}

@@ -11,7 +11,7 @@ import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
 import { streamPorts } from '../../functions/aws/ports.ts';
 import { orderStreams, quoteStreams, start } from '../../functions/compose/functions.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
+import { confirmTables } from '../../lib/guard-rails/admin.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';

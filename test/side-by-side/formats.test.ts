@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import { beforeAll, describe, test } from 'vitest';
 import { createIdentity } from '../../lib/access/identity.ts';
+import { confirmTables } from '../../lib/guard-rails/admin.ts';
 import { nextCheckpoint } from '../../lib/guard-rails/checkpoints.ts';
-import { confirmTables } from '../../lib/guard-rails/confirm-tables.ts';
 import { accessStoreContract } from '../access/store.contract.ts';
 import { limitsInForceContract } from '../gateway/limits-in-force.contract.ts';
 import { controlStoreContract } from '../guard-rails/controls.contract.ts';
