@@ -1,6 +1,7 @@
-/** Brotli, as all stores write and read it: DynamoDB charges by the kilobyte. */
+/** Bytes as all stores write and read them: in Brotli, since DynamoDB charges by the kilobyte, and sealed where they are secret. */
 
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 
 /** More is better by little and slower by much: 0.6 ms for a hundred records. */
 const quality = 5;
@@ -18,3 +19,19 @@ export const compress = (bytes: Uint8Array): Uint8Array =>
 /** @throws when it is not Brotli, or when it is longer than `maxBytes` */
 export const decompress = (compressed: Uint8Array, maxBytes: number): Buffer =>
   brotliDecompressSync(compressed, { maxOutputLength: maxBytes });
+
+/** More than a request's body and its answer can be. */
+const maxUnpackedBytes = 16 * 1024 * 1024;
+
+export const sealText = (sealer: Sealer, text: string, about: string): Promise<Uint8Array> =>
+  sealer.seal(compress(Buffer.from(text)), about);
+
+/** @returns undefined for what was sealed with another key, or not at all */
+export async function openText(
+  sealer: Sealer,
+  sealed: Uint8Array | undefined,
+  about: string,
+): Promise<string | undefined> {
+  const opened = sealed && (await sealer.open(sealed, about));
+  return opened && decompress(opened, maxUnpackedBytes).toString();
+}

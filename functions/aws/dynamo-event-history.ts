@@ -7,10 +7,10 @@
  */
 
 import { keptMs, type PlacedEvent, type TradeEventHistory } from '../../lib/trade-events/history.ts';
+import { openText, sealText } from './brotli.ts';
 import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put, query } from './dynamo-expressions.ts';
 import { type Item, queryAll, seconds, textOf } from './dynamo-items.ts';
-import { openText, sealText } from './sealed-text.ts';
 
 interface EventHistoryOptions extends SealedStoreOptions {
   /** Now, in milliseconds since the epoch. */

@@ -10,6 +10,7 @@ import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine, KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
+import { openText, sealText } from './brotli.ts';
 import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put, query } from './dynamo-expressions.ts';
 import {
@@ -22,7 +23,6 @@ import {
   textOf,
   type Values,
 } from './dynamo-items.ts';
-import { openText, sealText } from './sealed-text.ts';
 
 const dayMs = 86_400_000;
 /** A stream numbers changes with up to so many digits. */

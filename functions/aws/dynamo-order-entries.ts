@@ -10,9 +10,9 @@ import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { KeptOfEntry } from '../../lib/orders/audit-line.ts';
 import type { JournalEntry } from '../../lib/orders/journal.ts';
 import { listOf } from '../../lib/orders/memory-journal.ts';
+import { openText } from './brotli.ts';
 import { expression, put, tellsItem } from './dynamo-expressions.ts';
 import { codec, type Item, numberOf, optional, seconds, textOf } from './dynamo-items.ts';
-import { openText } from './sealed-text.ts';
 
 export type Put = PutItemInput & { readonly Item: Item };
 

@@ -21,6 +21,7 @@ import {
 import { listOf, replacedBy } from '../../lib/orders/memory-journal.ts';
 import { isUnderWay, reconciliationKey } from '../../lib/orders/reconciliation.ts';
 import { isWatched } from '../../lib/orders/record.ts';
+import { sealText } from './brotli.ts';
 import { checkpointPartition } from './dynamo-checkpoints.ts';
 import { type DynamoSender, type SealedStoreOptions, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
@@ -38,7 +39,6 @@ import {
   unsettledIndex,
 } from './dynamo-order-entries.ts';
 import { conditionFailures, type Failure, isConflict, present, transact } from './dynamo-transaction.ts';
-import { sealText } from './sealed-text.ts';
 
 /** Entries that are listed at once: as many as one read takes. */
 const maxKeys = 100;

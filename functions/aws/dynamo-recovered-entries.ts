@@ -4,11 +4,11 @@
  */
 
 import { JournalUnavailable, type RecoverableJournal } from '../../lib/orders/journal.ts';
+import { sealText } from './brotli.ts';
 import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put } from './dynamo-expressions.ts';
 import { isMet } from './dynamo-items.ts';
 import { aboutEntry, putOf } from './dynamo-order-entries.ts';
-import { sealText } from './sealed-text.ts';
 
 /** @example const { recover } = createDynamoRecovery({ client, tableName: 'orders', sealer }); */
 export function createDynamoRecovery({

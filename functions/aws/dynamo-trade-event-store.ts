@@ -15,12 +15,12 @@ import type {
   TradeEvent,
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
+import { openText, sealText } from './brotli.ts';
 import { type DynamoSender, type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put, query, update } from './dynamo-expressions.ts';
 import { batchGet, type Item, isMet, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
 import { conditionFailures, isOvertaken, transact } from './dynamo-transaction.ts';
-import { openText, sealText } from './sealed-text.ts';
 
 interface TradeEventStoreOptions extends SealedStoreOptions {
   /** Tells which orders have expired, in milliseconds since the epoch. */

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { issuerFailure, type ReadText } from '../../lib/access/read-text.ts';
 import type { Attempt, OutgoingRequest, Send, SendLimits } from '../../lib/gateway/index.ts';
 import { unreachable } from '../../lib/gateway/send.ts';
 import { openSockets, type Sockets } from './sockets.ts';
@@ -145,4 +146,17 @@ function decoded(incoming: IncomingMessage): AsyncIterable<unknown> {
   if (!Object.hasOwn(decoders, encoding)) throw new Error('an encoding that was not asked for');
   // An error of either stream ends the other; the reader gets it from the decoder.
   return pipeline(incoming, decoders[encoding as keyof typeof decoders](), () => {});
+}
+
+/** Reads texts of an issuer of tokens: fetch would take longer to load than the rest of the function. */
+export function createNodeText(send: Send = createNodeSend()): ReadText {
+  return async (url, limits) => {
+    const request = { method: 'GET', url, headers: { accept: 'application/json' } } as const;
+    // Minutes lie between two readings: a connection that was kept would be dead.
+    const result = await send(request, { ...limits, freshConnection: true });
+    if (result.kind === 'too_large') throw issuerFailure('too_large');
+    if (result.kind !== 'answer') throw issuerFailure('not_read');
+    if (result.status !== 200) throw issuerFailure('not_200');
+    return new TextDecoder('utf-8', { fatal: true }).decode(result.body);
+  };
 }

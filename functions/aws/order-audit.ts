@@ -10,9 +10,9 @@ import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import type { ComposedAudit } from '../compose/order-audit.ts';
 import { describe, type Log } from '../log/log.ts';
+import { openText } from './brotli.ts';
 import type { Item } from './dynamo-items.ts';
 import { aboutEntry, exposedAttribute, exposureAttribute, keptIn } from './dynamo-order-entries.ts';
-import { openText } from './sealed-text.ts';
 
 type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 

@@ -12,7 +12,7 @@ import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createCacheMetrics } from '../log/cache-metrics.ts';
 import { requestEntry } from '../log/log.ts';
-import { upstreamCount } from '../log/upstream-metrics.ts';
+import { upstreamCount } from '../log/metrics.ts';
 import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
 import { composeLimiter } from './limiter.ts';
 import type { GatewayPorts, QuotePorts } from './ports.ts';

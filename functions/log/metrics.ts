@@ -3,6 +3,7 @@
  * CloudWatch makes metrics by itself. Their names are those that alarms and queries of operators use.
  */
 
+import type { RefusalCode } from '../../lib/problem.ts';
 import type { Log, LogEntry } from './log.ts';
 
 /** Metrics under their dimension: one function, or a thing that functions share, so that one alarm sees all of them. */
@@ -121,3 +122,26 @@ export const metricsLog =
   (log: Log, { functionName, clock = Date.now }: MetricsOptions) =>
   ({ values, ...entry }: EntryWithFigures): void =>
     log({ ...entry, ...(values && figuresOf('Function', functionName, clock(), values)) });
+
+/** Codes of refusals, by the metric that counts them. */
+const counted = {
+  AccessTokenRefused: ['upstream_token_expired'],
+  UpstreamRefused: ['upstream_auth_failed'],
+  UpstreamFailed: [
+    'upstream_unreachable',
+    'upstream_timeout',
+    'upstream_error',
+    'upstream_broken_answer',
+    'outcome_unknown',
+  ],
+} as const satisfies Readonly<Partial<Record<MetricOf<'Secret'>, readonly RefusalCode[]>>>;
+
+/** @returns what a line has besides: nothing, unless one of the metrics counts its code */
+export function upstreamCount(
+  { code }: { readonly code?: RefusalCode },
+  secretId: string,
+  at: number,
+): Readonly<Record<string, unknown>> {
+  const [name] = Object.entries(counted).find(([, codes]) => codes.some((one) => one === code)) ?? [];
+  return name === undefined ? {} : figuresOf('Secret', secretId, at, { [name]: 1 });
+}

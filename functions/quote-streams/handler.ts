@@ -1,8 +1,7 @@
 /** The function of streams of quotes. */
 
 import { lambdaHost, streamPorts } from '../aws/ports.ts';
-import { streaming } from '../aws/response-stream.ts';
-import { shareRuntime } from '../aws/shared-runtime.ts';
+import { shareRuntime, streaming } from '../aws/response-stream.ts';
 import { quoteStreams } from '../compose/quote-streams.ts';
 import { start } from '../compose/start.ts';
 

@@ -6,8 +6,7 @@
 import { createGrpcTransport } from '../../functions/aws/grpc-transport.ts';
 import { createMqttTransport } from '../../functions/aws/mqtt-transport.ts';
 import { nodeDigests } from '../../functions/aws/node-digests.ts';
-import { createNodeSend } from '../../functions/aws/node-send.ts';
-import { createNodeText } from '../../functions/aws/node-text.ts';
+import { createNodeSend, createNodeText } from '../../functions/aws/node-send.ts';
 import type {
   GatewayPorts,
   Host,

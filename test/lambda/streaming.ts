@@ -1,7 +1,6 @@
 /** A function that says more than a client takes: how much it said is in its log. Or it says two texts, and waits between them. */
 
-import { streaming } from '../../functions/aws/response-stream.ts';
-import { shareRuntime } from '../../functions/aws/shared-runtime.ts';
+import { shareRuntime, streaming } from '../../functions/aws/response-stream.ts';
 import { passOn } from '../../functions/events/texts.ts';
 import { writeLog } from '../../functions/log/log.ts';
 import { floodText } from './flood.ts';
