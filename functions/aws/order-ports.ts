@@ -1,4 +1,4 @@
-/** Ports on AWS of functions that keep, read or settle orders, or that stop them. */
+/** Ports on AWS of functions that keep, read or settle orders, stream their events, or stop them. */
 
 import { createStoreTime } from '../../lib/guard-rails/store-time.ts';
 import type {
@@ -7,6 +7,7 @@ import type {
   MassCancelPorts,
   OrderAuditPorts,
   OrderPorts,
+  OrderStreamPorts,
   SettlementPorts,
   TradeEventPorts,
   TradingStopPorts,
@@ -20,6 +21,7 @@ import { createDynamoOrderAudit } from './dynamo-order-audit.ts';
 import { createDynamoOrderJournal } from './dynamo-order-journal.ts';
 import { createDynamoRecovery } from './dynamo-recovered-entries.ts';
 import { createDynamoSnapshotReads } from './dynamo-snapshot-reads.ts';
+import { createDynamoStreamStore } from './dynamo-stream-store.ts';
 import { createDynamoTradeEventStore } from './dynamo-trade-event-store.ts';
 import { createDynamoControls } from './dynamo-trading-controls.ts';
 import { createGrpcTransport } from './grpc-transport.ts';
@@ -89,3 +91,12 @@ export const tradingStopPorts = (host: Host, client = newClient(host)): TradingS
   ...secretPorts(host),
   controlAdmin: (tableName) => createDynamoControlAdmin({ client: client(), tableName }),
 });
+
+export function orderStreamPorts(host: Host): OrderStreamPorts {
+  const client = newClient(host);
+  return {
+    ...gatewayPorts(host, client),
+    eventHistory: (tableName, sealer) => createDynamoEventHistory({ client: client(), tableName, sealer }),
+    streams: (tableName, partition) => createDynamoStreamStore({ client: client(), tableName, partition }),
+  };
+}

@@ -1,6 +1,6 @@
 /** The function of streams of trade events. */
 
-import { orderStreamPorts } from '../aws/event-ports.ts';
+import { orderStreamPorts } from '../aws/order-ports.ts';
 import { lambdaHost } from '../aws/ports.ts';
 import { streaming } from '../aws/response-stream.ts';
 import { orderStreams } from '../compose/order-streams.ts';

@@ -14,13 +14,13 @@ import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
-import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
 import { marketStreamPorts } from '../../functions/aws/market-stream-ports.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import {
   massCancelPorts,
   orderAuditPorts,
   orderPorts,
+  orderStreamPorts,
   settlementPorts,
   tradeEventPorts,
   tradingStopPorts,

@@ -7,7 +7,7 @@ import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/clie
 import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
-import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
+import { orderStreamPorts } from '../../functions/aws/order-ports.ts';
 import { streamPorts } from '../../functions/aws/ports.ts';
 import { orderStreams, quoteStreams, start } from '../../functions/compose/functions.ts';
 import { createIdentity } from '../../lib/access/identity.ts';

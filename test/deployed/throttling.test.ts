@@ -23,8 +23,7 @@ import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-s
 import { createDynamoSnapshotReads } from '../../functions/aws/dynamo-snapshot-reads.ts';
 import { createDynamoTradeEventStore } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { createDynamoControls } from '../../functions/aws/dynamo-trading-controls.ts';
-import { orderStreamPorts } from '../../functions/aws/event-ports.ts';
-import { orderAuditPorts, tradingStopPorts } from '../../functions/aws/order-ports.ts';
+import { orderAuditPorts, orderStreamPorts, tradingStopPorts } from '../../functions/aws/order-ports.ts';
 import { withThrottlesTold } from '../../functions/aws/throttles-told.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
