@@ -63,7 +63,7 @@ test('of more entries than fit, those stay that clients request and instances re
   const view = memory.entriesOf('US_STOCK');
   for (let round = 0; round < 4; round++) {
     answer(used);
-    for (const symbol of used) view.countRequest(view.entries.get(symbol)!, now());
+    for (const symbol of used) view.countRequest(symbol, now());
     answer(names(`T${round}-`, 6000));
     view.inUse(now());
   }

@@ -100,11 +100,11 @@ test('a store that fails is not asked for a while, then ever longer, and used ag
   for (let second = 0; second < 10; second += 0.1) await poll();
   const tries = reads.length - before;
   assert.ok(tries >= 3 && tries <= 8, `${tries}`);
-  assert.ok(log.isStoreDown(state.now));
+  assert.ok(log.health.isDown(state.now));
   state.away = false;
   await acquireLeases(1);
   await memory.write(answerRecord(1));
   for (let second = 0; second < 3; second += 0.1) await poll();
   assert.deepEqual(applied, [1]);
-  assert.ok(!log.isStoreDown(state.now));
+  assert.ok(!log.health.isDown(state.now));
 });

@@ -1,5 +1,5 @@
 /**
- * Which symbols exist: the upstream's lists of instruments, read page by page and stored for all instances. The
+ * Says which symbols exist: the upstream's lists of instruments, read page by page and stored for all instances. The
  * directory is read anew each day, by instances that hold a refresh lease anyway; no other request waits for a page.
  * While no complete list is known, or the last one is too old, the directory says nothing, and symbols are probed.
  */
@@ -19,7 +19,7 @@ export interface DirectoryDraft {
   readonly revision: number;
   /** When its first page was asked for, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Which of the upstream's lists comes next. */
+  /** Index of the upstream's list that comes next. */
   readonly list: number;
   /** Where in that list; absent at its beginning. */
   readonly cursor?: string;
@@ -93,7 +93,7 @@ const maxSymbols = 60_000;
  *
  * @param lists how many lists there are
  */
-export function withPage(
+function withPage(
   draft: DirectoryDraft,
   page: ListingPage,
   lists: number,
@@ -111,7 +111,7 @@ export function withPage(
   return page.next === undefined ? next : { ...next, cursor: page.next };
 }
 
-export function mergedSymbols(
+function mergedSymbols(
   { symbols }: Pick<DirectoryDraft, 'symbols'>,
   page: ListingPage,
 ): ReadonlyMap<string, readonly string[]> {
@@ -125,10 +125,7 @@ export function mergedSymbols(
 }
 
 /** A list of fewer than half of the symbols known before is a fault of the upstream rather than a market that vanished. */
-export const isPlausible = (
-  { symbols }: SymbolLists,
-  before: ReadonlyMap<string, ReadonlySet<string>>,
-): boolean =>
+const isPlausible = ({ symbols }: SymbolLists, before: ReadonlyMap<string, ReadonlySet<string>>): boolean =>
   symbols.size > 0 &&
   [...before].every(([category, all]) => (symbols.get(category)?.length ?? 0) >= all.size / 2);
 
@@ -274,7 +271,7 @@ export class SymbolDirectory {
     await store.writeDraft({ ...after, notBefore: this.#advanceNotBefore });
   }
 
-  /** Of concurrent attempts exactly one gets the draft, for a while. */
+  /** Leases the draft for a while; exactly one of concurrent attempts gets it. */
   async #leaseDraft(): Promise<DirectoryDraft | undefined> {
     const { store, clock } = this.#ports;
     const now = clock();

@@ -13,7 +13,7 @@ export interface SnapshotEntry {
   record: Uint8Array;
   /** Changes with the record; computed when it is first needed. */
   hash: number | undefined;
-  /** When the record was the upstream's for certain: just before it was asked, or the last sign of the stream that carries it. */
+  /** When the record was current for certain: just before the upstream was asked, or the last sign of the stream that carries it. */
   sentAt: number;
   /** Just before the upstream was asked last. */
   fetchedAt: number;
@@ -23,16 +23,16 @@ export interface SnapshotEntry {
   requestedAt: number;
   /** When the refresh log last counted a request for it. */
   flushedAt: number;
-  /** How often it was requested lately: all instances together, older requests counting less, and those as `DemandShares` says. */
+  /** How often clients of all instances requested it lately; older requests count less, each request as `DemandShares` says. */
   demand: number;
-  /** The same of requests here since this instance last flushed the count. */
+  /** How often clients of this instance requested it since the count was last flushed. */
   unflushed: number;
 }
 
 /** 16 bits that stand for a symbol among those that a call asks for. */
 export const fingerprintOf = (symbol: string): number => textHash(symbol) & 0xffff;
 
-/** With two digits, because each is paid for in the store. */
+/** Rounds demand to two digits, because each digit is paid for in the store. */
 export const twoDigits = (demand: number): number => Number(demand.toPrecision(2));
 
 /** Entries that an instance holds of a view. */
@@ -57,7 +57,7 @@ export class ViewEntries {
   /**
    * Stores a record unless there is a newer one.
    *
-   * @param mayBeBehind a stream may have told of newer trades: of each member the newer value stays
+   * @param mayBeBehind a stream may have told of newer trades: the newer value of each member stays
    */
   put(symbol: string, record: Uint8Array, sentAt: number, mayBeBehind = false): void {
     const entry = this.entries.get(symbol);
@@ -87,7 +87,7 @@ export class ViewEntries {
     });
   }
 
-  /** Takes over what the market stream told of a symbol; it adds none, because it tells of no whole record. */
+  /** Takes over streamed members of a symbol. It adds no entry, because the stream carries no whole record. */
   change(symbol: string, members: Readonly<Record<string, string>>): void {
     const entry = this.entries.get(symbol);
     if (!entry) return;
@@ -104,8 +104,10 @@ export class ViewEntries {
     this.#unflushed.delete(entry);
   }
 
-  /** Counts clients' requests to this instance. */
-  countRequest(entry: SnapshotEntry, now: number, times = 1): void {
+  /** Counts clients' requests for a symbol to this instance. */
+  countRequest(symbol: string, now: number, times = 1): void {
+    const entry = this.entries.get(symbol);
+    if (!entry) return;
     entry.requestedAt = now;
     entry.unflushed += times;
     this.#unflushed.add(entry);

@@ -1,5 +1,5 @@
 /**
- * What one caller may take from the others. A quota of invalid symbols bounds its failed probes; a share of demand
+ * Bounds how much one caller takes from the others. A quota of invalid symbols bounds its failed probes; a share of demand
  * bounds how often the symbols that it asks for are refreshed.
  */
 
@@ -98,14 +98,18 @@ export class InvalidSymbolQuota {
   }
 }
 
-/** What a caller asked for so long ago counts a third. */
+/** A request that is this old counts a third. */
 const forgetMs = 60_000;
-/** As many symbols a minute count in full: twenty, each five seconds. What is more is spread over all that the caller asks for. */
+/** This many symbols a minute count in full: twenty, each five seconds. A caller that asks for more has the same demand, spread over all of them. */
 const fullPerMinute = 240;
 /** Callers that are remembered. */
 const maxCallers = 2000;
 
-/** @param perMinute symbols that a caller asks for, each time that it does */
+/**
+ * How much each request for a symbol counts.
+ *
+ * @param perMinute symbols that the caller asks for; one that is asked for twice counts twice
+ */
 export const demandWeight = (perMinute: number): number => Math.min(1, fullPerMinute / perMinute);
 
 /**
@@ -115,7 +119,7 @@ export const demandWeight = (perMinute: number): number => Math.min(1, fullPerMi
 export class DemandShares {
   readonly #asked = new Map<string, { readonly perMinute: number; readonly at: number }>();
 
-  /** What each symbol of a request counts. */
+  /** How much each symbol of a request counts. */
   weigh(caller: string, symbols: number, now: number): number {
     const last = this.#asked.get(caller);
     const before = last ? last.perMinute * Math.exp(-Math.max(0, now - last.at) / forgetMs) : 0;

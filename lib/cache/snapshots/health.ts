@@ -88,9 +88,17 @@ export class StoreHealth {
       return;
     }
     if (now < this.#downUntil) return;
-    // Not all instances at the same moment, and none before it has served from memory for a while.
+    // Instances begin at different moments, each after it has served from memory for a while.
     if (this.#failures === 0) this.#aloneDue = now + (0.3 + 0.7 * this.#random()) * alonePaceMs;
     this.#downUntil = now + backOffMs(downBackOff, this.#failures++);
+  }
+
+  /**
+   * Takes note of a failure to read or write something that an instance can do without: misses, checkpoints and
+   * streamed batches. While control item and log can be had it is not on its own, so that only throttling counts.
+   */
+  failOptional(cause: unknown, now: number): void {
+    if (cause instanceof StoreThrottled) this.fail(cause, now);
   }
 }
 
@@ -112,7 +120,7 @@ export class UpstreamStatus {
   /** Refreshes of the last minute. */
   #recent: PastRefresh[] = [];
   #notBefore = 0;
-  /** Of this instance alone. */
+  /** Until then this instance alone does not ask. */
   #notBeforeHere = 0;
   readonly #permitsFrom = new Map<`${RefreshKind} ${Priority}`, number>();
   /** When a probe that a client waits for last found no permit. */
@@ -155,12 +163,12 @@ export class UpstreamStatus {
     return found && found.until > now ? found.error : undefined;
   }
 
-  /** Until then this instance asks for nothing, for a reason that others may not have. */
+  /** Keeps this instance from asking until then, for a reason that others may not have. */
   pauseHere(until: number): void {
     this.#notBeforeHere = Math.max(this.#notBeforeHere, until);
   }
 
-  /** Before then this instance does not ask for that: there is no permit, or the upstream does not answer. */
+  /** The time before which this instance makes no such call: there is no permit, or the upstream does not answer. */
   notBefore(kind: RefreshKind, priority: Priority): number {
     const permitsFrom = this.#permitsFrom.get(`${kind} ${priority}`) ?? 0;
     return Math.max(this.#notBefore, this.#notBeforeHere, permitsFrom);
@@ -171,7 +179,7 @@ export class UpstreamStatus {
     return this.#last.failures;
   }
 
-  /** Whether that many failed, and nothing has come since. */
+  /** Whether the last `failuresToDown` calls failed. */
   get isFailing(): boolean {
     return this.#last.failures >= failuresToDown;
   }
@@ -193,7 +201,7 @@ export class UpstreamStatus {
     ).length;
   }
 
-  /** What an instance that begins has to know of it. */
+  /** The part of a checkpoint that tells an instance that begins how the upstream does. */
   checkpoint(now: number): Pick<SnapshotCheckpoint, 'recent' | 'forbidden' | 'pause'> {
     const forbidden = [...this.#forbidden].flatMap(([view, { error, until }]) =>
       until > now ? [[view, error, until] as const] : [],
@@ -213,7 +221,7 @@ export class UpstreamStatus {
     for (const [view, error, until] of forbidden)
       if (until > (this.#forbidden.get(view)?.until ?? now)) this.#forbidden.set(view, { error, until });
     if (!pause) return;
-    // Bounded as in what is read of a refresh.
+    // Bounded like the pause in a refresh record.
     this.#notBefore = Math.max(this.#notBefore, Math.min(pause.notBefore, now + minuteMs));
     const { failures, at, downUntil } = pause;
     if (at > this.#last.at)
@@ -227,7 +235,7 @@ export class UpstreamStatus {
   }
 }
 
-/** `acquired`: what came of it is known by now. `lost`: another instance has it. `idle`: there is nothing to ask for. */
+/** `acquired`: the outcome of the calls is known by now. `lost`: another instance has the lease. `idle`: nothing is to be asked for. */
 export type AcquireResult = 'acquired' | 'lost' | 'idle';
 
 const firstMs = 20;

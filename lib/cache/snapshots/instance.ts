@@ -23,14 +23,14 @@ export interface SnapshotCacheOptions extends Partial<Runtime> {
   readonly store: SnapshotStore;
   readonly permits: RefreshPermits;
   readonly upstream: AskUpstream;
-  /** What the listener of the market stream tells. Default: there is none. */
+  /** The log of the market stream. Default: there is none. */
   readonly streamed?: StreamedLog | undefined;
   /** Says which symbols exist. Default: none, and every symbol is probed. */
   readonly directory?: Omit<DirectoryPorts, 'clock'>;
   readonly options?: Partial<SnapshotOptions>;
 }
 
-/** What the steps of a request and of a refresh work on. */
+/** The value that the steps of a request and of a refresh work on. */
 export interface Instance extends Pick<SnapshotCacheOptions, 'store' | 'permits' | 'upstream'> {
   readonly options: SnapshotOptions;
   readonly runtime: Runtime;

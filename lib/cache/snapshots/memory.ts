@@ -1,4 +1,7 @@
-/** What an instance knows: the entries of each view, the status of each symbol, and how upstream and callers do. */
+/**
+ * The knowledge of one instance: the entries of each view, the status of each symbol, and how upstream and callers do.
+ * Memory asks nobody; the refresh log brings it records, checkpoints and streamed batches.
+ */
 
 import type { SymbolDirectory } from './directory.ts';
 import { type SnapshotEntry, twoDigits, ViewEntries } from './entries.ts';
@@ -45,7 +48,7 @@ export class SnapshotMemory {
   readonly #coolDowns = new Map<string, number>();
   /** Unknown symbols that clients request here, by view and symbol, and when the log last repeated each. */
   readonly #negativeHits = new Map<string, NegativeHit>();
-  /** After a call failed with a symbol of which only the directory says that it exists. */
+  /** Set after a call failed with a symbol that only the directory says to exist. */
   #distrustsDirectoryUntil = Number.NEGATIVE_INFINITY;
 
   /**
@@ -75,12 +78,12 @@ export class SnapshotMemory {
     return status;
   }
 
-  /** Of the view's category. */
+  /** The status of symbols in the view's category. */
   statusOf(viewId: string): SymbolStatus {
     return this.statusIn(this.entriesOf(viewId).view.category);
   }
 
-  /** Applies what came of a refresh. The log's records may arrive in any order. */
+  /** Applies the outcome of a refresh. The log's records may arrive in any order. */
   apply(record: RefreshRecord, now: number): void {
     const { outcome, symbols, view, sentAt } = record;
     const entries = this.entriesOf(view);
@@ -119,7 +122,7 @@ export class SnapshotMemory {
   }
 
   /**
-   * What an instance that begins has to know, of records that may still be served.
+   * Makes a checkpoint for instances that begin: all records that may still be served, and the status of symbols.
    *
    * @param sequence all refreshes up to this one were applied
    */
@@ -145,12 +148,12 @@ export class SnapshotMemory {
       this.entriesOf(view).loadDemand(symbol, times, requestedAt);
     for (const [view, symbol, until] of checkpoint.negative)
       if (!this.entriesOf(view).entries.has(symbol)) this.statusOf(view).addNegative(symbol, view, until);
-    // As of then: what was forgiven since is not owed again.
+    // As of the checkpoint's time: failures that were forgiven since are not owed again.
     this.quota.merge(checkpoint.failedProbes, Math.min(checkpoint.at, now));
     this.upstream.load(checkpoint, now);
   }
 
-  /** Whether the directory says that it does not exist, and no record says otherwise. */
+  /** Whether the directory says that the symbol does not exist, and no record says otherwise. */
   isUnlisted(viewId: string, symbol: string): boolean {
     return this.statusOf(viewId).isUnlisted(symbol);
   }
@@ -182,17 +185,17 @@ export class SnapshotMemory {
     });
   }
 
-  /** Whether asking for entries of a view is of no use: it is forbidden, or was answered with nothing lately. */
+  /** Whether a call for the view is of no use: the view is forbidden, or was answered with nothing lately. */
   isCoolingDown(viewId: string, now: number): boolean {
     return (this.#coolDowns.get(viewId) ?? 0) > now || this.upstream.forbidden(viewId, now) !== undefined;
   }
 
-  /** Whether what is only listed may go along with what is served, which would fail with it. */
+  /** Whether symbols that are only listed may share a call with served ones, which would fail with them. */
   trustsDirectory(now: number): boolean {
     return now > this.#distrustsDirectoryUntil;
   }
 
-  /** Records by the moment that they are of, those of suspect symbols apart. */
+  /** Groups records by `sentAt`, those of suspect symbols apart. */
   #grouped(view: string, entries: readonly { symbol: string; record: Uint8Array; sentAt: number }[]) {
     const status = this.statusOf(view);
     const groups = new Map<string, FetchedRecords & { readonly records: Map<string, Uint8Array> }>();
@@ -215,7 +218,7 @@ export class SnapshotMemory {
   #loadFetched({ view, sentAt, records: all, namesUnknown, isSuspect }: FetchedRecords, now: number): void {
     const entries = this.entriesOf(view);
     const status = this.statusOf(view);
-    // What this instance learnt of a symbol after its record was made is newer than the record.
+    // A symbol that this instance has found unknown since its record was made stays unknown.
     const current = [...all].filter(([symbol]) => status.negativeSince(symbol, view) < sentAt);
     for (const [symbol, record] of current) entries.put(symbol, record, sentAt, this.#hasStream);
     if (isSuspect) return;
@@ -235,8 +238,8 @@ export class SnapshotMemory {
   }
 
   /**
-   * Whether the upstream returned none of the symbols that it returned before: that is a fault of its own. An answer
-   * about one symbol says little by itself, but during a cool-down it says no more about the symbol either.
+   * Whether the upstream returned none of the symbols that it returned before: that is a fault of the upstream. An
+   * empty answer about one symbol says little, except during a cool-down, where it says nothing about the symbol either.
    */
   #isEmptied({ view, symbols, outcome, sentAt }: RefreshRecord, now: number): boolean {
     if (outcome.kind !== 'answer' || outcome.records.size > 0) return false;
@@ -272,7 +275,7 @@ export class SnapshotMemory {
 
 const hitKey = (view: string, symbol: string) => `${view}/${symbol}`;
 
-/** An instance that has not read for so long begins with a whole batch: what was written meanwhile may be much. */
+/** An instance that has not read for this long begins with a whole batch: many batches may have been written meanwhile. */
 const rejoinMs = 4000;
 
 type Views = ReadonlyMap<string, ViewEntries>;
@@ -292,7 +295,7 @@ export class StreamedReader {
     this.#views = views;
   }
 
-  /** Reads what is new. Rejects when the log cannot be read. */
+  /** Reads new batches. Rejects when the log cannot be read. */
   async poll(now: number): Promise<void> {
     if (now - this.#readAt > rejoinMs) this.#after = undefined;
     const batches = await this.#log.read(this.#after);
@@ -308,7 +311,7 @@ export class StreamedReader {
       for (const view of this.#viewsOf(category)) view.change(symbol, members);
     if (batch.carried) this.#carry(batch.carried);
     batch.signs.forEach((signAt, session) => {
-      // By a wrong clock every record would seem to be new.
+      // A wrong clock would make every record seem new.
       if (signAt > now + maxAheadMs) return;
       const torn = new Set(batch.torn?.[session]);
       for (const entry of this.#entriesOf(this.#carried[session]))

@@ -1,5 +1,5 @@
 /**
- * Reads what all instances share of one symbol, for a function that serves no snapshots. It takes no part in the cache:
+ * Reads the shared record of one symbol, for a function that serves no snapshots. It takes no part in the cache:
  * it acquires no lease, and the refreshes of others do not depend on it.
  */
 
@@ -17,12 +17,12 @@ export interface SnapshotReads {
   records(sequences: readonly number[], symbol: string): Promise<readonly RefreshRecord[]>;
 }
 
-export interface LastSnapshots {
+interface LastSnapshots {
   readonly sequence: number;
   readonly checkpoint: Pick<SnapshotCheckpoint, 'sequence' | 'fetched'> | undefined;
 }
 
-export interface SymbolQuestion {
+interface SymbolQuestion {
   readonly symbol: string;
   /** Views of these count, with any flags. */
   readonly categories: readonly string[];
@@ -31,7 +31,7 @@ export interface SymbolQuestion {
   readonly until: number;
 }
 
-export interface SymbolRecord {
+interface SymbolRecord {
   /** The upstream's own bytes. */
   readonly record: Uint8Array;
   /** Just before the upstream was asked, in milliseconds since the epoch. */
@@ -76,7 +76,7 @@ export async function recordOfSymbol(
   return undefined;
 }
 
-/** The same of a store that the cache itself uses. */
+/** Reads of one symbol over a store that the cache itself uses. */
 export const snapshotReadsOf = (store: Pick<SnapshotStore, 'read' | 'readCheckpoint'>): SnapshotReads => ({
   async last() {
     const [checkpoint, { control }] = await Promise.all([store.readCheckpoint(0), store.read(undefined, [])]);

@@ -119,7 +119,7 @@ export function priorityOf(plan: RefreshPlan, { misses }: PlanInput, isEventDriv
 }
 
 /** Fingerprints of the symbols that calls under way ask for, by view. */
-export function fingerprintsInFlight(
+function fingerprintsInFlight(
   flights: readonly Pick<RefreshFlight, 'view' | 'fingerprints'>[],
 ): ReadonlyMap<string, ReadonlySet<number>> {
   const byView = new Map<string, Set<number>>();

@@ -1,11 +1,11 @@
-/** What the snapshot cache needs besides its store: permits, the upstream, a clock; and its options. */
+/** Ports of the snapshot cache besides its store: permits, the upstream, a clock; and its options. */
 
 import type { Permit, Priority } from '../../limiter/index.ts';
 import type { View } from './view.ts';
 
 export type RefreshPermitAnswer =
   | { readonly ok: true; readonly permit: Permit }
-  /** `isLocal`: for a reason that other instances may not have, such as a limiter that cannot be asked. */
+  /** `isLocal`: other instances may not have the reason, such as a limiter that cannot be asked. */
   | { readonly ok: false; readonly retryAfterMs: number; readonly isLocal?: true };
 
 /**
@@ -20,9 +20,9 @@ export interface RefreshPermits {
 
 export type UpstreamAnswer =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
-  /** The upstream refused what was asked for: one of the symbols, as far as can be known. */
+  /** The upstream refused the call: as far as can be known, for one of its symbols. */
   | { readonly kind: 'rejected'; readonly error: UpstreamError }
-  /** The upstream refuses every symbol of this view: no subscription, for example. Or, where it may be, one of these. */
+  /** The upstream refuses every symbol of this view, for want of a subscription, for example; or one of these symbols, if `mayBeOfSymbols`. */
   | {
       readonly kind: 'forbidden';
       readonly error: UpstreamError;
@@ -30,14 +30,14 @@ export type UpstreamAnswer =
       readonly mayBeOfSymbols?: boolean;
     }
   /**
-   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `isLocal` when nothing was learnt of the
-   * upstream, because no request left or it had too little time: then the time is this instance's alone.
+   * No answer, a broken one, a failure; `retryAfterMs` when a time was named. `isLocal` when the failure
+   * says nothing about the upstream, because no request left or it had too little time: then only this instance waits.
    */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isLocal?: true };
 
 /**
- * Port: one request, never two; each that leaves needs a permit of its own. Always resolves. `caller` is who brought the
- * symbols, where they are new.
+ * Port: one request, never two; each that leaves needs a permit of its own. Always resolves. `caller`
+ * brought the symbols, where they are new.
  */
 export type AskUpstream = (
   view: View,
@@ -55,16 +55,16 @@ export interface Runtime {
   readonly random: () => number;
 }
 
-/** What the upstream answered when it refused. */
+/** The upstream's refusal. */
 export interface UpstreamError {
   readonly status: number;
   readonly errorCode?: string;
   readonly message?: string;
-  /** What the error means to the gateway that recorded it, and why it came; opaque here. */
+  /** The gateway's own code for the error, and why it came; opaque here. */
   readonly code?: string;
   readonly cause?: string | undefined;
   readonly clockOffsetSeconds?: number | undefined;
-  /** Of a refusal that says nothing of whether a symbol exists: how long it stands. */
+  /** How long the refusal stands, when it says nothing about whether a symbol exists. */
   readonly forMs?: number;
 }
 

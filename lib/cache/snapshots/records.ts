@@ -24,7 +24,7 @@ export const maxAnsweredRecords = 1000;
 const maxSymbolBytes = 1024;
 
 /**
- * The records by symbol, each a copy of exactly its bytes; of a symbol that comes twice the last. Undefined
+ * The records by symbol, each a copy of exactly its bytes; a symbol that comes twice has its last one. Undefined
  * when the body is not an array of objects that each have a `symbol`, or has more of them than `maxRecords`.
  *
  * @param body JSON; the inside of a record is not validated
@@ -41,7 +41,7 @@ export function cutRecords(
   for (let count = 1; ; count++) {
     const cut = count > maxRecords ? undefined : cutRecord(body, at);
     if (!cut) return undefined;
-    // Of a Buffer, its own `slice` would be a view, and every record would keep the whole body.
+    // A Buffer's own `slice` would be a view, and every record would keep the whole body.
     records.set(cut.symbol, new Uint8Array(body.subarray(at, cut.end)));
     at = skipSpace(body, cut.end);
     if (body[at] === closeBracket) return isEnd(body, at + 1) ? records : undefined;
@@ -159,7 +159,7 @@ export function hashOf(bytes: Uint8Array): number {
   return joined(high, low);
 }
 
-/** The same of a sequence of such numbers; their order counts. */
+/** Hashes a sequence of such hashes; their order counts. */
 export function hashOfAll(hashes: readonly number[]): number {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

@@ -30,8 +30,8 @@ interface MissingRecord {
   askAt: number;
 }
 
-/** Which records of the log this instance has read, and which are late: holders of leases write when they are done. */
-export class LogPosition {
+/** Tells records of the log that this instance has read from late ones: holders of leases write when they are done. */
+class LogPosition {
   readonly #lookBack: number;
   #upTo = 0;
   /** Records before it that were not there. */
@@ -70,12 +70,12 @@ export class LogPosition {
     this.#missing.set(sequence, { since: now, askAt: now + lateMs });
   }
 
-  /** Gives up what is missing: an instance that begins anew has it from a checkpoint. */
+  /** Gives up missing records: an instance that begins anew has them from a checkpoint. */
   clearMissing(): void {
     this.#missing.clear();
   }
 
-  /** Leaves what is before, unless it has been read. */
+  /** Skips unread records up to this one. */
   skipTo(sequence: number): void {
     this.#upTo = Math.max(this.#upTo, sequence);
   }
@@ -87,7 +87,7 @@ export class LogPosition {
     this.#read.clear();
   }
 
-  /** Forgets what no poll asks for any more, and gives up records that can no longer come. */
+  /** Forgets records that no poll asks for any more, and gives up those that can no longer come. */
   prune(now: number): void {
     for (const sequence of this.#read)
       if (sequence < this.#upTo - 2 * this.#lookBack) this.#read.delete(sequence);
@@ -113,7 +113,7 @@ const rejoinMs = 2000;
 /** The part of the instances that may begin or wait within a second; each wait is four seconds at most. */
 const calmPart = 1 / 32;
 export const defaultPollMs = 70;
-/** What was read less than this ago counts as the store's current state. */
+/** A read that is younger than this counts as the store's current state. */
 const currentMs = 15;
 
 /** In a storm a missing record is asked for later than at once. */
@@ -124,7 +124,7 @@ const catchUpMs = 600;
 const fewWriters = 24;
 const writersToCount = 48;
 
-export interface RefreshLogPorts {
+interface RefreshLogPorts {
   readonly store: SnapshotStore;
   readonly runtime: Runtime;
   readonly streamed?: Pick<StreamedReader, 'poll'> | undefined;
@@ -133,16 +133,16 @@ export interface RefreshLogPorts {
 }
 
 /** Receives each record once, and checkpoints. */
-export interface RefreshLogListener {
+interface RefreshLogListener {
   apply(record: RefreshRecord, now: number): void;
   load(checkpoint: SnapshotCheckpoint, now: number): void;
 }
 
 export class RefreshLog {
+  readonly health: StoreHealth;
   readonly #ports: RefreshLogPorts;
   readonly #options: SnapshotOptions;
   readonly #listener: RefreshLogListener;
-  readonly #health: StoreHealth;
   readonly #position: LogPosition;
   /** As many records as there can be within the soft bound. */
   readonly #lookBack: number;
@@ -155,7 +155,7 @@ export class RefreshLog {
   #joinedAt = Number.NEGATIVE_INFINITY;
   #isComplete = false;
   #concurrentStarts = 0;
-  /** When this instance began in a storm, until what it skipped has come. */
+  /** When this instance began in a storm; undefined once a checkpoint has brought the records that it skipped. */
   #skippedAt: number | undefined;
   #caughtUp = { sequence: 0, notBefore: Number.NEGATIVE_INFINITY };
   #polling: Promise<void> | undefined;
@@ -167,7 +167,7 @@ export class RefreshLog {
     this.#listener = listener;
     this.#lookBack = Math.ceil(staleAfterMs / paceMs);
     this.#calmStarts = Math.max(1, instances * calmPart);
-    this.#health = new StoreHealth(ports.runtime.random);
+    this.health = new StoreHealth(ports.runtime.random);
     this.#position = new LogPosition(this.#lookBack);
   }
 
@@ -180,7 +180,7 @@ export class RefreshLog {
     return this.#concurrentStarts;
   }
 
-  /** Whether all that the store holds has been read, so that a checkpoint can be made of it. */
+  /** Whether the instance has read all that the store holds, so that it can write a checkpoint. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -191,7 +191,7 @@ export class RefreshLog {
     return Math.min(this.#position.upTo, ...open.map((sequence) => sequence - 1));
   }
 
-  /** Whether what is known is the store's current state. */
+  /** Whether the last read counts as the store's current state. */
   isCurrent(now: number): boolean {
     return now - this.#readAt < currentMs;
   }
@@ -200,22 +200,12 @@ export class RefreshLog {
   isStale(now: number): boolean {
     const fleet = Math.max(1, new Set(this.#writers).size / fewWriters);
     const { pollMs = defaultPollMs } = this.#ports;
-    return now - this.#readAt >= pollMs * this.#health.pollScale * fleet;
-  }
-
-  /** Whether the store has failed, so that this instance is on its own for a while. */
-  isStoreDown(now: number): boolean {
-    return this.#health.isDown(now);
-  }
-
-  /** Whether so many instances began together, or the store throttles so, that no request should wait in this one. */
-  isCrowded(now: number): boolean {
-    return this.#health.isCrowded(now);
+    return now - this.#readAt >= pollMs * this.health.pollScale * fleet;
   }
 
   /** From when on a lease of a kind may be acquired. */
   due(kind: RefreshKind, now: number): number {
-    if (this.#health.isDown(now) && kind === 'refresh') return this.#health.aloneDue;
+    if (this.health.isDown(now) && kind === 'refresh') return this.health.aloneDue;
     const due = this.#control.due[kind];
     return due > now + maxAheadMs ? Number.NEGATIVE_INFINITY : due;
   }
@@ -233,27 +223,27 @@ export class RefreshLog {
    */
   async mayWait(): Promise<boolean> {
     const now = this.#ports.runtime.clock();
-    if (this.#health.isDown(now)) return true;
-    if (this.#health.isCrowded(now)) return false;
+    if (this.health.isDown(now)) return true;
+    if (this.health.isCrowded(now)) return false;
     const count = await this.#countStart();
     if (count <= this.#calmStarts) return true;
-    this.#health.setCrowded(now);
+    this.health.setCrowded(now);
     return false;
   }
 
-  /** Reads what is new; concurrent polls share one read. Never rejects. */
+  /** Reads new records; concurrent polls share one read. Never rejects. */
   poll(): Promise<void> {
     const { clock } = this.#ports.runtime;
     const now = clock();
-    if (!this.#health.mayAsk(now)) return Promise.resolve();
+    if (!this.health.mayAsk(now)) return Promise.resolve();
     this.#polling ??= Promise.all([this.#readNew(now), this.#readStreamed(now)])
       .then(
         () => {
           // From its end on, or a store that takes longer than what counts as current would never be current.
           this.#readAt = clock();
-          this.#health.succeed();
+          this.health.succeed();
         },
-        (cause: unknown) => this.#health.fail(cause, clock()),
+        (cause: unknown) => this.health.fail(cause, clock()),
       )
       .finally(() => {
         this.#polling = undefined;
@@ -262,16 +252,16 @@ export class RefreshLog {
   }
 
   /**
-   * Reads the last checkpoint if this instance skipped what is in it, and returns whether it did. What was written
-   * just before an instance began in a storm comes with the next checkpoint: asking the upstream for it would be in
-   * vain, and waiting until it is refreshed takes long. Never rejects.
+   * Reads the last checkpoint if this instance skipped records that it holds, and returns whether it did. Records that
+   * were written just before an instance began in a storm come with the next checkpoint: asking the upstream for them
+   * would be in vain, and waiting until they are refreshed takes long. Never rejects.
    */
   async catchUp(): Promise<boolean> {
     const now = this.#ports.runtime.clock();
     const { sequence, at } = this.#control.checkpoint;
-    if (!this.#health.mayAsk(now) || this.#skippedAt === undefined || at <= this.#skippedAt) return false;
+    if (!this.health.mayAsk(now) || this.#skippedAt === undefined || at <= this.#skippedAt) return false;
     if (sequence === this.#caughtUp.sequence || now < this.#caughtUp.notBefore) return false;
-    const copy = this.#chooseCopy(this.#health.isCrowded(now));
+    const copy = this.#chooseCopy(this.health.isCrowded(now));
     const first = await this.#readCheckpoint(copy);
     const found = first && first.at > this.#skippedAt ? first : undefined;
     const checkpoint = await this.#usableCheckpoint(found, copy, this.#control, now);
@@ -296,7 +286,7 @@ export class RefreshLog {
     this.#control = found;
   }
 
-  /** Applies what this instance did: with a lease, or (sequence 0) for itself alone. */
+  /** Applies a refresh of this instance: with a lease, or (sequence 0) for itself alone. */
   applyOwn(record: RefreshRecord): void {
     const now = this.#ports.runtime.clock();
     if (record.sequence > 0) {
@@ -304,27 +294,15 @@ export class RefreshLog {
       return;
     }
     this.#listener.apply(record, now);
-    this.#health.setRefreshedAlone(now);
+    this.health.setRefreshedAlone(now);
   }
 
-  reportFailure(cause: unknown, now: number): void {
-    this.#health.fail(cause, now);
-  }
-
-  /**
-   * The same of what an instance can do without: misses and checkpoints. While control item and log can be had it is
-   * not on its own, so that only throttling counts.
-   */
-  reportOptionalFailure(cause: unknown, now: number): void {
-    if (cause instanceof StoreThrottled) this.#health.fail(cause, now);
-  }
-
-  /** What a stream tells is something that an instance can do without. */
+  /** Never rejects: an instance can do without streamed values. */
   async #readStreamed(now: number): Promise<void> {
     try {
       await this.#ports.streamed?.poll(now);
     } catch (cause) {
-      this.reportOptionalFailure(cause, now);
+      this.health.failOptional(cause, now);
     }
   }
 
@@ -338,12 +316,12 @@ export class RefreshLog {
 
   /**
    * An instance that begins, or was idle for long, reads a checkpoint instead of the log. In a storm it reads a copy,
-   * and skips what was written since then: that is refreshed within seconds.
+   * and skips records that were written since then: their symbols are refreshed within seconds.
    */
   async #join(now: number): Promise<void> {
     this.#concurrentStarts = await this.#countStart();
     const isStorm = this.#concurrentStarts > this.#calmStarts;
-    if (isStorm) this.#health.setCrowded(now);
+    if (isStorm) this.health.setCrowded(now);
     const copy = this.#chooseCopy(isStorm);
     const [{ control }, first] = await Promise.all([
       this.#ports.store.read(undefined, []),
@@ -363,7 +341,7 @@ export class RefreshLog {
     this.updateControl(update.control);
   }
 
-  /** Of what was written so far, only the calls under way are read. */
+  /** Skips the records that were written so far, except those of calls under way. */
   #skipTo(control: RefreshControl, now: number): void {
     this.#position.skipTo(control.sequence);
     for (const { sequence, at } of control.flights)
@@ -385,7 +363,7 @@ export class RefreshLog {
   }
 
   #lateMs(now: number): number {
-    return firstLateMs[this.#health.isCrowded(now) ? 'storm' : 'calm'];
+    return firstLateMs[this.health.isCrowded(now) ? 'storm' : 'calm'];
   }
 
   /** Any copy in a storm; otherwise 0, the primary. */
@@ -396,7 +374,7 @@ export class RefreshLog {
   /** Undefined when there is none or it cannot be read: an instance does without, because it has the log. */
   #readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined> {
     return this.#ports.store.readCheckpoint(copy).catch((error: unknown) => {
-      if (error instanceof StoreThrottled) this.#health.setThrottled(this.#ports.runtime.clock());
+      if (error instanceof StoreThrottled) this.health.setThrottled(this.#ports.runtime.clock());
       return undefined;
     });
   }
@@ -427,7 +405,7 @@ export class RefreshLog {
   #countStart(): Promise<number> {
     return this.#ports.store.countStart().catch((error: unknown) => {
       if (!(error instanceof StoreThrottled)) return 1;
-      this.#health.setThrottled(this.#ports.runtime.clock());
+      this.health.setThrottled(this.#ports.runtime.clock());
       return Number.POSITIVE_INFINITY;
     });
   }
@@ -437,9 +415,9 @@ export class RefreshLog {
 const lastLeaseAt = ({ due, flights }: RefreshControl): number =>
   Math.max(due.refresh, due.miss, ...flights.map(({ at }) => at));
 
-/** A copy of the checkpoint that is younger need not be the last one: what it lacks is refreshed within seconds. */
+/** A copy of the checkpoint that is younger than this need not be the last one: what it lacks is refreshed within seconds. */
 const copyMs = 8000;
-/** Of the instances that find their copy too old, one in this many writes it anew. */
+/** One in this many instances that find their copy too old writes it anew. */
 const copyWriters = 4;
 /** A copy that holds this part of the last checkpoint's records is as good. */
 const sufficientPart = 0.998;

@@ -9,7 +9,7 @@ import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import { fingerprintOf, forgetMs } from './entries.ts';
 import { withoutMessage } from './failed-symbols.ts';
 import type { AcquireResult } from './health.ts';
-import { type Instance, probeBurst, refreshDueAt } from './instance.ts';
+import { type Instance, probeBurst } from './instance.ts';
 import { type PlanInput, planMisses, planProbe, planRefresh, priorityOf, type RefreshPlan } from './plan.ts';
 import { minuteMs, type UpstreamAnswer, upstreamTimeoutMs } from './ports.ts';
 import { cutRecords, maxAnsweredRecords } from './records.ts';
@@ -46,37 +46,10 @@ const manyRemaining = 30;
 
 const planners = { refresh: planRefresh, miss: planMisses, probe: planProbe } as const;
 
-/** Brings the memory up to date, and refreshes if that is due and no other request of this instance does. */
-export async function keepUp(
-  instance: Instance,
-  requester: RefreshRequester,
-  onlyIfCached = false,
-): Promise<void> {
-  const { log } = instance;
-  const { clock } = instance.runtime;
-  if (log.isStale(clock())) await log.poll();
-  if (onlyIfCached || instance.isRefreshing || !isRefreshDue(instance, requester)) return;
-  if (requester.deadline - clock() < minRefreshMs) return;
-  instance.isRefreshing = true;
-  try {
-    // Another instance may have acquired the lease that is due.
-    if (!log.isCurrent(clock())) await log.poll();
-    if (isRefreshDue(instance, requester)) await refresh(instance, 'refresh', [], requester);
-  } finally {
-    instance.isRefreshing = false;
-  }
-}
-
-function isRefreshDue(instance: Instance, { isEventDriven }: RefreshRequester): boolean {
-  const { log, contention, runtime } = instance;
-  const due = refreshDueAt(instance, isEventDriven);
-  return runtime.clock() >= due + contention.delayMs(log.control.sequence);
-}
-
 /**
  * Acquires a lease of this kind and refreshes, if there is anything to ask for and no other instance is faster.
  *
- * @param own what the requester itself misses
+ * @param own misses of the requester itself
  */
 export async function refresh(
   instance: Instance,
@@ -88,7 +61,7 @@ export async function refresh(
   const { clock } = runtime;
   const isStarved = kind === 'refresh' && memory.upstream.areProbesStarved(clock());
   // Where nothing is missing, a refresh need not read the pending misses.
-  const isCalm = kind === 'refresh' && !isStarved && !log.isCrowded(clock());
+  const isCalm = kind === 'refresh' && !isStarved && !log.health.isCrowded(clock());
   const others = isCalm ? [] : await missesOfOthers(instance);
   const now = clock();
   const misses = [...others.filter((miss) => !isServed(instance, miss, now)), ...own];
@@ -130,14 +103,14 @@ async function refreshWith(
   return 'acquired';
 }
 
-/** What other requests miss, read together with the log: both are as of now. */
+/** Reads the misses of other requests together with the log: both are as of now. */
 async function missesOfOthers({ store, log, runtime }: Instance): Promise<readonly PendingMiss[]> {
   const { clock } = runtime;
-  if (log.isStoreDown(clock())) return [];
+  if (log.health.isDown(clock())) return [];
   const isCurrent = log.isCurrent(clock());
   const [keys] = await Promise.all([
     store.readMisses().catch((cause: unknown): readonly string[] => {
-      log.reportOptionalFailure(cause, clock());
+      log.health.failOptional(cause, clock());
       return [];
     }),
     isCurrent ? undefined : log.poll(),
@@ -173,7 +146,7 @@ function planAll({ log }: Instance, kind: RefreshKind, input: PlanInput): readon
     const plannedCallers = plans.map(({ caller }) => caller);
     const plan = planners[kind]({ ...input, flights, plannedCallers });
     // In a storm a small call would spend a permit that the next one fills better.
-    const isSmall = plan && plan.symbols.length < manyRemaining / 2 && log.isCrowded(input.now);
+    const isSmall = plan && plan.symbols.length < manyRemaining / 2 && log.health.isCrowded(input.now);
     if (!plan || (plans.length > 0 && isSmall)) break;
     plans.push(plan);
     flights.push(flightOf(0, plan, input.now));
@@ -197,7 +170,7 @@ async function acquireLease(
 ): Promise<RefreshLease | undefined> {
   const { log, store, runtime } = instance;
   const alone = { first: undefined, writesCheckpoint: false };
-  if (log.isStoreDown(now)) return alone;
+  if (log.health.isDown(now)) return alone;
   const { sequence: after, checkpoint } = log.control;
   const sequence = after + calls.length;
   const writesCheckpoint = log.isComplete && isCheckpointDue(instance, sequence, now);
@@ -216,7 +189,7 @@ async function acquireLease(
     log.updateControl(next);
     return { first: after + 1, writesCheckpoint };
   } catch (cause) {
-    log.reportFailure(cause, runtime.clock());
+    log.health.fail(cause, runtime.clock());
     // A store that throttles is there: another instance may have the lease, and this one must not act alone.
     return cause instanceof StoreThrottled ? undefined : alone;
   }
@@ -261,8 +234,8 @@ function pacingAfter(
     const next = Math.max(log.due('refresh', now) + paceMs, now + paceMs / 2);
     due.refresh = Math.min(next, now + paceMs);
   }
-  // Not at the same moment, or one waits for the other's permit; and not ever later, with probe after probe. Calls
-  // for events delay nothing.
+  // A refresh comes half a step after a probe, or one waits for the other's permit; and not ever later, with probe after
+  // probe. Calls for events delay nothing.
   if (kind === 'probe' && isInteractive)
     due.refresh = Math.min(Math.max(due.refresh, now) + paceMs / 2, now + paceMs);
   const soonMs = (last.plan.remaining ?? 0) >= manyRemaining ? coalesceMs.many : coalesceMs.few;
@@ -284,7 +257,7 @@ const refreshesPerCheckpoint = 40;
 
 function isCheckpointDue({ log }: Instance, sequence: number, now: number): boolean {
   const { checkpoint } = log.control;
-  const everyMs = log.isCrowded(now) ? checkpointMs.storm : checkpointMs.calm;
+  const everyMs = log.health.isCrowded(now) ? checkpointMs.storm : checkpointMs.calm;
   return sequence >= checkpoint.sequence + checkpoint.gap || now - checkpoint.at >= everyMs;
 }
 
@@ -298,11 +271,11 @@ function checkpointAfter({ memory, log }: Instance, sequence: number, now: numbe
 async function writeCheckpoint({ store, memory, log, runtime }: Instance): Promise<void> {
   const now = runtime.clock();
   const checkpoint = memory.createCheckpoint(log.readUpTo(now), now);
-  await store.writeCheckpoint(0, checkpoint).catch((cause) => log.reportOptionalFailure(cause, now));
+  await store.writeCheckpoint(0, checkpoint).catch((cause) => log.health.failOptional(cause, now));
 }
 
 interface Sending {
-  /** 0 when the instance calls for itself alone, without the store. */
+  /** 0 when the instance calls for itself alone, without the store: then it does not wait for a permit. */
   readonly sequence: number;
   readonly deadline: number;
   /** When the lease was acquired. */
@@ -315,12 +288,12 @@ const maxDemand = 100;
 
 async function sendCall(
   instance: Instance,
-  { plan, priority }: PlannedCall,
+  call: PlannedCall,
   { sequence, deadline, now, negative }: Sending,
 ): Promise<void> {
   const { memory, log, writer, runtime } = instance;
-  const isAlone = sequence === 0;
-  const { sentAt, outcome } = await callUpstream(instance, plan, { deadline, priority, isAlone });
+  const { plan, priority } = call;
+  const { sentAt, outcome } = await callUpstream(instance, call, { sequence, deadline });
   const record: RefreshRecord = {
     sequence,
     writer,
@@ -341,8 +314,8 @@ async function sendCall(
     ),
   };
   log.applyOwn(record);
-  if (isAlone) return;
-  await writeRecord(instance, record).catch((cause) => log.reportFailure(cause, runtime.clock()));
+  if (sequence === 0) return;
+  await writeRecord(instance, record).catch((cause) => log.health.fail(cause, runtime.clock()));
 }
 
 /** An outcome that the store throttles is written again, after these pauses: other instances wait for it. */
@@ -359,13 +332,6 @@ async function writeRecord({ store, runtime }: Instance, record: RefreshRecord):
   return store.write(record);
 }
 
-interface CallTiming {
-  readonly deadline: number;
-  readonly priority: Priority;
-  /** The refresh is this instance's alone, without the store: it does not wait for a permit. */
-  readonly isAlone: boolean;
-}
-
 /** How long a miss waits for a permit; not so long that no request counts on the call any more. */
 const missPermitMs = 800;
 /** After a limiter that failed, against its contract. */
@@ -377,15 +343,15 @@ const brokenLimiterMs = 1000;
  */
 async function callUpstream(
   instance: Instance,
-  plan: RefreshPlan,
-  { deadline, priority, isAlone }: CallTiming,
+  { plan, priority }: PlannedCall,
+  { sequence, deadline }: Pick<Sending, 'sequence' | 'deadline'>,
 ): Promise<{ sentAt: number; outcome: RefreshOutcome }> {
   const { permits, upstream, memory, options, runtime } = instance;
   const { clock } = runtime;
   // The next refresh is as good as one that is late; a miss that a client waits for is worth more patience. A less
   // urgent call delays no requester that needs the same symbols more urgently.
   const isPatient = plan.kind !== 'refresh' && priority === 'interactive';
-  const maxWaitMs = isAlone ? 0 : isPatient ? missPermitMs : options.paceMs;
+  const maxWaitMs = sequence === 0 ? 0 : isPatient ? missPermitMs : options.paceMs;
   const waitMs = Math.max(0, Math.min(maxWaitMs, deadline - clock()));
   const answer = await permits
     .acquire({ priority, waitMs })

@@ -10,7 +10,7 @@ import { fingerprintOf, type SnapshotEntry } from './entries.ts';
 import { dueAt, type Instance, isPausedUntil } from './instance.ts';
 import { maxSymbols } from './plan.ts';
 import type { SnapshotOptions, UpstreamError } from './ports.ts';
-import { keepUp, minRefreshMs, type RefreshRequester, refresh } from './refresh.ts';
+import { minRefreshMs, type RefreshRequester, refresh } from './refresh.ts';
 import { maxSymbolLength, missKey, missMs, type PendingMiss } from './store.ts';
 import type { View } from './view.ts';
 
@@ -18,7 +18,7 @@ export interface SnapshotCall {
   readonly view: View;
   /** In the order of the answer; a symbol may occur twice. */
   readonly symbols: readonly string[];
-  /** Who asks: refreshes by `max-age` and failed probes count against this caller. */
+  /** Refreshes by `max-age` and failed probes count against this caller. */
   readonly caller: string;
   /** `events` when no client waits for the answer: clients come first. Default interactive. */
   readonly priority?: 'interactive' | 'events';
@@ -87,7 +87,7 @@ const napMs = { first: 30, max: 250 } as const;
 const patienceMs = 60;
 
 /** A call that is being answered. */
-interface Request {
+export interface SnapshotRequest {
   readonly instance: Instance;
   readonly call: SnapshotCall;
   readonly arrivedAt: number;
@@ -95,28 +95,17 @@ interface Request {
   readonly priority: Priority;
 }
 
-/** Always resolves; waits four seconds at most. */
-export async function answer(instance: Instance, call: SnapshotCall): Promise<SnapshotOutcome> {
-  const { memory, shares, runtime } = instance;
-  const arrivedAt = runtime.clock();
-  const { view, symbols, deadline = Number.POSITIVE_INFINITY, priority = 'interactive' } = call;
-  const entries = memory.entriesOf(view.id);
-  const weight = shares.weigh(call.caller, symbols.length, arrivedAt);
-  for (const symbol of symbols) {
-    const entry = entries.entries.get(symbol);
-    if (entry) entries.countRequest(entry, arrivedAt, weight);
-  }
-  const requester = { deadline, isEventDriven: priority === 'events' };
-  await keepUp(instance, requester, call.onlyIfCached);
-  const request: Request = { instance, call, arrivedAt, requester, priority };
+/** Reads memory, waits for misses while that is worth it, and makes the outcome. Always resolves. */
+export async function answer(request: SnapshotRequest): Promise<SnapshotOutcome> {
+  const { memory, runtime } = request.instance;
   const { result, from } = await resolveMisses(request, await firstRead(request));
   // Symbols that were not probed by now count as the directory has them.
   const last = result.missing.length > 0 ? readMemory(request, false) : result;
-  for (const symbol of last.unknown) memory.countNegativeHit(view.id, symbol, runtime.clock());
+  for (const symbol of last.unknown) memory.countNegativeHit(request.call.view.id, symbol, runtime.clock());
   return outcomeOf(request, last, from);
 }
 
-/** What memory holds of the symbols that a call asks for. */
+/** The symbols of a call, by what memory holds. */
 interface ReadResult {
   readonly found: readonly SnapshotEntry[];
   /** Older than wished for, but better than nothing. */
@@ -125,7 +114,7 @@ interface ReadResult {
   readonly unknown: readonly string[];
 }
 
-async function firstRead(request: Request): Promise<ReadResult> {
+async function firstRead(request: SnapshotRequest): Promise<ReadResult> {
   const { memory, directory } = request.instance;
   const { view } = request.call;
   const result = readMemory(request, mayProbeUnlisted(request));
@@ -136,7 +125,7 @@ async function firstRead(request: Request): Promise<ReadResult> {
 }
 
 /** @param mayProbe whether the upstream may be asked for a symbol that the directory does not list */
-function readMemory({ instance, call, arrivedAt }: Request, mayProbe: boolean): ReadResult {
+function readMemory({ instance, call, arrivedAt }: SnapshotRequest, mayProbe: boolean): ReadResult {
   const { memory, options, runtime } = instance;
   const { view, symbols } = call;
   const now = runtime.clock();
@@ -169,11 +158,11 @@ function ageLimit(
 }
 
 /** A symbol that the directory does not list may be new: each caller may have a few of them probed. */
-function mayProbeUnlisted({ instance, call, arrivedAt, priority }: Request): boolean {
+function mayProbeUnlisted({ instance, call, arrivedAt, priority }: SnapshotRequest): boolean {
   const { memory, log, runtime } = instance;
   return (
     !call.onlyIfCached &&
-    !log.isCrowded(runtime.clock()) &&
+    !log.health.isCrowded(runtime.clock()) &&
     !memory.quota.isOver(call.caller, runtime.clock()) &&
     dueAt(instance, 'probe', priority) <= arrivedAt + unlistedWaitMs
   );
@@ -181,7 +170,7 @@ function mayProbeUnlisted({ instance, call, arrivedAt, priority }: Request): boo
 
 /** Waits until nothing is missed or waiting is of no use, and says where the last result came from. */
 async function resolveMisses(
-  request: Request,
+  request: SnapshotRequest,
   first: ReadResult,
 ): Promise<{ result: ReadResult; from: ResultSource }> {
   const { instance, call, requester } = request;
@@ -213,18 +202,18 @@ async function resolveMisses(
 const versionOf = ({ found, older, unknown }: ReadResult): number =>
   [...found, ...older].reduce((sum, { sentAt }) => sum + sentAt, unknown.length);
 
-function isWorthWaiting(request: Request, { older, missing }: ReadResult): boolean {
+function isWorthWaiting(request: SnapshotRequest, { older, missing }: ReadResult): boolean {
   const { memory, log, options, runtime } = request.instance;
   const now = runtime.clock();
   if (missing.length > 0) return !memory.upstream.isDown(now) && !isOverQuota(request, missing);
-  if (older.length === 0 || memory.upstream.failures > 0 || log.isStoreDown(now)) return false;
+  if (older.length === 0 || memory.upstream.failures > 0 || log.health.isDown(now)) return false;
   const { maxAgeMs, caller } = request.call;
   if (maxAgeMs === undefined) return true;
   return memory.upstream.recentCount('miss', now, caller) < options.refreshesPerMinute;
 }
 
 /** Whether all that is missing has to be probed, and the caller's quota of invalid symbols is used up. */
-function isOverQuota({ instance, call }: Request, missing: readonly string[]): boolean {
+function isOverQuota({ instance, call }: SnapshotRequest, missing: readonly string[]): boolean {
   const { memory, runtime } = instance;
   const { caller, view } = call;
   return (
@@ -233,17 +222,20 @@ function isOverQuota({ instance, call }: Request, missing: readonly string[]): b
   );
 }
 
-function waitsUntil({ instance, call, arrivedAt, requester }: Request, { missing }: ReadResult): number {
+function waitsUntil(
+  { instance, call, arrivedAt, requester }: SnapshotRequest,
+  { missing }: ReadResult,
+): number {
   const { memory, log, runtime } = instance;
   const isFull = missing.length > 0 && !memory.upstream.isFailing;
-  const waitMs = log.isStoreDown(runtime.clock()) ? aloneWaitMs : isFull ? maxWaitMs : softWaitMs;
+  const waitMs = log.health.isDown(runtime.clock()) ? aloneWaitMs : isFull ? maxWaitMs : softWaitMs;
   const isUnlisted = missing.length > 0 && missing.every((symbol) => memory.isUnlisted(call.view.id, symbol));
   const longest = isUnlisted ? Math.min(unlistedWaitMs, waitMs) : waitMs;
   return Math.min(arrivedAt + longest, requester.deadline);
 }
 
 /** Whether nothing can come before then: the view is forbidden, or the upstream is not asked. */
-function isInVain({ instance, call, priority }: Request, end: number): boolean {
+function isInVain({ instance, call, priority }: SnapshotRequest, end: number): boolean {
   const { memory, runtime } = instance;
   const isForbidden = memory.upstream.forbidden(call.view.id, runtime.clock()) !== undefined;
   return isForbidden || isPausedUntil(instance, end, priority);
@@ -251,7 +243,7 @@ function isInVain({ instance, call, priority }: Request, end: number): boolean {
 
 /** @param name tells the request from others of the caller */
 function missesOf(
-  { instance, call, requester }: Request,
+  { instance, call, requester }: SnapshotRequest,
   { missing, older }: ReadResult,
   name: string,
 ): readonly PendingMiss[] {
@@ -272,7 +264,7 @@ function missesOf(
 /** A step's effect: `refreshed` when this request asked the upstream, `left` when it must not wait any longer. */
 type MissStep = 'polled' | 'refreshed' | 'waited' | 'left';
 
-/** What a request that waits for its misses has done so far. */
+/** The state of a request that waits for its misses. */
 interface MissWait {
   napMs: number;
   /** Whether the store counts it among the requests that wait. */
@@ -285,14 +277,14 @@ interface MissWait {
 
 /** One step towards the symbols that a request misses. */
 async function takeStep(
-  { instance, requester, priority }: Request,
+  { instance, requester, priority }: SnapshotRequest,
   misses: readonly PendingMiss[],
   wait: MissWait,
   deadline: number,
 ): Promise<MissStep> {
   const { log, memory, contention, runtime } = instance;
   const { clock, random } = runtime;
-  if (!wait.hasPolled && !log.isCurrent(clock()) && !log.isStoreDown(clock())) {
+  if (!wait.hasPolled && !log.isCurrent(clock()) && !log.health.isDown(clock())) {
     await log.poll();
     return 'polled';
   }
@@ -303,13 +295,13 @@ async function takeStep(
       !flights.some((flight) => flight.view === view && flight.fingerprints.includes(fingerprintOf(symbol))),
   );
   if (open.length > 0 && (await log.catchUp())) return 'polled';
-  const isCrowded = log.isCrowded(now);
+  const isCrowded = log.health.isCrowded(now);
   const randomNap = () => nap(instance, wait, wait.napMs * (0.5 + random()));
   // An upstream that may be down is asked by one request at a time.
   if (open.length === 0 || (memory.upstream.isFailing && flights.length > 0))
     return isCrowded ? 'left' : randomNap();
   const unpublished = unpublishedOf(instance, open, now);
-  // Of many requests that miss the same, those that are new refresh; the others help if none does.
+  // When many requests miss the same symbol, the new ones refresh; the others help if none does.
   const isNew = unpublished.length > 0 && wait.napMs === napMs.first;
   const patience = isNew ? 0 : patienceMs * (1 + random());
   const mayShareCall = ({ view, symbol }: PendingMiss) => memory.statusOf(view).mayShareCall(symbol, view);
@@ -322,10 +314,10 @@ async function takeStep(
     // Idle: a call in another view is under way already.
     if (!isCrowded) return result === 'idle' ? randomNap() : 'waited';
   }
-  if (unpublished.length > 0 && !log.isStoreDown(now)) await publish(instance, unpublished, now);
+  if (unpublished.length > 0 && !log.health.isDown(now)) await publish(instance, unpublished, now);
   // A request that waits has its instance for itself, and there are not enough of them for all.
   if (isCrowded) return 'left';
-  // Not all at the same moment: the first takes what the others miss along.
+  // Requests wake at different moments: the first takes the misses of the others along.
   const untilDue = Math.max(patience, dueAt(instance, kind, priority) - clock() + patience);
   const pauseMs = Math.min(untilDue, wait.napMs) + random() * 10;
   return nap(instance, wait, Math.min(pauseMs, Math.max(1, deadline - now)));
@@ -352,7 +344,7 @@ async function publish(
     for (const [key, at] of publishedAt) if (now - at >= missMs) publishedAt.delete(key);
     for (const key of keys) publishedAt.set(key, now);
   } catch (cause) {
-    log.reportOptionalFailure(cause, runtime.clock());
+    log.health.failOptional(cause, runtime.clock());
   }
 }
 
@@ -364,7 +356,7 @@ async function nap({ log, runtime }: Instance, wait: MissWait, ms: number): Prom
 }
 
 function outcomeOf(
-  request: Request,
+  request: SnapshotRequest,
   { found, older, missing, unknown }: ReadResult,
   from: ResultSource,
 ): SnapshotOutcome {
@@ -373,7 +365,7 @@ function outcomeOf(
   const { view, symbols, maxAgeMs } = call;
   const now = runtime.clock();
   // Clients that are told to come again do not all come at once.
-  const retryAfterMs = minRetryMs * (log.isCrowded(now) ? 1 + Math.floor(2 * runtime.random()) : 1);
+  const retryAfterMs = minRetryMs * (log.health.isCrowded(now) ? 1 + Math.floor(2 * runtime.random()) : 1);
   const forbidden = memory.upstream.forbidden(view.id, now);
   if (forbidden && missing.length > 0) return { kind: 'refused', error: forbidden };
   if (missing.length > 0)

@@ -6,10 +6,10 @@
 
 import { ageMsOf, steadyClock } from '../../kernel/age.ts';
 import { sleep } from '../../kernel/pauses.ts';
-import { createInstance, type Instance, type SnapshotCacheOptions } from './instance.ts';
+import { createInstance, type Instance, refreshDueAt, type SnapshotCacheOptions } from './instance.ts';
 import { SnapshotMemory } from './memory.ts';
 import { defaultSnapshotOptions, type Runtime } from './ports.ts';
-import { keepUp } from './refresh.ts';
+import { minRefreshMs, type RefreshRequester, refresh } from './refresh.ts';
 import { defaultPollMs, RefreshLog } from './refresh-log.ts';
 import { answer, type ServedSnapshot, type SnapshotCall, type SnapshotOutcome } from './request.ts';
 import { maxSymbolLength, type SnapshotStore } from './store.ts';
@@ -22,10 +22,45 @@ export interface SnapshotCache {
 
 export function createSnapshotCache(options: SnapshotCacheOptions): SnapshotCache {
   const instance = createInstance(options);
-  return { ask: (call) => answer(instance, call) };
+  return { ask: (call) => ask(instance, call) };
 }
 
-/** What is known of a symbol now. */
+async function ask(instance: Instance, call: SnapshotCall): Promise<SnapshotOutcome> {
+  const { memory, shares, runtime } = instance;
+  const { view, symbols, caller, deadline = Number.POSITIVE_INFINITY, priority = 'interactive' } = call;
+  const arrivedAt = runtime.clock();
+  const entries = memory.entriesOf(view.id);
+  const weight = shares.weigh(caller, symbols.length, arrivedAt);
+  for (const symbol of symbols) entries.countRequest(symbol, arrivedAt, weight);
+  const requester = { deadline, isEventDriven: priority === 'events' };
+  await keepUp(instance, requester, call.onlyIfCached);
+  return answer({ instance, call, arrivedAt, requester, priority });
+}
+
+/** Brings the memory up to date, and refreshes if that is due and no other request of this instance does. */
+async function keepUp(instance: Instance, requester: RefreshRequester, onlyIfCached = false): Promise<void> {
+  const { log } = instance;
+  const { clock } = instance.runtime;
+  if (log.isStale(clock())) await log.poll();
+  if (onlyIfCached || instance.isRefreshing || !isRefreshDue(instance, requester)) return;
+  if (requester.deadline - clock() < minRefreshMs) return;
+  instance.isRefreshing = true;
+  try {
+    // Another instance may have acquired the lease that is due.
+    if (!log.isCurrent(clock())) await log.poll();
+    if (isRefreshDue(instance, requester)) await refresh(instance, 'refresh', [], requester);
+  } finally {
+    instance.isRefreshing = false;
+  }
+}
+
+function isRefreshDue(instance: Instance, { isEventDriven }: RefreshRequester): boolean {
+  const { log, contention, runtime } = instance;
+  const due = refreshDueAt(instance, isEventDriven);
+  return runtime.clock() >= due + contention.delayMs(log.control.sequence);
+}
+
+/** A symbol as memory has it now. */
 export type Look =
   | { readonly kind: 'known'; readonly snapshot: ServedSnapshot; readonly stale: boolean }
   /** The upstream does not know it; or, where it may exist, the list of symbols lacks it, and nobody has asked for it lately. */
@@ -49,10 +84,10 @@ export class FollowedSnapshots implements SnapshotCache {
   }
 
   ask(call: SnapshotCall): Promise<SnapshotOutcome> {
-    return answer(this.#instance, call);
+    return ask(this.#instance, call);
   }
 
-  /** What every request does first: reads what other instances fetched, and refreshes if that is due. */
+  /** Reads what other instances fetched, and refreshes if that is due, as every request does first. */
   follow(): Promise<void> {
     return keepUp(this.#instance, { deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
   }
@@ -70,12 +105,10 @@ export class FollowedSnapshots implements SnapshotCache {
     return memory.isUnlisted(view.id, symbol) ? { kind: 'unknown', mayExist: true } : { kind: 'missing' };
   }
 
-  /** Counts so many requests for a symbol of this instance, by which it is refreshed. */
+  /** Counts requests for a symbol to this instance: demand decides how often it is refreshed. */
   count(view: View, symbol: string, times: number): void {
     const { memory, runtime } = this.#instance;
-    const entries = memory.entriesOf(view.id);
-    const entry = entries.entries.get(symbol);
-    if (entry) entries.countRequest(entry, runtime.clock(), times);
+    memory.entriesOf(view.id).countRequest(symbol, runtime.clock(), times);
   }
 }
 
@@ -86,7 +119,7 @@ export interface WatchedSymbol {
   readonly demand: number;
 }
 
-/** What all instances ask for, and what they fetched, for one that neither serves nor refreshes: it reads, and writes nothing. */
+/** Reads which symbols all instances ask for, and what they fetched, for a process that neither serves nor refreshes. It writes nothing. */
 export class WatchedSnapshots {
   readonly #clock: () => number;
   readonly #memory = new SnapshotMemory(defaultSnapshotOptions);
@@ -102,12 +135,12 @@ export class WatchedSnapshots {
     );
   }
 
-  /** Reads what is new. Never rejects. */
+  /** Reads new records. Never rejects. */
   poll(): Promise<void> {
     return this.#log.poll();
   }
 
-  /** Those in demand most first, of all views of a category together. */
+  /** Requested symbols by demand, highest first; the demand of all views of a category together. */
   wanted(): readonly WatchedSymbol[] {
     const now = this.#clock();
     const symbols = new Map<string, WatchedSymbol>();
@@ -121,7 +154,7 @@ export class WatchedSnapshots {
     return [...symbols.values()].sort((a, b) => b.demand - a.demand);
   }
 
-  /** The record that was fetched last, of any view of the category. */
+  /** The record that was fetched last in any view of the category. */
   fetched(
     category: string,
     symbol: string,

@@ -1,5 +1,5 @@
 /**
- * What all instances share: one control item, which grants refresh leases, and a log of what came of each refresh.
+ * The store that all instances share: one control item, which grants refresh leases, and a log of the outcome of each refresh.
  * The instance that acquires a lease asks the upstream once and writes the result; all others read it in the log. An
  * instance that begins reads a checkpoint, which holds the state that the log led to: the log itself would cost many
  * times as much to read, and in a storm a thousand instances begin within a second.
@@ -40,9 +40,9 @@ export interface RefreshFlight {
   readonly view: string;
   /** The symbols that it asks for, each as 16 bits: two with one fingerprint count as one while the call lasts. */
   readonly fingerprints: readonly number[];
-  /** Of a probe: the caller whose quota it counts against. */
+  /** The caller whose quota a probe counts against. */
   readonly caller?: string;
-  /** Of a probe: it asks for a symbol that the directory does not list. */
+  /** A probe that asks for a symbol that the directory does not list. */
   readonly isUnlistedProbe?: true | undefined;
 }
 
@@ -75,15 +75,15 @@ export type NegativeItem = readonly [view: string, symbol: string, until: number
 /** How much of its quota of invalid symbols a caller has used. */
 export type QuotaLevel = readonly [caller: string, level: number];
 
-/** What came of one refresh, for all instances. */
+/** The outcome of one refresh, for all instances. */
 export interface RefreshRecord {
-  /** Of its lease; 0 for a refresh that an instance made without the store, for itself alone. */
+  /** The number of its lease; 0 for a refresh that an instance made without the store, for itself alone. */
   readonly sequence: number;
   readonly kind: RefreshKind;
   readonly view: string;
   /** Just before the upstream was asked, in milliseconds since the epoch: entries count their age from it. */
   readonly sentAt: number;
-  /** What the upstream was asked for. */
+  /** The symbols that the upstream was asked for. */
   readonly symbols: readonly string[];
   readonly outcome: RefreshOutcome;
   /** The other half of a group that was refused whole; if this half is valid, that one is not. */
@@ -92,9 +92,9 @@ export interface RefreshRecord {
   readonly negative?: readonly NegativeItem[];
   /** How often clients requested a symbol of the writer since it last flushed the count. */
   readonly demand: readonly (readonly [view: string, symbol: string, times: number])[];
-  /** Whose request caused the refresh. */
+  /** The caller whose request caused the refresh. */
   readonly caller?: string | undefined;
-  /** Of its permit; absent when interactive. */
+  /** The priority of its permit; absent when interactive. */
   readonly priority?: Exclude<Priority, 'interactive'>;
   /** The writer has seen that the upstream's error messages name the unknown symbol. */
   readonly namesUnknown?: true;
@@ -106,7 +106,7 @@ export interface RefreshRecord {
   readonly writer?: string;
 }
 
-/** What an instance knows, for those that begin. */
+/** The knowledge of an instance, for instances that begin. */
 export interface SnapshotCheckpoint {
   /** It holds the outcome of all refreshes up to this one. */
   readonly sequence: number;
@@ -125,7 +125,7 @@ export interface SnapshotCheckpoint {
   readonly forbidden?: readonly (readonly [view: string, error: UpstreamError, until: number])[];
 }
 
-export interface UpstreamPause {
+interface UpstreamPause {
   readonly notBefore: number;
   /** How many calls in a row the upstream failed, and when the last of them was sent. */
   readonly failures: number;
@@ -176,9 +176,9 @@ export interface SnapshotStore {
   /** @param copy 0 is the primary, which holders of leases write; 1 to `checkpointCopies` are copies of it */
   readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined>;
   writeCheckpoint(copy: number, checkpoint: SnapshotCheckpoint): Promise<void>;
-  /** Publishes what a request misses, by `missKey`, to the requesters that acquire leases in the next seconds. */
+  /** Publishes the misses of a request, by `missKey`, to the requests that acquire leases in the next seconds. */
   writeMisses(keys: readonly string[]): Promise<void>;
-  /** The misses of the last `missMs`; of very many only the latest. */
+  /** The misses of the last `missMs`; only the latest when there are very many. */
   readMisses(): Promise<readonly string[]>;
 }
 

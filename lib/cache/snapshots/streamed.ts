@@ -1,6 +1,5 @@
 /**
- * What the listener of the market stream tells all instances: batches of changed members, several a second, in a log of
- * its own. One listener writes it, so that a batch has no lease: its number is the one after the last. Where a streamed
+ * The log of the market stream, in which its listener tells all instances of changed members in batches, several a second. One listener writes it, so that a batch has no lease: its number is the one after the last. Where a streamed
  * value and a fetched one meet in one record, the newer trade wins.
  */
 
@@ -14,8 +13,8 @@ export interface StreamedChange {
   readonly category: string;
   readonly symbol: string;
   /**
-   * By the names that a snapshot record has. All that the listener knows of a group of members that change together,
-   * with the moment by which one is newer than another: see `newerMembers`.
+   * By the names that a snapshot record has: each group of members that change together whole, with the time by which
+   * one state of it is newer than another; see `withNewer`.
    */
   readonly members: Readonly<Record<string, string>>;
 }
@@ -102,7 +101,7 @@ interface MemberGroup {
 const extended = ['last_price', 'high', 'low', 'change', 'change_ratio', 'volume'];
 const overnight = ['price', 'high', 'low', 'change', 'change_ratio', 'volume'];
 
-/** By `last_trade_time` and its like: what a stream carries of a snapshot record. */
+/** The members of a snapshot record that a stream carries, by groups. */
 export const memberGroups: readonly MemberGroup[] = [
   {
     time: 'last_trade_time',
@@ -183,7 +182,7 @@ function isNewer(
   return order > 0 || (order === 0 && isLater);
 }
 
-/** What is no decimal counts as nothing. */
+/** Compares decimals; a text that is no decimal is neither greater nor less. */
 function comparedLeniently(a: string, b: string): number {
   try {
     return compareDecimals(a, b);

@@ -28,8 +28,8 @@ import type { UpstreamError } from './ports.ts';
 import type { NegativeItem, RefreshRecord } from './store.ts';
 import { plainId } from './view.ts';
 
-/** In which views memory has a record of a symbol that may be served. */
-export interface ServedViews {
+/** Says in which views memory has a record of a symbol that may be served. */
+interface ServedViews {
   /** In the view of the record that is applied. */
   here(symbol: string): boolean;
   elsewhere(symbol: string): boolean;
@@ -72,7 +72,7 @@ export class SymbolStatus {
     return Math.round(this.#probeSize);
   }
 
-  /** Whether it may go along with others in the view. */
+  /** Whether it may share a call with others in the view. */
   mayShareCall(symbol: string, view: string): boolean {
     return (
       this.exists(symbol) && !this.#suspects.hasInView(symbol, view) && !this.#negative.get(symbol, view)
@@ -129,7 +129,7 @@ export class SymbolStatus {
     return this.#suspects.pending(now, (symbol) => this.#lists(symbol) !== undefined);
   }
 
-  /** What has to be probed with the symbol; undefined when it may go with any other of unknown status. */
+  /** The group that has to be probed with the symbol; undefined when it may share a probe with any other of unknown status. */
   groupToProbe(
     symbol: string,
     view: string,
@@ -147,7 +147,7 @@ export class SymbolStatus {
   }
 
   /**
-   * Applies what came of a refresh. Returns the symbols that are negative in its view from now on.
+   * Applies the outcome of a refresh. Returns the symbols that are negative in its view from now on.
    *
    * @param now when the record was read
    */
@@ -157,7 +157,7 @@ export class SymbolStatus {
     // The writer has seen more of the upstream's messages.
     if (record.namesUnknown) this.#hints.trust();
     const negative = [...this.#applyOutcome(record, call), ...this.#resolveNamed(now)];
-    // Where it is served it goes on being so.
+    // A symbol that another view serves stays valid there.
     for (const symbol of negative)
       if (!served.elsewhere(symbol) && !this.#negative.get(symbol, view)?.isFirst) this.#valid.delete(symbol);
     return negative;
@@ -195,7 +195,7 @@ export class SymbolStatus {
     return negative;
   }
 
-  /** One half was valid, so that an invalid symbol is in the other. */
+  /** Applies that one half was valid: an invalid symbol is in the other. */
   #applyToSibling(sibling: readonly string[], error: UpstreamError, call: FailedCall): readonly string[] {
     const [bad, ...more] = sibling.filter((symbol) => !this.mayShareCall(symbol, call.view));
     if (bad === undefined) return [];
@@ -228,7 +228,7 @@ export class SymbolStatus {
     return [];
   }
 
-  /** It was asked for alone, or the message is to be trusted. */
+  /** Applies the failure of a symbol that was asked for alone, or that a trusted message named. */
   #failAlone(symbol: string, error: UpstreamError | undefined, call: FailedCall): readonly string[] {
     const { view, at, now } = call;
     const isServed = call.isServed(symbol);
@@ -242,7 +242,7 @@ export class SymbolStatus {
       this.#isolate(symbol, error ?? noMessage, { ...call, failedAt });
       return [];
     }
-    // What is listed has a second chance soon: the upstream may have failed for a moment. So has what is only forbidden.
+    // A listed symbol has a second chance soon, because the upstream may have failed for a moment; so has a forbidden one.
     const { forMs } = error ?? {};
     const isFirst =
       forMs !== undefined ||
@@ -254,12 +254,12 @@ export class SymbolStatus {
     return [symbol];
   }
 
-  /** Of a symbol that is known to exist. */
+  /** When a symbol that is known to exist failed alone first. */
   #failedAloneAt(symbol: string, view: string): number | undefined {
     return this.#suspects.hasInView(symbol, view) ? this.#suspects.find(symbol, view)?.failedAt : undefined;
   }
 
-  /** Once messages are trusted, so is what they named before. */
+  /** Resolves the symbols that messages named before they were trusted. */
   #resolveNamed(now: number): readonly string[] {
     if (!this.#hints.areTrusted) return [];
     const named = [...this.#hints.named].filter(
@@ -273,7 +273,7 @@ export class SymbolStatus {
     return named;
   }
 
-  /** This half failed, so that nothing is known of the other any more. */
+  /** Releases the other half of a group whose one half failed: nothing is known of it any more. */
   #releaseSibling(sibling: readonly string[], call: FailedCall): void {
     const [only] = sibling;
     const group = this.#suspects.find(only ?? '', call.view);
@@ -284,7 +284,7 @@ export class SymbolStatus {
     this.#isolate(only, group?.error ?? noMessage, { ...call, ...failedAt });
   }
 
-  /** Suspect, and probed alone. */
+  /** Makes a symbol suspect that is probed alone. */
   #isolate(symbol: string, error: UpstreamError, { view, caller, at, failedAt }: FailedCall): void {
     const group = { view, caller, at, symbols: [symbol], sibling: [], error };
     this.#suspects.add(symbol, { ...group, ...(failedAt && { failedAt }) });

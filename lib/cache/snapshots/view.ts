@@ -1,5 +1,5 @@
 /**
- * A view: what a call asks for beside its symbols. Records of different views are different bytes and never stand in
+ * A view is everything that a call asks for beside its symbols. Records of different views are different bytes and never stand in
  * for each other; views share only the limit.
  */
 
@@ -10,7 +10,7 @@ export interface View {
   readonly id: string;
   /** Symbols are valid or unknown by category; the other parameters of the view do not matter. */
   readonly category: string;
-  /** What is sent beside `symbols`. */
+  /** The parameters that are sent beside `symbols`. */
   readonly query: ViewQuery;
 }
 
@@ -51,7 +51,7 @@ export function viewOfId(id: string): View {
   );
 }
 
-/** The same view without its flags. */
+/** The id of the view without its flags. */
 export const plainId = (id: string): string => id.replace(/\+[^;]*/, '');
 
 function viewWith(category: string, set: readonly Flag[], parameters: ViewQuery): View {
@@ -68,7 +68,7 @@ function viewWith(category: string, set: readonly Flag[], parameters: ViewQuery)
   };
 }
 
-/** Of any text, so that no character of it can be taken for a separator of ids and keys. */
+/** Escapes any text, so that no character of it can be taken for a separator of ids and keys. */
 const escapeText = (text: string): string =>
   text.replace(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
