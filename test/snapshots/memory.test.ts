@@ -5,6 +5,7 @@ import { test } from 'vitest';
 import { maxEntries } from '../../lib/cache/snapshots/entries.ts';
 import { maxNegative } from '../../lib/cache/snapshots/failed-symbols.ts';
 import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
+import { planRefresh } from '../../lib/cache/snapshots/plan.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/ports.ts';
 import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 
@@ -84,4 +85,32 @@ test('what was served and has just gone is in no checkpoint: it counts as unknow
     memory.createCheckpoint(9, now()).negative.map(([, symbol]) => symbol),
     ['0X'],
   );
+});
+
+test('a probe in the place of a refresh asks in the view that is refreshed, for the caller that brought the symbols', () => {
+  const { memory, feed, now } = createFed();
+  const records = new Map(['S', 'T'].map((symbol) => [symbol, new Uint8Array(1)]));
+  // As an instance begins: both are served with extended hours, and suspect there.
+  memory.load(
+    {
+      sequence: 1,
+      at: start,
+      fetched: [{ view: 'US_STOCK+e', sentAt: start, records, isSuspect: true }],
+      demand: [],
+      negative: [],
+      recent: [],
+      failedProbes: [],
+    },
+    now(),
+  );
+  const error = { status: 417, message: 'not known' };
+  feed({ symbols: ['S', 'T'], outcome: { kind: 'rejected', error }, caller: 'one' });
+  feed({ kind: 'miss', outcome: { kind: 'forbidden', error, until: start + 60_000 } });
+  assert.deepEqual(planRefresh({ memory, flights: [], misses: [], now: now() }), {
+    kind: 'probe',
+    view: 'US_STOCK+e',
+    symbols: ['S'],
+    sibling: ['T'],
+    caller: 'one',
+  });
 });

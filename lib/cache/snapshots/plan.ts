@@ -12,13 +12,14 @@ import type { Priority } from '../../limiter/index.ts';
 import { fingerprintOf, type SnapshotEntry, type ViewEntries } from './entries.ts';
 import type { SnapshotMemory } from './memory.ts';
 import type { PendingMiss, RefreshFlight, RefreshKind } from './store.ts';
+import { aloneGroup } from './symbol-status.ts';
 
 export interface RefreshPlan {
   readonly kind: RefreshKind;
   readonly view: string;
   readonly symbols: readonly string[];
   readonly sibling?: readonly string[];
-  readonly caller?: string;
+  readonly caller?: string | undefined;
   /** It asks for a symbol that the directory does not list. */
   readonly isUnlistedProbe?: true;
   /** How many missed symbols are left for a later call of this kind. */
@@ -168,9 +169,10 @@ function scoredView(entries: ViewEntries, { memory, flights, now }: PlanInput): 
       continue;
     }
     if (status.isBackedOff(symbol, id, now)) continue;
-    const group = status.groupToProbe(symbol, id, now) ?? { symbols: [symbol], sibling: [] };
-    const key = group.symbols[0] ?? '';
-    const plan = { kind: 'probe' as const, view: id, ...group };
+    const { symbols, sibling, caller } = status.groupToProbe(symbol, id, now) ?? aloneGroup(symbol);
+    const key = symbols[0] ?? '';
+    // In this view, though its symbols may have failed in another: entries of this one are due.
+    const plan = { kind: 'probe' as const, view: id, symbols, sibling, caller };
     groups.set(key, { plan, symbols: [...(groups.get(key)?.symbols ?? []), scored] });
   }
   shareable.sort((a, b) => b.score - a.score);

@@ -35,6 +35,13 @@ interface ServedViews {
   elsewhere(symbol: string): boolean;
 }
 
+/** Symbols that are probed in one call, and the caller that brought them if they failed before. */
+export interface ProbeGroup extends Pick<SuspectGroup, 'symbols' | 'sibling'> {
+  readonly caller?: string;
+}
+
+export const aloneGroup = (symbol: string): ProbeGroup => ({ symbols: [symbol], sibling: [] });
+
 /** A call of which a symbol failed: for whom it was made, and when it was sent and read. */
 interface FailedCall extends Pick<SuspectGroup, 'view' | 'caller' | 'at' | 'failedAt'> {
   readonly now: number;
@@ -130,11 +137,7 @@ export class SymbolStatus {
   }
 
   /** The group that has to be probed with the symbol; undefined when it may share a probe with any other of unknown status. */
-  groupToProbe(
-    symbol: string,
-    view: string,
-    now: number,
-  ): Pick<SuspectGroup, 'symbols' | 'sibling'> | undefined {
+  groupToProbe(symbol: string, view: string, now: number): ProbeGroup | undefined {
     const isUnlisted = this.isUnlisted(symbol);
     const group = isUnlisted ? undefined : this.#suspects.find(symbol, view);
     if (group) return group;
@@ -143,7 +146,7 @@ export class SymbolStatus {
       (!this.#negative.hasAny(symbol) && !isUnlisted) ||
       this.mayShareCall(symbol, view) ||
       (this.#negativeFor(symbol, view)?.until ?? 0) > now;
-    return isNew ? undefined : { symbols: [symbol], sibling: [] };
+    return isNew ? undefined : aloneGroup(symbol);
   }
 
   /**
