@@ -9,7 +9,7 @@ import {
   type ListingPage,
   SymbolDirectory,
   type SymbolLists,
-} from '../../lib/cache/snapshots/index.ts';
+} from '../../lib/cache/snapshots/directory.ts';
 
 const hourMs = 3_600_000;
 const start = 1_795_239_000_000;

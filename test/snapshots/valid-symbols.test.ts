@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import type { SnapshotCache, SnapshotCall, UpstreamAnswer } from '../../lib/cache/snapshots/index.ts';
+import type { SnapshotCache, UpstreamAnswer } from '../../lib/cache/snapshots/index.ts';
+import type { SnapshotCall } from '../../lib/cache/snapshots/request.ts';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 

@@ -15,7 +15,7 @@ export interface SymbolLists {
 
 /** A directory of which not all pages have been read. */
 export interface DirectoryDraft {
-  /** One more with each write: a draft is written only over the one that it was made of. */
+  /** Grows by one with each write: a draft is written only over the revision that it was made from. */
   readonly revision: number;
   /** When its first page was asked for, in milliseconds since the epoch. */
   readonly startedAt: number;
@@ -27,7 +27,7 @@ export interface DirectoryDraft {
   readonly symbols: ReadonlyMap<string, readonly string[]>;
   /** Pages that failed since a list was complete. */
   readonly failures: number;
-  /** The next page is not asked for before: an instance has the lease of it, or the last one failed. */
+  /** No instance asks for the next page before: another has its lease, or the last page failed. */
   readonly notBefore: number;
 }
 
@@ -50,7 +50,7 @@ export interface DirectoryStore {
   readDirectory(): Promise<SymbolLists | undefined>;
   writeDirectory(directory: SymbolLists): Promise<void>;
   readDraft(): Promise<DirectoryDraft | undefined>;
-  /** False when another instance has written since: what is stored has another revision than the one before this. */
+  /** False when another instance has written since: the stored draft has another revision than the one before this. */
   writeDraft(draft: DirectoryDraft): Promise<boolean>;
 }
 
@@ -159,14 +159,14 @@ const renewMs = 24 * 3_600_000;
 const staleMs = 72 * 3_600_000;
 /** How often an instance asks the store for a newer list, once its own is due to be renewed. */
 const reloadMs = 300_000;
-/** The same of an instance that has none. */
+/** How often an instance that has no list asks the store for one. */
 const loadMs = 2000;
 const pageTimeoutMs = 3000;
 /** Half of the limit that the pages count against: a new list takes half a minute, and callers find room meanwhile. */
 const pageEveryMs = 2000;
-/** The failures in a row count until a list is complete. */
+/** Wait after failed pages; failures count as a row until a list is complete. */
 const pagePause: BackOff = { firstMs: 2000, maxMs: 3_600_000 };
-/** With so many valid symbols that it lacks, a list does not say what exists. */
+/** A list that lacks this many valid symbols does not say what exists. */
 const maxMissed = 20;
 /** An instance that asks for a page has this long to come back with it. */
 const leaseMs = 5000;
@@ -177,7 +177,7 @@ export class SymbolDirectory {
   readonly #ports: DirectoryPorts;
   #completedAt: number | undefined;
   #symbols: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-  /** The upstream gave records of them, and the list lacks them. */
+  /** Symbols that the upstream gave records of and the list lacks. */
   readonly #missed = new Set<string>();
   #loadedAt = Number.NEGATIVE_INFINITY;
   #advanceNotBefore = Number.NEGATIVE_INFINITY;
@@ -301,7 +301,7 @@ export class SymbolDirectory {
 
   async #complete(draft: DirectoryDraft, page: ListingPage): Promise<void> {
     const { store, clock } = this.#ports;
-    // As old as its first page.
+    // The list is as old as its first page.
     const completedAt = Math.min(draft.startedAt, clock());
     const directory = { completedAt, symbols: mergedSymbols(draft, page) };
     const before = this.#isOlderThan(staleMs) ? new Map() : this.#symbols;

@@ -19,7 +19,7 @@ export interface SnapshotEntry {
   fetchedAt: number;
   /** The market stream carries it, and told all that changed up to `sentAt`. */
   isStreamed: boolean;
-  /** When a client last requested it of any instance, as far as is known here. */
+  /** When a client last requested it from any instance, as far as this instance knows. */
   requestedAt: number;
   /** When the refresh log last counted a request for it. */
   flushedAt: number;
@@ -29,7 +29,7 @@ export interface SnapshotEntry {
   unflushed: number;
 }
 
-/** 16 bits that stand for a symbol among those that a call asks for. */
+/** Stands for a symbol among those that a call asks for, in 16 bits. */
 export const fingerprintOf = (symbol: string): number => textHash(symbol) & 0xffff;
 
 /** Rounds demand to two digits, because each digit is paid for in the store. */
@@ -113,7 +113,7 @@ export class ViewEntries {
     this.#unflushed.add(entry);
   }
 
-  /** Adds the demand that the refresh log reports of an instance. */
+  /** Adds an instance's demand from the refresh log. */
   mergeDemand(symbol: string, times: number, at: number): void {
     const entry = this.entries.get(symbol);
     if (!entry) return;
@@ -122,7 +122,7 @@ export class ViewEntries {
     entry.requestedAt = Math.max(entry.requestedAt, at);
   }
 
-  /** Takes over the demand that a checkpoint holds. */
+  /** Takes over the demand from a checkpoint. */
   loadDemand(symbol: string, times: number, requestedAt: number): void {
     const entry = this.entries.get(symbol);
     if (!entry) return;
@@ -132,7 +132,7 @@ export class ViewEntries {
     entry.flushedAt = Math.max(entry.flushedAt, requestedAt);
   }
 
-  /** The next `max` counts to publish: the longest unpublished first, so that no instance forgets those symbols. */
+  /** Removes and returns `max` counts to publish: the longest unpublished first, so that no instance forgets those symbols. */
   flushDemand(max: number): readonly (readonly [symbol: string, times: number])[] {
     let entries = [...this.#unflushed];
     if (entries.length > max) entries = entries.sort((a, b) => a.flushedAt - b.flushedAt).slice(0, max);

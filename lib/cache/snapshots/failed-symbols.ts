@@ -72,7 +72,7 @@ export class SuspectGroups {
   }
 
   /**
-   * Groups to probe now; of two halves the first.
+   * Groups to probe now; only the first of two halves.
    *
    * @param isDecided whether the directory says of a symbol that was suspect before whether it exists
    */
@@ -155,7 +155,7 @@ export class NegativeCache {
 
 export const noMessage: UpstreamError = { status: 417, errorCode: 'INVALID_SYMBOL' };
 
-/** The message was about a call of many symbols, and may name another of them. */
+/** The error for one symbol of a call of many: the message may name another of them. */
 export const withoutMessage = ({ message: _, ...error }: UpstreamError): UpstreamError => error;
 
 /** The one of the symbols that the message names; undefined when it names none, or several. */
@@ -170,7 +170,7 @@ const rightToTrust = 3;
 
 /** Whether the messages can be trusted to name the symbol that is unknown. */
 export class MessageHints {
-  /** Symbols that a message named, and of which nothing else is known yet. */
+  /** Symbols that a message named and no call has confirmed or refuted yet. */
   readonly named = new Set<string>();
   #right = 0;
   #wrong = 0;
@@ -179,12 +179,12 @@ export class MessageHints {
     return this.#right >= rightToTrust && this.#wrong === 0;
   }
 
-  /** Another instance, which has seen more messages, trusts them. */
+  /** Takes over the trust of another instance, which has seen more messages. */
   trust(): void {
     this.#right = Math.max(this.#right, rightToTrust);
   }
 
-  /** Compares what was learnt about a symbol with the message that named it, if one did. */
+  /** Counts the message that named a symbol, if one did, as right or wrong. */
   check(symbol: string, isUnknown: boolean): void {
     if (!this.named.delete(symbol)) return;
     if (isUnknown) this.#right++;

@@ -11,12 +11,12 @@ import type { QuotaLevel, RefreshFlight, RefreshRecord } from './store.ts';
 const failuresPerCaller = 30;
 /** A failed probe is made up for by four valid symbols: at that rate it harms no other caller. */
 const failedPerValid = 0.25;
-/** How much credit a caller may save up that way, as a part of its quota. */
+/** Upper bound of the credit that valid symbols earn a caller, as a part of its quota. */
 const maxCredit = 1 / 4;
-/** Callers whose levels one record repeats. */
+/** The number of callers whose levels one record repeats. */
 const maxLevels = 20;
 const riskyPart = 1 / 3;
-/** Where a directory says which symbols exist, few probes of others are needed: four at once, and three in two minutes. */
+/** Cost of a probe of an unlisted symbol. Few are needed where a directory says which symbols exist: four at once, and three in two minutes. */
 const unlistedProbeCost = 8;
 
 type Probe = Pick<RefreshFlight, 'isUnlistedProbe'>;
@@ -26,8 +26,8 @@ const costOf = ({ isUnlistedProbe }: Probe) => (isUnlistedProbe ? unlistedProbeC
 /**
  * Each symbol that does not exist costs calls that would have kept other callers' entries fresh. A caller's level rises
  * with each failed probe, up to `failuresPerCaller`, and `forgivenPerMinute` of it are forgiven each minute. A caller
- * that brings many valid symbols, as all callers do at first, may fail more often. Only what stands in the refresh log
- * counts, so that all instances count the same; later records repeat the levels for an instance that came too late to
+ * that brings many valid symbols, as all callers do at first, may fail more often. Only outcomes in the refresh log
+ * count, so that all instances count the same; later records repeat the levels for an instance that came too late to
  * read the earlier ones.
  */
 export class InvalidSymbolQuota {
@@ -69,7 +69,7 @@ export class InvalidSymbolQuota {
     return level > failuresPerCaller - 1;
   }
 
-  /** Whether so many failed that one request of the caller should not pay for another. */
+  /** Whether so many probes failed that each request of the caller has probes of its own. */
   isRisky(caller: string, now: number): boolean {
     return this.#levelOf(caller, now) > failuresPerCaller * riskyPart;
   }
@@ -113,8 +113,8 @@ const maxCallers = 2000;
 export const demandWeight = (perMinute: number): number => Math.min(1, fullPerMinute / perMinute);
 
 /**
- * How much of what a caller asks this instance for counts as demand. By demand symbols are refreshed, and carried by
- * the market stream: if requests alone counted, one caller with hundreds of symbols could take that from all others.
+ * How much a caller's requests to this instance count as demand. Demand decides which symbols are refreshed and which
+ * the market stream carries: if requests alone counted, one caller with hundreds of symbols could take that from all others.
  */
 export class DemandShares {
   readonly #asked = new Map<string, { readonly perMinute: number; readonly at: number }>();

@@ -12,13 +12,13 @@ import type { RefreshKind, RefreshRecord, SnapshotCheckpoint } from './store.ts'
 /** How long an instance that began in a storm, or was throttled, keeps requests from waiting in it. */
 const crowdedMs = 2000;
 
-/** After a failure the store is not asked for this long. */
+/** Wait after a failure, in which the store is not asked. */
 const downBackOff: BackOff = { firstMs: 1000, maxMs: 2500 };
-/** After throttling: the store is there, and wants fewer requests. */
+/** Wait after throttling: the store is there, and wants fewer requests. */
 const throttledBackOff: BackOff = { firstMs: 100, maxMs: 2000 };
 /** After throttling polls are up to this many times further apart, and come closer again with each success. */
 const maxPollScale = 32;
-/** Without a store an instance refreshes for itself alone, this often. */
+/** Distance of the refreshes that an instance without a store makes for itself alone. */
 const alonePaceMs = 3000;
 
 /** Whether this instance may ask the store: back-off after failures, another after throttling, crowding in a storm. */
@@ -50,7 +50,7 @@ export class StoreHealth {
     return now < this.#crowdedUntil;
   }
 
-  /** How many times further apart polls are than usual. */
+  /** Factor by which polls are further apart than usual. */
   get pollScale(): number {
     return this.#pollScale;
   }
@@ -95,7 +95,7 @@ export class StoreHealth {
 
   /**
    * Takes note of a failure to read or write something that an instance can do without: misses, checkpoints and
-   * streamed batches. While control item and log can be had it is not on its own, so that only throttling counts.
+   * streamed batches. An instance that can read control item and log is not on its own, so that only throttling counts.
    */
   failOptional(cause: unknown, now: number): void {
     if (cause instanceof StoreThrottled) this.fail(cause, now);
@@ -131,7 +131,7 @@ export class UpstreamStatus {
     const { outcome, view } = record;
     if (outcome.kind === 'forbidden')
       this.#forbidden.set(view, { error: outcome.error, until: outcome.until });
-    // No instance pauses for longer: a later time was written by a clock that is wrong.
+    // No instance pauses for longer than a minute: a wrong clock wrote a later time.
     const until = outcome.kind === 'failed' ? Math.min(outcome.notBefore, now + minuteMs) : 0;
     if (outcome.kind === 'failed') this.#pause(record, outcome.upstream, until);
     this.#count(record, until + downMs);
@@ -143,7 +143,7 @@ export class UpstreamStatus {
       this.#notBefore = Math.max(this.#notBefore, notBefore);
       return;
     }
-    // Other kinds have other limits, and a more urgent requester is served all the same.
+    // Calls of another kind or priority may still find a permit.
     const key = `${kind} ${priority}` as const;
     this.#permitsFrom.set(key, Math.max(this.#permitsFrom.get(key) ?? 0, notBefore));
     // A probe of an unlisted symbol can wait: the symbol counts as unknown meanwhile.

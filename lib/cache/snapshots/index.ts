@@ -11,9 +11,7 @@ export {
   type DirectoryDraft,
   type DirectoryStore,
   emptyDraft,
-  type ListingPage,
   type Listings,
-  SymbolDirectory,
   type SymbolLists,
 } from './directory.ts';
 export { demandWeight } from './fairness.ts';
@@ -28,14 +26,13 @@ export {
   type UpstreamError,
   upstreamTimeoutMs,
 } from './ports.ts';
-export type { ServedSnapshot, SnapshotCall, SnapshotOutcome } from './request.ts';
+export type { ServedSnapshot, SnapshotOutcome } from './request.ts';
 export {
   createSnapshotCache,
   FollowedSnapshots,
   type Look,
   type SnapshotCache,
   WatchedSnapshots,
-  type WatchedSymbol,
 } from './snapshot-cache.ts';
 export {
   createMemorySnapshotStore,
@@ -55,7 +52,6 @@ export {
 } from './store.ts';
 export {
   beginMs,
-  type CarriedSymbols,
   createMemoryStreamedLog,
   type StreamedBatch,
   type StreamedChange,

@@ -95,13 +95,13 @@ export function dueAt(
   return Math.max(due, Math.min(at, now) + untilHalf);
 }
 
-/** When a refresh is due. Where there are clients, one of their requests refreshes, with more urgency. */
+/** When a refresh is due: later for events, because where there are clients, one of their requests refreshes with more urgency. */
 export const refreshDueAt = (instance: Instance, isEventDriven: boolean): number =>
   isEventDriven
     ? dueAt(instance, 'refresh', 'background') + 2 * instance.options.paceMs
     : dueAt(instance, 'refresh', 'interactive');
 
-/** Whether this instance asks the upstream for no misses before then, and no other does now. */
+/** Whether this instance asks for no misses before `end`, and no call of any instance is under way. */
 export const isPausedUntil = (instance: Instance, end: number, priority: Priority): boolean =>
   Math.min(dueAt(instance, 'miss', priority), dueAt(instance, 'probe', priority)) >= end &&
   instance.log.flights(instance.runtime.clock()).length === 0;

@@ -20,7 +20,7 @@ import {
 import type { CarriedSymbols, StreamedBatch, StreamedLog } from './streamed.ts';
 import { SymbolStatus } from './symbol-status.ts';
 
-/** How many negative entries a checkpoint holds, the latest. */
+/** How many negative entries a checkpoint holds: the latest. */
 const maxNegativeInCheckpoint = 300;
 /** How many requested negative entries a log record repeats, for instances that are new. */
 const maxNegativeInRecord = 20;
@@ -68,6 +68,10 @@ export class SnapshotMemory {
     const entries = new ViewEntries(viewId, this.#options);
     this.views.set(viewId, entries);
     return entries;
+  }
+
+  entryOf(viewId: string, symbol: string): SnapshotEntry | undefined {
+    return this.entriesOf(viewId).entries.get(symbol);
   }
 
   statusIn(category: string): SymbolStatus {
@@ -147,7 +151,7 @@ export class SnapshotMemory {
     for (const [view, symbol, times, requestedAt] of checkpoint.demand)
       this.entriesOf(view).loadDemand(symbol, times, requestedAt);
     for (const [view, symbol, until] of checkpoint.negative)
-      if (!this.entriesOf(view).entries.has(symbol)) this.statusOf(view).addNegative(symbol, view, until);
+      if (!this.entryOf(view, symbol)) this.statusOf(view).addNegative(symbol, view, until);
     // As of the checkpoint's time: failures that were forgiven since are not owed again.
     this.quota.merge(checkpoint.failedProbes, Math.min(checkpoint.at, now));
     this.upstream.load(checkpoint, now);
@@ -164,7 +168,7 @@ export class SnapshotMemory {
 
   /** Counts a client's request to this instance for a symbol that is unknown. */
   countNegativeHit(viewId: string, symbol: string, now: number): void {
-    // Each instance sees by itself that a text is too long, and it may be very long.
+    // No instance needs to be told that a text is too long, and it may be very long.
     if (symbol.length > maxSymbolLength || this.isUnlisted(viewId, symbol)) return;
     const view = this.negativeEntry(viewId, symbol, now)?.view ?? viewId;
     const key = hitKey(view, symbol);
@@ -231,7 +235,7 @@ export class SnapshotMemory {
 
   #addNegative(items: readonly NegativeItem[], sentAt: number): void {
     for (const [view, symbol, until] of items) {
-      if (!this.entriesOf(view).entries.has(symbol)) this.statusOf(view).addNegative(symbol, view, until);
+      if (!this.entryOf(view, symbol)) this.statusOf(view).addNegative(symbol, view, until);
       const hit = this.#negativeHits.get(hitKey(view, symbol));
       if (hit) hit.flushedAt = Math.max(hit.flushedAt, sentAt);
     }

@@ -7,13 +7,13 @@ import type { FetchedRecords, RefreshRecord, SnapshotCheckpoint, SnapshotStore }
 import { viewOfId } from './view.ts';
 
 /**
- * Port: what a reader needs of the store. Rejects when it cannot be asked, and ends by itself. Snapshots of other symbols
- * than the given one may be left out.
+ * Port: the part of the store that a reader of one symbol needs. Rejects when the store cannot be asked, and never
+ * hangs. Snapshots of other symbols may be left out.
  */
 export interface SnapshotReads {
   /** The number of the last refresh lease, 0 before the first, and the primary checkpoint. */
   last(symbol: string): Promise<LastSnapshots>;
-  /** Those that exist, in any order. */
+  /** The records that exist, in any order. */
   records(sequences: readonly number[], symbol: string): Promise<readonly RefreshRecord[]>;
 }
 
@@ -40,7 +40,7 @@ interface SymbolRecord {
 
 /** Records that are read at once: with one refresh in 206 ms those of three seconds, in which a symbol in demand comes. */
 const atOnce = 16;
-/** How far it looks back at most: a checkpoint is written after 40 refreshes. */
+/** How many records it looks back at most: a checkpoint is written after 40 refreshes. */
 const lookBack = 64;
 
 /**
@@ -70,7 +70,7 @@ export async function recordOfSymbol(
     const records = await reads.records(sequences, symbol);
     const latest = latestIn(records.flatMap(fetchedBy), question);
     if (latest) return latest;
-    // Older ones are of an earlier time, and none of these is late by more than the time of a call.
+    // Older records were fetched earlier still: a record is late by the time of a call at most.
     if (!records.some(({ sentAt }) => sentAt >= question.since)) return undefined;
   }
   return undefined;

@@ -1,7 +1,7 @@
 /**
  * Plans what a call asks for. A refresh asks for the symbols in use with the greatest age × demand^¼: with the square
- * root the mean age would be a little lower and the tail much longer. The sum of the squares is what a call is worth:
- * by it views, and suspect groups, compete for the one limit.
+ * root the mean age would be a little lower and the tail much longer. The value of a call is the
+ * sum of the squares: views, and suspect groups, compete by it for the one limit.
  *
  * A probe learns whether symbols exist. Callers with few new symbols share one; a caller with many, or whose symbols
  * failed, has calls of its own, so that its invalid symbols delay no other caller's. The caller with the fewest probes
@@ -96,7 +96,7 @@ export function planMisses(input: PlanInput): RefreshPlan | undefined {
   if (!most) return undefined;
   const [view, all] = most;
   const valid = memory.trustsDirectory(now) ? all : validOnly(all, input, view);
-  // Symbols that are only listed go without those that are served, and would fail with them.
+  // Symbols that are only listed share no call with served ones, which would fail with them.
   const misses = valid.length === 0 ? all : valid;
   const others = valid.length === 0 ? [] : scoredView(memory.entriesOf(view), input).shareable;
   const symbols = filledUp(misses, others);
@@ -150,7 +150,7 @@ function validOnly(symbols: readonly string[], { memory }: PlanInput, view: stri
   return symbols.filter((symbol) => status.isValid(symbol));
 }
 
-/** A view's entries in use by what refreshing them is worth. */
+/** Scores a view's entries in use. */
 function scoredView(entries: ViewEntries, { memory, flights, now }: PlanInput): ScoredView {
   const { id, category } = entries.view;
   const status = memory.statusIn(category);
@@ -171,7 +171,7 @@ function scoredView(entries: ViewEntries, { memory, flights, now }: PlanInput): 
     if (status.isBackedOff(symbol, id, now)) continue;
     const { symbols, sibling, caller } = status.groupToProbe(symbol, id, now) ?? aloneGroup(symbol);
     const key = symbols[0] ?? '';
-    // In this view, though its symbols may have failed in another: entries of this one are due.
+    // The group may have failed in another view; the entries of this one are due.
     const plan = { kind: 'probe' as const, view: id, symbols, sibling, caller };
     groups.set(key, { plan, symbols: [...(groups.get(key)?.symbols ?? []), scored] });
   }
@@ -211,7 +211,7 @@ interface ProbeCall extends Omit<RefreshPlan, 'kind'> {
   readonly symbols: string[];
   /** How many of the new symbols in it are each caller's; empty for a group. */
   readonly symbolsByCaller: Map<string, number>;
-  /** A call for served symbols is made in the place of a refresh, too, and comes last here. */
+  /** Whether it asks for served symbols: these are also probed in the place of a refresh, and come last here. */
   readonly isServed: boolean;
   /** How many misses it would serve. */
   waiting: number;
@@ -278,8 +278,8 @@ function addMisses(input: ProbeInput): void {
 function addNew(input: ProbeInput, { view, symbol, caller, request }: PendingMiss, misses: number): void {
   const { memory, now } = input;
   const status = memory.statusOf(view);
-  // Among the symbols of a request that fails, those of another would have to wait. The phones of one app are in
-  // many networks, and have few new symbols each.
+  // Symbols that share a call with those of a failing request have to wait. The phones of one app are in many networks,
+  // and have few new symbols each.
   const isShared = misses <= maxSharedSymbols;
   const group = memory.quota.isRisky(caller, now) ? `${caller}.${request}` : isShared ? sharedCall : caller;
   const { symbols, symbolsByCaller } = addCall(input, { view, caller, symbols: [] }, 1, `/${group}`);

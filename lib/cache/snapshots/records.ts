@@ -16,8 +16,8 @@ import {
 } from '../../kernel/json-scan.ts';
 
 /**
- * For an answer of the upstream, which is asked for a hundred symbols at most. Each record costs some hundred bytes
- * besides its own: of four megabytes of tiny ones it would be more than a hundred megabytes.
+ * Bounds the records of an answer of the upstream, which is asked for a hundred symbols at most. Each record costs some
+ * hundred bytes besides its own: four megabytes of tiny ones would take more than a hundred megabytes.
  */
 export const maxAnsweredRecords = 1000;
 /** Far above any symbol's length. */
@@ -50,7 +50,7 @@ export function cutRecords(
   }
 }
 
-/** One array of the records in the order given. */
+/** Puts records into one array, in the order given. */
 export function joinRecords(records: readonly Uint8Array[]): Uint8Array {
   let length = 2 + Math.max(0, records.length - 1);
   for (const record of records) length += record.length;
@@ -66,7 +66,7 @@ export function joinRecords(records: readonly Uint8Array[]): Uint8Array {
   return body;
 }
 
-/** The end of the object that begins at `start`, and the text of its own member `symbol`. */
+/** Finds the end of the object that begins at `start`, and the text of its own member `symbol`. */
 function cutRecord(body: Uint8Array, start: number): { end: number; symbol: string } | undefined {
   if (body[start] !== openBrace) return undefined;
   let depth = 0;
@@ -148,7 +148,7 @@ function parsed(text: Uint8Array): string | undefined {
 
 const isEnd = (body: Uint8Array, at: number) => skipSpace(body, at) === body.length;
 
-/** 53 bits of the bytes (two multiplicative hashes side by side), as a whole number. */
+/** Hashes bytes to 53 bits (two multiplicative hashes side by side), as a whole number. */
 export function hashOf(bytes: Uint8Array): number {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
@@ -170,7 +170,7 @@ export function hashOfAll(hashes: readonly number[]): number {
   return joined(high, low);
 }
 
-/** 32 bits of a text. */
+/** Hashes a text to 32 bits. */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -16,10 +16,10 @@ import {
   type SnapshotStore,
 } from './store.ts';
 
-/** A record may be this much later than the upstream's answer could be. */
+/** How much later than the upstream's last possible answer a record may come. */
 const recordSlackMs = 1000;
 
-/** Late records that are asked for one by one; more at once would be a log full of holes. */
+/** How many late records one read asks for. */
 const maxMissing = 8;
 /** A late record is asked for after this time, and then ever less often: each time is paid for. */
 const minLateMs = 50;
@@ -34,7 +34,7 @@ interface MissingRecord {
 class LogPosition {
   readonly #lookBack: number;
   #upTo = 0;
-  /** Records before it that were not there. */
+  /** Records up to `upTo` that had not been written when they were read. */
   readonly #missing = new Map<number, MissingRecord>();
   /** Records that were read, as far back as any poll could still ask. */
   readonly #read = new Set<number>();
@@ -110,7 +110,7 @@ const flightMs = 1500;
  * checkpoint of a thousand symbols.
  */
 const rejoinMs = 2000;
-/** The part of the instances that may begin or wait within a second; each wait is four seconds at most. */
+/** Part of the instances that may begin or wait within a second without a storm; each wait is four seconds at most. */
 const calmPart = 1 / 32;
 export const defaultPollMs = 70;
 /** A read that is younger than this counts as the store's current state. */
@@ -118,9 +118,9 @@ const currentMs = 15;
 
 /** In a storm a missing record is asked for later than at once. */
 const firstLateMs = { calm: 0, storm: 100 } as const;
-/** How often an instance asks for a checkpoint that holds what it skipped. */
+/** How often an instance asks for a checkpoint with the records that it skipped. */
 const catchUpMs = 600;
-/** With this many writers among the last records the fleet is one that the poll interval is made for. */
+/** The poll interval is made for a fleet with this many writers among the last records. */
 const fewWriters = 24;
 const writersToCount = 48;
 
@@ -146,7 +146,7 @@ export class RefreshLog {
   readonly #position: LogPosition;
   /** As many records as there can be within the soft bound. */
   readonly #lookBack: number;
-  /** In a second with more starts there is a storm. */
+  /** A second with more starts is a storm. */
   readonly #calmStarts: number;
   /** The instances that wrote the last records. */
   readonly #writers: string[] = [];
@@ -175,7 +175,7 @@ export class RefreshLog {
     return this.#control;
   }
 
-  /** How many instances began in the same second as this one did last, about. */
+  /** About how many instances began in the second in which this one last did. */
   get concurrentStarts(): number {
     return this.#concurrentStarts;
   }
@@ -185,7 +185,7 @@ export class RefreshLog {
     return this.#isComplete;
   }
 
-  /** All records up to this one were read, or will never come. */
+  /** The record up to which all were read, or will never come. */
   readUpTo(now: number): number {
     const open = [...this.#position.missing, ...this.flights(now).map(({ sequence }) => sequence)];
     return Math.min(this.#position.upTo, ...open.map((sequence) => sequence - 1));
@@ -239,7 +239,7 @@ export class RefreshLog {
     this.#polling ??= Promise.all([this.#readNew(now), this.#readStreamed(now)])
       .then(
         () => {
-          // From its end on, or a store that takes longer than what counts as current would never be current.
+          // Counts from the end of the read, or a slow store's state would never be current.
           this.#readAt = clock();
           this.health.succeed();
         },
@@ -355,7 +355,7 @@ export class RefreshLog {
       if (this.#position.hasRead(record.sequence)) continue;
       this.#position.setRead(record.sequence, now, this.#lateMs(now));
       if (record.writer !== undefined) this.#writers.push(record.writer);
-      // The age of its records would be unknown, and they would stand in the way of others.
+      // A wrong clock dated others: their age would be unknown, and later records could not replace them.
       if (record.sentAt <= now + maxAheadMs) this.#listener.apply(record, now);
     }
     this.#writers.splice(0, this.#writers.length - writersToCount);
@@ -419,7 +419,7 @@ const lastLeaseAt = ({ due, flights }: RefreshControl): number =>
 const copyMs = 8000;
 /** One in this many instances that find their copy too old writes it anew. */
 const copyWriters = 4;
-/** A copy that holds this part of the last checkpoint's records is as good. */
+/** A copy with this part of the last checkpoint's records will do. */
 const sufficientPart = 0.998;
 
 function isUsable(

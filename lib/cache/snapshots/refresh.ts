@@ -90,7 +90,7 @@ async function refreshWith(
   // A page of the directory beside a refresh: of all requests, this one waits for the upstream anyway.
   const isRefresh = kind === 'refresh' && lease.first !== undefined;
   const page = isRefresh ? instance.directory?.advance(deadline) : undefined;
-  const sendings = calls.map((call, index) =>
+  const sent = calls.map((call, index) =>
     sendCall(instance, call, {
       sequence: lease.first === undefined ? 0 : lease.first + index,
       deadline,
@@ -98,7 +98,7 @@ async function refreshWith(
       negative: index === 0 ? negative : [],
     }),
   );
-  await Promise.all([page, ...sendings]);
+  await Promise.all([page, ...sent]);
   if (lease.writesCheckpoint) await writeCheckpoint(instance);
   return 'acquired';
 }
@@ -119,11 +119,11 @@ async function missesOfOthers({ store, log, runtime }: Instance): Promise<readon
 }
 
 /**
- * Whether the entry is there and is refreshed: then the instance that missed it is behind, and will read it. An entry
- * that no client requested any more is in no checkpoint and is not refreshed.
+ * Whether a missed entry is there and is refreshed: then the instance that missed it is behind, and will read it. An
+ * entry that no client requested for long is in no checkpoint and is not refreshed.
  */
 function isServed({ memory, options }: Instance, { view, symbol }: PendingMiss, now: number): boolean {
-  const entry = memory.entriesOf(view).entries.get(symbol);
+  const entry = memory.entryOf(view, symbol);
   if (entry === undefined || now - entry.requestedAt > forgetMs) return false;
   return now - entry.sentAt < options.expireAfterMs;
 }
@@ -135,7 +135,7 @@ const negativeMisses = ({ memory }: Instance, { misses, now }: PlanInput): reado
     return entry ? [[entry.view, symbol, entry.until] as const] : [];
   });
 
-/** As many concurrent calls as are needed, each with other symbols; only misses and probes are worth more than one. */
+/** Plans as many concurrent calls as are needed, each with other symbols; only misses and probes are worth more than one. */
 function planAll({ log }: Instance, kind: RefreshKind, input: PlanInput): readonly RefreshPlan[] {
   const plans: RefreshPlan[] = [];
   const flights = [...input.flights];
@@ -161,7 +161,7 @@ interface RefreshLease {
   readonly writesCheckpoint: boolean;
 }
 
-/** Undefined when another instance has the lease. */
+/** Acquires the leases of these calls; undefined when another instance has them. */
 async function acquireLease(
   instance: Instance,
   kind: RefreshKind,
@@ -229,7 +229,7 @@ function pacingAfter(
   const isInteractive = last.priority === 'interactive';
   const due = { ...log.control.due };
   let { probes } = log.control;
-  // Evenly, neither making up for a pause nor paying for what came in between: the limiter sees to that.
+  // Refreshes come evenly, whatever pauses or calls came in between: the limiter sees to those.
   if (kind === 'refresh' || (kind === 'miss' && isInteractive)) {
     const next = Math.max(log.due('refresh', now) + paceMs, now + paceMs / 2);
     due.refresh = Math.min(next, now + paceMs);
@@ -274,7 +274,7 @@ async function writeCheckpoint({ store, memory, log, runtime }: Instance): Promi
   await store.writeCheckpoint(0, checkpoint).catch((cause) => log.health.failOptional(cause, now));
 }
 
-interface Sending {
+interface LeasedCall {
   /** 0 when the instance calls for itself alone, without the store: then it does not wait for a permit. */
   readonly sequence: number;
   readonly deadline: number;
@@ -289,7 +289,7 @@ const maxDemand = 100;
 async function sendCall(
   instance: Instance,
   call: PlannedCall,
-  { sequence, deadline, now, negative }: Sending,
+  { sequence, deadline, now, negative }: LeasedCall,
 ): Promise<void> {
   const { memory, log, writer, runtime } = instance;
   const { plan, priority } = call;
@@ -334,7 +334,7 @@ async function writeRecord({ store, runtime }: Instance, record: RefreshRecord):
 
 /** How long a miss waits for a permit; not so long that no request counts on the call any more. */
 const missPermitMs = 800;
-/** After a limiter that failed, against its contract. */
+/** Wait after a limiter that failed, against its contract. */
 const brokenLimiterMs = 1000;
 
 /**
@@ -344,7 +344,7 @@ const brokenLimiterMs = 1000;
 async function callUpstream(
   instance: Instance,
   { plan, priority }: PlannedCall,
-  { sequence, deadline }: Pick<Sending, 'sequence' | 'deadline'>,
+  { sequence, deadline }: Pick<LeasedCall, 'sequence' | 'deadline'>,
 ): Promise<{ sentAt: number; outcome: RefreshOutcome }> {
   const { permits, upstream, memory, options, runtime } = instance;
   const { clock } = runtime;
@@ -415,7 +415,7 @@ function mayBeOfSymbols(
   return isUnlistedProbe === true || [...entries.values()].some(({ fetchedAt }) => fetchedAt > since);
 }
 
-/** After a failure of the upstream; the failures in a row count. */
+/** Wait after failures of the upstream in a row. */
 const upstreamBackOff: BackOff = { firstMs: 125, maxMs: 1000 };
 
 function failed(

@@ -193,12 +193,12 @@ async function resolveMisses(
     wait.napMs = step === 'refreshed' ? napMs.first : Math.min(napMs.max, wait.napMs * 1.3);
     result = readMemory(request, mayProbeUnlisted(request));
   }
-  // A request that waited in vain has what memory had all the time.
+  // A request that waited in vain is answered from memory.
   const hasNews = before !== undefined && versionOf(result) !== before;
   return { result, from: !hasNews ? 'memory' : wait.hasRefreshed ? 'own-call' : 'other-call' };
 }
 
-/** Another number once anything newer is known. */
+/** A number that changes once memory has anything newer. */
 const versionOf = ({ found, older, unknown }: ReadResult): number =>
   [...found, ...older].reduce((sum, { sentAt }) => sum + sentAt, unknown.length);
 
@@ -330,7 +330,7 @@ const unpublishedOf = (
   now: number,
 ): readonly string[] =>
   misses
-    .filter(({ view, symbol }) => !memory.entriesOf(view).entries.has(symbol))
+    .filter(({ view, symbol }) => !memory.entryOf(view, symbol))
     .map(missKey)
     .filter((key) => now - (publishedAt.get(key) ?? 0) >= missMs);
 

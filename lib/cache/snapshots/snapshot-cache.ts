@@ -63,18 +63,18 @@ function isRefreshDue(instance: Instance, { isEventDriven }: RefreshRequester): 
 /** A symbol as memory has it now. */
 export type Look =
   | { readonly kind: 'known'; readonly snapshot: ServedSnapshot; readonly stale: boolean }
-  /** The upstream does not know it; or, where it may exist, the list of symbols lacks it, and nobody has asked for it lately. */
+  /** The upstream does not know it; or, if `mayExist`, only the directory lacks it, and no client has asked for it lately. */
   | { readonly kind: 'unknown'; readonly mayExist?: true }
   /** No instance has it, or what they have is too old to be served. */
   | { readonly kind: 'missing' };
 
 /**
- * For each process that follows, in milliseconds: all of them poll a thousand times a second at most. They read the log all
- * the time, and one partition key of the store has 3,000 units a second for them, for requests and for those who refresh.
+ * Poll interval for each process that follows, in milliseconds: together they poll a thousand times a second at most. One
+ * partition key of the store has 3,000 units a second for them, for requests and for refreshes.
  */
 const pollMsOfEach = 1;
 
-/** The snapshot cache for those who follow symbols: what is known of each, without a request for it. */
+/** The snapshot cache for a process that follows symbols: it also shows entries without a request for them. */
 export class FollowedSnapshots implements SnapshotCache {
   readonly #instance: Instance;
 
@@ -92,11 +92,11 @@ export class FollowedSnapshots implements SnapshotCache {
     return keepUp(this.#instance, { deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
   }
 
-  /** Asks nobody. */
+  /** Reads memory alone. */
   look(view: View, symbol: string): Look {
     const { memory, options, runtime } = this.#instance;
     const now = runtime.clock();
-    const snapshot = memory.entriesOf(view.id).entries.get(symbol);
+    const snapshot = memory.entryOf(view.id, symbol);
     const ageMs = ageMsOf(snapshot?.sentAt ?? Number.NEGATIVE_INFINITY, now);
     if (snapshot && ageMs <= options.expireAfterMs)
       return { kind: 'known', snapshot, stale: ageMs > options.staleAfterMs };

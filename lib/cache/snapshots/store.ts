@@ -14,16 +14,16 @@ export type RefreshKind = 'refresh' | 'miss' | 'probe';
 export interface RefreshControl {
   /** The number of the last lease that was acquired; 0 before the first. */
   readonly sequence: number;
-  /** From when on the next lease of a kind may be acquired, in milliseconds since the epoch. */
+  /** The time from which the next lease of a kind may be acquired, in milliseconds since the epoch. */
   readonly due: Readonly<Record<RefreshKind, number>>;
   /** How many probes may be sent at once, as of a moment. */
   readonly probes: { readonly left: number; readonly at: number };
-  /** Calls under way: their outcome was unknown to the requester that acquired the last lease. */
+  /** Calls under way, whose outcome the holder of the last lease did not know. */
   readonly flights: readonly RefreshFlight[];
   readonly checkpoint: CheckpointMark;
 }
 
-/** The last checkpoint: with which lease and when it was made, and after how many leases the next is due. */
+/** The last checkpoint: the lease and the time of its making, and the number of leases until the next is due. */
 export interface CheckpointMark {
   readonly sequence: number;
   readonly at: number;
@@ -49,7 +49,7 @@ export interface RefreshFlight {
 export const noControl: RefreshControl = {
   sequence: 0,
   due: { refresh: 0, miss: 0, probe: 0 },
-  // All of them: nothing was probed before.
+  // No probe has been sent before.
   probes: { left: Number.MAX_SAFE_INTEGER, at: 0 },
   flights: [],
   checkpoint: { sequence: 0, at: 0, records: 0, gap: 1 },
@@ -66,7 +66,7 @@ export type RefreshOutcome =
   | { readonly kind: 'rejected'; readonly error: UpstreamError }
   /** The upstream refuses every symbol of this view for a while. */
   | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly until: number }
-  /** Nothing was learnt, and no instance should ask before. */
+  /** The call brought nothing, and no instance should ask before `notBefore`. */
   | { readonly kind: 'failed'; readonly notBefore: number; readonly upstream: boolean };
 
 /** A symbol that is negative-cached in a view, until when. */
