@@ -1,4 +1,4 @@
-/** Reads an answer: the data of a 200; for any other, the refusal and whether the outcome stays unknown. */
+/** Reads an answer: the data of a 200; for another status the refusal, and whether the outcome stays unknown. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
@@ -22,8 +22,8 @@ export interface ReceivedAnswer {
 }
 
 /**
- * @throws RefusedError, BrokenAnswerError or OutcomeUnknownError for anything but JSON with status 200, and
- * OutcomeUnknownError for a 200 that says that the request failed, or not what became of it
+ * @throws RefusedError, BrokenAnswerError or OutcomeUnknownError for anything but JSON with status 200, and for a 200 that
+ * reports a failure or leaves the outcome open: OutcomeUnknownError after a side effect, else BrokenAnswerError
  */
 export function readAnswer(operation: Operation, received: ReceivedAnswer): Answer<unknown> {
   const { status, headers, text } = received;
@@ -61,28 +61,31 @@ const saysFailed = ({ verdict }: Operation, answer: unknown) =>
 const notExecuted =
   /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|(access|journal|trading_limits)_unavailable|gateway_(error|timeout))$/;
 
-/** The upstream's own failures, with any status; a request that arrived twice; an id that an accepted order has used up. */
+/**
+ * The upstream's codes after which the outcome is unknown, with any status: its own failures, a request that arrived twice,
+ * and an id that an accepted order has used up.
+ */
 const upstreamFailed =
   /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST|TRADE_PLACE_ORDER_REPEAT)$/;
 
-interface ToldRefusal {
+interface ReportedRefusal {
   readonly status: number;
   readonly code?: string | undefined;
   readonly errorCode?: string | undefined;
 }
 
-/** In doubt it does: an order placed twice is worse than an unnecessary look-up. */
-export function mayHaveTakenEffect({ status, code, errorCode }: ToldRefusal, body: unknown): boolean {
+/** Whether a refused change may have taken effect. In doubt the answer is yes: a second order is worse than a look-up. */
+export function mayHaveTakenEffect({ status, code, errorCode }: ReportedRefusal, body: unknown): boolean {
   if (code === undefined && refusingStatuses.has(status)) return upstreamFailed.test(errorCode ?? '');
-  // With a 4xx a gateway states that nothing was changed.
+  // A gateway answers 4xx only when nothing was changed.
   if (code !== undefined && status >= 400 && status < 500) return false;
-  // Where the gateway does not know the outcome, the problem has `find_out`, with any code.
+  // A gateway that does not know the outcome puts `find_out` into the problem, with any code.
   return !notExecuted.test(code ?? '') || memberOf(body, 'find_out') !== undefined;
 }
 
 /**
- * Whether a gateway refused the request for its token, before it did anything with it. The 401 of another server, such
- * as a proxy on the way, lacks the members by which this one says so.
+ * Whether a gateway refused the request for its token, before it did anything with it. The 401 of another server, such as
+ * a proxy on the way, lacks the members that are checked here.
  */
 export function refusesToken({ status, text }: ReceivedAnswer): boolean {
   if (status !== 401) return false;
@@ -94,12 +97,12 @@ export function refusesToken({ status, text }: ReceivedAnswer): boolean {
   );
 }
 
-/** A browser hides the status of a redirect: it is 0. */
+/** A browser hides the status of a redirect, and shows 0. */
 const isRedirect = (status: number) => status === 0 || (status >= 300 && status < 400);
 
 /**
- * Reads both forms of a gateway's refusal, and the shapes in which the interface itself refuses: `error_code` and
- * `message`; `error_msg` of its router; `error`, `message` and `path` of its servers. A body may be none of them.
+ * Reads both forms of a gateway's refusal, and those of the interface itself: `error_code` and `message`; `error_msg` of
+ * its router; `error`, `message` and `path` of its servers. A body may have none of these forms.
  */
 function factsOf({ status, headers }: ReceivedAnswer, body: unknown): RefusalFacts {
   const code = textIn(body, 'code');
@@ -143,11 +146,11 @@ function upstreamOf(body: unknown): UpstreamRefusal | undefined {
 const isFault = (value: unknown): value is Fault =>
   textIn(value, 'name') !== undefined && textIn(value, 'detail') !== undefined;
 
-/** Answers that API Gateway makes itself have only its own id. */
+/** Reads the request id; answers that API Gateway makes itself have only its own id. */
 const requestIdOf = (headers: Headers) =>
   headers.get('x-request-id') ?? headers.get('x-amzn-requestid') ?? undefined;
 
-/** A member of an answer, of which nothing is certain. */
+/** Reads a member of an answer whose form is unknown; undefined when it has none. */
 export const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 

@@ -1,6 +1,6 @@
 /**
- * One call, one request: check → prepare → send → read the answer. Only after an answer which says that nothing was
- * done with the request, for its token, may the connection have it sent once more.
+ * One call, one request: check → prepare → send → read the answer. The request is sent once more only if the gateway
+ * refused its token, and so did nothing with it.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -12,7 +12,7 @@ import { OutcomeUnknownError, TimedOutError, UnreachableError } from './errors.t
 import { type SentOptions, toRequest } from './request.ts';
 import type { Answer, CallOptions } from './types.ts';
 
-/** What stays the same from call to call. */
+/** Members that stay the same from call to call. */
 export interface Callee {
   readonly operation: Operation;
   readonly path: string;
@@ -28,7 +28,7 @@ export async function call(
   const limit = checkTimeout(options.timeoutMs ?? timeoutMs);
   const request = toRequest(operation, path, input, options);
   const deadline = startDeadline(limit, options.signal);
-  /** Before a request is sent, or after it was refused without effect: a failure then means that nothing was done. */
+  /** Runs work before a request is sent, or after it was refused without effect: a failure means that nothing was done. */
   const preparing = <T>(work: Promise<T>) =>
     deadline.within(work).catch((error: unknown) => {
       throw deadline.ended ? givenUp(operation, deadline, limit) : error;
@@ -49,11 +49,11 @@ export async function call(
 }
 
 async function send(
-  { fetch: given }: Connection,
+  { fetch: custom }: Connection,
   { url, method, headers, body }: PreparedRequest,
   signal: AbortSignal,
 ): Promise<ReceivedAnswer> {
-  const response = await (given ?? fetch)(url, {
+  const response = await (custom ?? fetch)(url, {
     method,
     headers,
     signal,

@@ -1,4 +1,4 @@
-/** The client: a method for each entry, typed by it. */
+/** The client: one method for each catalogue entry, with the entry's types. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { doubledPathFault } from '../upstream/base-url.ts';
@@ -12,11 +12,11 @@ import type { CallOptions, Client, ClientOptions } from './types.ts';
 const defaultTimeoutMs = 15_000;
 
 /**
- * Makes one method for each catalogue entry among the members of `operations`, under the member's name: of
- * `{ getStockSnapshots }`, or of a whole module (`import * as catalogue`). Other members are ignored.
+ * Makes one method for each catalogue entry among the members of `operations`, under the member's name. `operations` is an
+ * object, such as `{ getStockSnapshots }`, or a whole module (`import * as catalogue`). Other members are ignored.
  *
  * A method takes the query parameters, or the body where the operation has one, and rejects with a
- * `ClientError`. It sends one request, and repeats it only when a gateway refused it for its token (`viaGateway`).
+ * `ClientError`. It sends one request, and repeats it only when a gateway refused its token (`viaGateway`).
  *
  * @throws TypeError naming the option that is wrong
  * @example
@@ -31,16 +31,16 @@ export function createClient<const C extends object>(
   const timeoutMs = checkTimeout(options.timeoutMs ?? defaultTimeoutMs);
   const paths: Readonly<Record<string, string | undefined>> = options.paths ?? {};
   const client: Record<string, unknown> = {};
-  const called: string[] = [];
+  const usedPaths: string[] = [];
   for (const [name, operation] of Object.entries(operations))
     if (isOperation(operation)) {
       const path = checkPath(name, paths[name] ?? operation.path);
-      called.push(path);
+      usedPaths.push(path);
       client[name] = methodOf({ operation, path, connection, timeoutMs });
     }
   for (const name of Object.keys(paths))
     if (!client[name]) throw new TypeError(`paths: ${name} is no operation of this client`);
-  const fault = doubledPathFault(connection.baseUrl, called);
+  const fault = doubledPathFault(connection.baseUrl, usedPaths);
   if (fault) throw new TypeError(`baseUrl: ${fault}`);
   return client as Client<C>;
 }
@@ -48,21 +48,21 @@ export function createClient<const C extends object>(
 function methodOf(callee: Callee): object {
   const { paging } = callee.operation;
   type Arguments = [input?: unknown, options?: CallOptions & SentOptions];
-  const method = async (...given: Arguments) => (await call(callee, ...given)).data;
-  const answer = (...given: Arguments) => call(callee, ...given);
+  const method = async (...args: Arguments) => (await call(callee, ...args)).data;
+  const answer = (...args: Arguments) => call(callee, ...args);
   if (!paging) return Object.assign(method, { answer });
   return Object.assign(method, {
     answer,
-    async *pages(...given: Arguments) {
-      for await (const { data } of followPages(callee, paging, ...given)) yield data;
+    async *pages(...args: Arguments) {
+      for await (const { data } of followPages(callee, paging, ...args)) yield data;
     },
-    async *items(...given: Arguments) {
-      for await (const { items } of followPages(callee, paging, ...given)) yield* items;
+    async *items(...args: Arguments) {
+      for await (const { items } of followPages(callee, paging, ...args)) yield* items;
     },
   });
 }
 
-/** A module of entries also exports helpers and lists; a stream is followed, and not called. */
+/** Whether a method can call the member: a module also exports helpers and lists, and a stream is followed, not called. */
 function isOperation(member: unknown): member is Operation {
   if (typeof member !== 'object' || member === null) return false;
   const { id, path, query, follows, answeredBy } = member as Partial<Operation>;

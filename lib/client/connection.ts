@@ -1,9 +1,9 @@
-/** What a client sends its requests to, and what it adds to them. */
+/** Port: a client's connection, which signs its requests or adds keys, and names their server. */
 
 import type { ReceivedAnswer } from './answer.ts';
 import type { ClientRequest } from './request.ts';
 
-/** Exactly what to send, once. */
+/** A request to send as it is, and once. */
 export interface PreparedRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -12,16 +12,16 @@ export interface PreparedRequest {
 }
 
 export interface Connection {
-  /** To which paths are appended: a client checks its paths against it. */
+  /** URL to which paths are appended: a client checks its paths against it. */
   readonly baseUrl?: string;
   /**
-   * Signs, or adds key and token. Called once for each request. Its errors reach the caller unchanged; nothing
-   * was sent then.
+   * Signs a request, or adds key and token to it. Called once for each request. Its errors reach the caller unchanged;
+   * nothing was sent then.
    */
   prepare(request: ClientRequest): Promise<PreparedRequest>;
   /**
-   * What to send, once, after an answer that says that nothing was done with the request, also one with a side effect:
-   * the same with a new token. `undefined`, or no such method: the answer stands. Errors reach the caller unchanged.
+   * Prepares the request once more, with a new token, when the answer shows that nothing was done with it; even a request
+   * with a side effect. `undefined`, or no such method: the answer stands. Errors reach the caller unchanged.
    */
   readonly again?: (sent: PreparedRequest, answer: ReceivedAnswer) => Promise<PreparedRequest | undefined>;
   /** Default: the runtime's own, read at each call. */
@@ -35,7 +35,7 @@ const allowedUrl =
   /^(https:\/\/[^\s/\\?#@]+|http:\/\/(localhost|127(\.\d+){3}|\[::1])(:\d+)?)(\/[\w.~/-]*)?$/i;
 
 /**
- * The base URL without its last slashes. Checked by an expression: React Native's URL does not give its parts.
+ * Checks a base URL and cuts its last slashes. Uses a regular expression, as React Native's URL does not give its parts.
  * @throws TypeError unless it is https, or http on loopback, with nothing after the path
  */
 export function checkBaseUrl(text: string): string {
@@ -46,7 +46,7 @@ export function checkBaseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** @throws TypeError for a text that a header would not carry unchanged; the message leaves the secret value out */
+/** Reads a secret. @throws TypeError for a text that a header would not carry unchanged; the message does not repeat it */
 export async function textOf(source: TextSource, name: string): Promise<string> {
   return checkToken(typeof source === 'function' ? await source() : source, name);
 }

@@ -1,17 +1,17 @@
 /**
- * The deadline of a call: its time-out, or the caller's signal. Made of AbortController and setTimeout alone,
- * because React Native has neither `AbortSignal.any` nor `AbortSignal.timeout`.
+ * The deadline of a call: its time-out, or the caller's signal. Uses only AbortController and setTimeout, because React
+ * Native has neither `AbortSignal.any` nor `AbortSignal.timeout`.
  */
 
 export interface Deadline {
-  /** For fetch, so that the connection ends too. */
+  /** Signal for fetch, so that the connection ends with the deadline. */
   readonly signal: AbortSignal;
   readonly ended: 'timed_out' | 'aborted' | undefined;
-  /** Why the caller's signal was aborted. */
+  /** Reason of the caller's signal. */
   readonly reason: unknown;
-  /** Settles as `work` does, or rejects when the deadline ends, also where the work ignores the signal. */
+  /** Settles as `work` does, or rejects when the deadline ends, even if the work ignores the signal. */
   within<T>(work: Promise<T>): Promise<T>;
-  /** Releases timer and signal; to be called when the call is over. */
+  /** Releases timer and signal; must be called when the call is over. */
   clear(): void;
 }
 
@@ -25,7 +25,7 @@ export function startDeadline(timeoutMs: number, outer: AbortSignal | undefined)
   const over = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  // No `within` may be waiting when the deadline ends: that is no unhandled rejection.
+  // Prevents an unhandled rejection when the deadline ends and no `within` is waiting.
   over.catch(() => {});
   const end = (how: NonNullable<Deadline['ended']>) => {
     ended ??= how;

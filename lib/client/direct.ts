@@ -10,9 +10,9 @@ import { InvalidRequestError } from './errors.ts';
 
 export interface DirectConnectionOptions {
   readonly baseUrl: string;
-  /** Of `createSigner`. A parameter, not an import, so that a client behind a gateway bundles no signer. */
+  /** Result of `createSigner`. An option, not an import, so that a client behind a gateway bundles no signer. */
   readonly signer: Signer;
-  /** Sent as `x-access-token` where two-factor checking is on; token operations and `getConfig` go without. */
+  /** Sent as `x-access-token`, needed where two-factor checking is on; token operations and `getConfig` go without. */
   readonly accessToken?: TextSource | undefined;
   /** Default: the runtime's own. */
   readonly fetch?: typeof globalThis.fetch;
@@ -37,10 +37,10 @@ export function direct({ signer, accessToken, fetch, ...options }: DirectConnect
         const fault = { in: 'header', name: 'idempotency-key', detail: 'is known to gateways only' } as const;
         throw new InvalidRequestError(operation.id, [fault]);
       }
-      // What issues the token, and what says whether one is needed, is called without one.
+      // The operations that issue tokens, and the one that says whether a token is needed, are called without one.
       const token = takesToken(operation.group) ? accessToken : undefined;
       const sent = token === undefined ? undefined : await textOf(token, 'accessToken');
-      // Last, because a signature is valid for some minutes only.
+      // Signs last, because a signature is valid for some minutes only.
       const signed = await signer.sign({
         method: operation.method,
         url: `${baseUrl}${path}`,

@@ -1,7 +1,7 @@
 /**
- * The errors with which a call can end. Each is a class with a `kind` to switch on. Two other rejections pass
- * through unchanged: the reason of the caller's AbortSignal, and what the signer or a token function throws. After
- * either of them nothing was sent, or nothing with a side effect.
+ * Errors with which a call can end. Each is a class with a `kind` to switch on. Two other rejections pass through unchanged:
+ * the reason of the caller's AbortSignal, and the errors of the signer or a token function. After either of them nothing
+ * was sent, or nothing with a side effect.
  */
 
 import type { Fault, RefusalCode, UpstreamRefusal } from '../problem.ts';
@@ -62,10 +62,10 @@ const inWords = ({ name, detail, allowed, received }: Fault) => {
   return `${name} ${detail}${reason && ` (${reason})`}`;
 };
 
-/** What a refusing answer contains; a member that it does not contain is absent. */
+/** Contents of a refusing answer; a member that the answer does not contain is absent. */
 export interface RefusalFacts {
   readonly status: number;
-  /** Of a gateway: its stable code, to switch on. */
+  /** Stable code of a gateway, to switch on. */
   readonly code?: GatewayCode;
   /** The interface's `error_code`. */
   readonly errorCode?: string;
@@ -73,20 +73,20 @@ export interface RefusalFacts {
   readonly detail?: string;
   /** Names the call to the operator of the other end. */
   readonly requestId?: string;
-  /** After how many seconds another request makes sense. */
+  /** Seconds after which another request makes sense. */
   readonly retryAfterSeconds?: number;
-  /** Of a gateway: each wrong parameter or place in the body. */
+  /** Each wrong parameter or place in the body, if a gateway names them. */
   readonly faults?: readonly Fault[];
-  /** Of a gateway: the upstream's own refusal. */
+  /** The upstream's own refusal, if a gateway passes it on. */
   readonly upstream?: UpstreamRefusal | undefined;
 }
 
 /**
- * The other end refused: this request had no effect, or was a read. The fields are those of `RefusalFacts`; `code`
- * is `refused` where the answer has no gateway's code, as answers of the interface itself have none.
+ * The other end refused: this request had no effect, or was a read. The fields are those of `RefusalFacts`; `code` is
+ * `refused` when the answer has no gateway's code, as with answers of the interface itself.
  *
- * `idempotency_conflict` is about an earlier request: it has the same order id, or the same `idempotencyKey`, and other
- * contents, and its order may be live. Read it (`getOrder`, `getOrderOutcome`) before you take a new id.
+ * `idempotency_conflict` is about an earlier request that has the same order id, or the same `idempotencyKey`, and other
+ * contents. The order of that request may be live: read it (`getOrder`, `getOrderOutcome`) before you use a new id.
  */
 export class RefusedError extends CallError<GatewayCode> implements RefusalFacts {
   readonly kind = 'refused';
@@ -113,8 +113,8 @@ export const refusalInWords = ({ status, code, errorCode, detail }: RefusalFacts
   [`${status}`, code, errorCode].filter(Boolean).join(' ') + (detail ? `: ${detail}` : '');
 
 /**
- * No answer: there was no connection, or the answer to a read was lost on the way. Nothing changed at the
- * other end. `cause` is the error of the runtime's fetch.
+ * No answer came: there was no connection, or the answer to a read was lost on the way. Nothing changed at the other
+ * end. `cause` is the error of the runtime's fetch.
  */
 export class UnreachableError extends CallError<'unreachable'> {
   readonly kind = 'unreachable';
@@ -124,7 +124,7 @@ export class UnreachableError extends CallError<'unreachable'> {
   }
 }
 
-/** The time-out passed: of a read, or before a request with a side effect was sent. */
+/** The time-out of a read passed, or passed before a request with a side effect was sent. */
 export class TimedOutError extends CallError<'timed_out'> {
   readonly kind = 'timed_out';
   override readonly name = 'TimedOutError';
@@ -135,7 +135,7 @@ export class TimedOutError extends CallError<'timed_out'> {
   }
 }
 
-/** An answer to a read that cannot be used: it is not JSON, or its pages do not go on as they should. */
+/** The answer to a read cannot be used: it is not JSON, or its pages do not go on as they should. */
 export class BrokenAnswerError extends CallError<'broken_answer'> {
   readonly kind = 'broken_answer';
   override readonly name = 'BrokenAnswerError';
@@ -147,19 +147,19 @@ export class BrokenAnswerError extends CallError<'broken_answer'> {
 }
 
 /**
- * A request with a side effect was sent, and its outcome is unknown: the answer was late, lost or broken, or says that
- * the request failed without saying how far it came, the caller aborted, or the gateway itself lost the answer. `cause`
- * is the abort's reason or the runtime's error, where there is one.
+ * A request with a side effect was sent, and its outcome is unknown: the answer was late, lost or broken, or reports a
+ * failure without saying how far the request came; or the caller aborted, or the gateway itself lost the answer. `cause`
+ * is the abort's reason or the runtime's error, if there is one.
  *
- * Through a gateway with a journal of orders, sending the same request again unchanged is safe and tells the outcome: an
- * order with the same `client_order_id`s, any other change with the same `idempotencyKey`. Without a journal, or without a
- * key, follow `findOut` first. In no case take a new id: that places a second order.
+ * Through a gateway with a journal of orders, it is safe to send the same request again unchanged, and its answer tells the
+ * outcome: an order with the same `client_order_id`s, any other change with the same `idempotencyKey`. Without a journal,
+ * or without a key, follow `findOut` first. Never use a new id: that places a second order.
  */
 export class OutcomeUnknownError extends CallError<'outcome_unknown'> {
   readonly kind = 'outcome_unknown';
   override readonly name = 'OutcomeUnknownError';
   readonly findOut: string;
-  /** The answer's facts, where there was an answer. */
+  /** The answer's facts, if there was an answer. */
   declare readonly answer?: RefusalFacts;
   constructor(
     operation: string,

@@ -1,4 +1,4 @@
-/** Quotes as they come, over connections that come and go. */
+/** Follows quotes over a stream that reconnects after each lost connection. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
@@ -9,31 +9,31 @@ import { toRequest } from './request.ts';
 import type { ServerSent } from './server-sent.ts';
 import type { ItemOf, QueryOf } from './types.ts';
 
-/** An operation whose answer is a stream of the records of another. */
+/** An operation whose answer is a stream of another operation's records. */
 export type StreamOperation = Operation & { readonly follows: Operation };
 
 export interface FollowUpdate<R> {
-  /** All that is followed, as it is known now. */
+  /** Every followed symbol, with its latest state. */
   readonly quotes: ReadonlyMap<string, FollowedQuote<R>>;
-  /** Of which symbols it is news; none after a beat. */
+  /** Symbols about which this update has news; none after a beat. */
   readonly changed: ReadonlySet<string>;
   /** False after a connection was lost, until the next one has begun. */
   readonly isConnected: boolean;
-  /** The gateway's code of what keeps records from being refreshed, with the states that it causes. */
+  /** The gateway's code for the reason why records are not refreshed; it comes with the states that it causes. */
   readonly cause?: string;
   /**
-   * Milliseconds since the upstream was asked for a record, by the gateway's clock; undefined without one. A slow reader
-   * makes it no smaller: it is too small by what the quickest event of the connection took to be read, and no more.
+   * Milliseconds since the upstream was asked for the symbol's record, by the gateway's clock; undefined without a record.
+   * A slow reader does not make the age smaller. It is too small by the transfer time of the connection's quickest event.
    */
   ageMs(symbol: string): number | undefined;
 }
 
 /**
- * Yields an update for each event of the stream, and after a connection was lost; then it connects again, with jitter.
- * Each connection begins with all that is known, so that nothing is missed. It ends when the signal aborts, or when it is
- * left.
+ * Yields an update for each event of the stream, and one after a connection was lost; then it connects again, with jitter.
+ * Each connection begins with every known record, so that nothing is missed. The generator ends when the signal aborts, or
+ * when the caller leaves its loop.
  *
- * `EventSource` of browsers cannot send the header x-api-key; this reads the stream of `fetch`.
+ * The `EventSource` of browsers cannot send the header x-api-key, so this function reads the stream with `fetch`.
  *
  * @throws InvalidRequestError for a wrong query
  * @throws RefusedError for a refusal that another connection would meet again: 4xx but 429

@@ -1,11 +1,11 @@
-/** What a client knows of the symbols that it follows, made of the events of a stream. */
+/** Latest state of the symbols that a client follows, built from the events of a stream. */
 
 import { parseJson } from '../kernel/parse-json.ts';
 import type { ServerSent } from './server-sent.ts';
 
 /**
  * - `current`: the record is as fresh as the gateway promises.
- * - `stale`: it is older; the upstream could not be asked meanwhile.
+ * - `stale`: the record is older; the upstream could not be asked meanwhile.
  * - `unknown`: the upstream does not know the symbol.
  * - `missing`: there is no record that is young enough to be shown.
  */
@@ -14,7 +14,7 @@ export type QuoteState = 'current' | 'stale' | 'unknown' | 'missing';
 export interface FollowedQuote<R> {
   readonly symbol: string;
   readonly state: QuoteState;
-  /** As the snapshot of the same symbol has it; decimals are texts. */
+  /** The record as in a snapshot of the symbol; decimals are texts. */
   readonly record?: R;
   /** When the gateway asked the upstream for the record, by the gateway's clock, in milliseconds since the epoch. */
   readonly at?: number;
@@ -33,7 +33,7 @@ interface FollowedMessage {
   readonly quotes?: readonly ToldQuote[];
   readonly states?: Readonly<Record<string, QuoteState>>;
   readonly cause?: string;
-  /** Of unchanged records. */
+  /** New times of records that are unchanged, by symbol. */
   readonly at?: Readonly<Record<string, number>>;
   readonly reason?: string;
   readonly retry_after_ms?: number;
@@ -43,8 +43,8 @@ export class Quotes<R> {
   readonly #clock: () => number;
   #bySymbol = new Map<string, FollowedQuote<R>>();
   /**
-   * The gateway's clock less this one, as the event of this connection tells it that waited least to be read: one that
-   * waited makes it too small. The next connection begins anew, because the clock of a client may be set.
+   * Lead of the gateway's clock over this one, by the event of this connection that was read with the least delay: a delay
+   * makes the lead too small. The next connection measures anew, because the client's clock may be set.
    */
   #aheadMs = 0;
 
@@ -62,7 +62,7 @@ export class Quotes<R> {
     return at === undefined ? undefined : Math.max(0, this.#clock() + this.#aheadMs - at);
   }
 
-  /** @returns the event as read, and the symbols of which it says something new */
+  /** Applies an event. @returns its message, and the symbols about which it has news */
   take({ event, data }: ServerSent): {
     readonly message: FollowedMessage;
     readonly changed: ReadonlySet<string>;
@@ -73,7 +73,7 @@ export class Quotes<R> {
       const aheadMs = message.now - this.#clock();
       this.#aheadMs = event === 'snapshot' ? aheadMs : Math.max(this.#aheadMs, aheadMs);
     }
-    // A connection begins with all that is known: what an earlier one told may be wrong by now.
+    // A connection begins with every known record: those of an earlier connection may be wrong by now.
     if (event === 'snapshot') this.#bySymbol = new Map();
     const put = (symbol: string, more: Partial<FollowedQuote<R>>, isNews = true) => {
       const known = this.#bySymbol.get(symbol) ?? { symbol, state: 'current' as const };
@@ -85,7 +85,7 @@ export class Quotes<R> {
       put(symbol, { at, record: (record ?? { ...known, ...set }) as R });
     }
     for (const [symbol, state] of Object.entries(message.states ?? {})) {
-      // A record that may not be shown any more is not kept.
+      // Drops a record that may not be shown any more.
       if (state === 'unknown' || state === 'missing') this.#bySymbol.delete(symbol);
       put(symbol, { state });
     }

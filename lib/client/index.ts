@@ -1,6 +1,6 @@
 /**
- * The typed client: a method for each operation that it is given, through a gateway or with a signer. Web APIs
- * only: fetch, Headers, AbortController, timers.
+ * The typed client: one method for each of its operations, through a gateway or with a signer. Uses only Web APIs:
+ * fetch, Headers, AbortController, timers.
  */
 
 export { streamStockSnapshots } from '../catalogue/live-quotes.ts';

@@ -1,15 +1,15 @@
 /**
- * Moments and days as the interface writes them. A moment is an integer of milliseconds by its rule. Seen live are
- * four forms: that integer (snapshots), the same in digits (ticks), ISO 8601 text with `+0000` (bars), which not every
- * engine's `Date.parse` takes, and `yyyyMMdd` (capital flow).
+ * Converts moments and days as the interface writes them. By the interface's rule a moment is an integer of milliseconds.
+ * Live answers have four forms: that integer (snapshots), its digits as text (ticks), ISO 8601 text with `+0000` (bars),
+ * which not every engine's `Date.parse` accepts, and `yyyyMMdd` (capital flow).
  *
  * Each function throws a RangeError for any other text. A moment with a time of day needs its offset from UTC: without
  * one it would be another moment on each machine.
  */
 
 /**
- * The moment to the millisecond, which is as fine as a Date is; `epochNanoseconds` keeps all digits. A day alone is
- * its midnight UTC, as of `dayToDate`; eight digits are a day, because as milliseconds they would lie in 1970.
+ * Converts a moment to a Date, which has milliseconds; `epochNanoseconds` keeps all digits. A day alone becomes its
+ * midnight UTC, as with `dayToDate`. Eight digits are a day, because as milliseconds they would lie in 1970.
  *
  * @example
  * toDate('2021-12-28T09:00:09.945+0000').getTime(); // 1640682009945
@@ -19,7 +19,7 @@
 export const toDate = (moment: number | string): Date => new Date(parse(moment).milliseconds);
 
 /**
- * Nanoseconds since 1970-01-01T00:00:00Z.
+ * Converts a moment to nanoseconds since 1970-01-01T00:00:00Z.
  *
  * @example
  * epochNanoseconds('1970-01-01T00:00:01.000000001Z'); // 1000000001n
@@ -30,7 +30,7 @@ export function epochNanoseconds(moment: number | string): bigint {
 }
 
 /**
- * yyyy-MM-dd, of a day in this form or without dashes.
+ * Writes a day as yyyy-MM-dd, from this form or the one without dashes.
  *
  * @example
  * toDay('20261122'); // '2026-11-22'
@@ -38,7 +38,7 @@ export function epochNanoseconds(moment: number | string): bigint {
 export const toDay = (day: string): string => dayParts(day).join('-');
 
 /**
- * yyyyMMdd, of a day in this form or with dashes.
+ * Writes a day as yyyyMMdd, from this form or the one with dashes.
  *
  * @example
  * toCompactDay('2026-11-22'); // '20261122'
@@ -46,7 +46,7 @@ export const toDay = (day: string): string => dayParts(day).join('-');
 export const toCompactDay = (day: string): string => dayParts(day).join('');
 
 /**
- * Midnight UTC of the day; to compare, and to format with the time zone set to UTC.
+ * Converts a day to its midnight UTC, to compare days, or to format with the time zone set to UTC.
  *
  * @example
  * dayToDate('2026-11-22').toLocaleDateString('en', { timeZone: 'UTC' }); // '11/22/2026'
@@ -55,7 +55,7 @@ export const dayToDate = (day: string): Date => new Date(`${toDay(day)}T00:00:00
 
 interface ParsedMoment {
   readonly milliseconds: number;
-  /** Beyond the milliseconds. */
+  /** Rest beyond the whole milliseconds. */
   readonly nanoseconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** A stream of a gateway, over connections that come and go. */
+/** Reads a stream of a gateway, and reconnects after each lost connection. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { type BackOff, jitteredMs, sleep } from '../kernel/pauses.ts';
@@ -11,27 +11,27 @@ import { type ServerSent, serverSentEvents } from './server-sent.ts';
 export interface FollowOptions {
   /** Ends the stream. */
   readonly signal?: AbortSignal;
-  /** A connection that is silent for so long is given up; the gateway sends a beat each 5 s. Default 12 s. */
+  /** Silence in milliseconds after which a connection counts as lost; the gateway sends a beat each 5 s. Default 12 s. */
   readonly silenceMs?: number;
 }
 
-/** What is made of an event. */
+/** Result of an event. */
 export interface Taken<T> {
   readonly update: T;
-  /** Of the end of a stream: after which time to connect again. */
+  /** Wait before the next connection, if the event ends the stream. */
   readonly retryAfterMs?: number | undefined;
 }
 
 const backOff: BackOff = { firstMs: 1000, maxMs: 30_000 };
 const defaultSilenceMs = 12_000;
-/** Of a pause that the gateway names; a timer of days would fire at once. */
+/** Limit of a wait that the gateway names; a timer of weeks would fire at once. */
 const maxWaitMs = 3_600_000;
 
 /**
- * Yields what `take` makes of each event, and undefined after a connection was lost; then it connects again, with jitter.
- * It ends when the signal aborts, or when it is left.
+ * Yields the update that `take` makes of each event, and undefined after a connection was lost; then it connects again,
+ * with jitter. The generator ends when the signal aborts, or when the caller leaves its loop.
  *
- * @param requestNow of the next connection
+ * @param requestNow makes the request of the next connection
  * @throws RefusedError for a refusal that another connection would meet again: 4xx but 429
  * @throws BrokenAnswerError when the first answer is no stream
  */
@@ -51,7 +51,7 @@ export async function* overConnections<T>(
       try {
         prepared = await ended.or(connection.prepare(requestNow()));
       } catch (error) {
-        // Later a token that cannot be had is a connection that is lost.
+        // Once the stream has begun, a failure to get a token counts as a lost connection.
         if (!hasBegun && !signal?.aborted) throw error;
       }
       try {
@@ -78,7 +78,7 @@ export async function* overConnections<T>(
   }
 }
 
-/** Of one signal, however many promises wait for it. */
+/** Lets many promises end with one signal, with a single listener on it. */
 function abortOf(signal: AbortSignal | undefined) {
   let abort = () => {};
   const aborted = new Promise<undefined>((resolve) => {
@@ -91,7 +91,7 @@ function abortOf(signal: AbortSignal | undefined) {
   };
 }
 
-/** Of one connection. */
+/** Opens one connection and yields its events. */
 async function* eventsOf(
   operation: Operation,
   connection: Connection,
@@ -121,7 +121,7 @@ async function* eventsOf(
     if (!response.body || !/^text\/event-stream\b/.test(response.headers.get('content-type') ?? ''))
       throw new BrokenAnswerError(operation.id, 'the answer is no stream of events', '');
     for await (const event of serverSentEvents(chunksOf(response.body))) {
-      // While the caller is busy with an event, nothing is silent.
+      // The time that the caller needs for an event does not count as silence.
       clearTimeout(silence);
       yield event;
       silence = setTimeout(end, silenceMs);
@@ -133,7 +133,7 @@ async function* eventsOf(
   }
 }
 
-/** Not every runtime iterates over a stream. */
+/** Iterates over a stream by its reader, because not every runtime's streams are iterable. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body.getReader();
   for (;;) {

@@ -8,7 +8,7 @@ import type { CallOptions } from './types.ts';
 
 export interface Page {
   readonly data: unknown;
-  /** Without the records of the page before. */
+  /** Records of this page, without those that the page before had, too. */
   readonly items: readonly unknown[];
 }
 
@@ -23,14 +23,14 @@ export async function* followPages(
   const seen = new Set<string>();
   const from = cursorIn(input, paging.parameter);
   if (from !== undefined) seen.add(from);
-  let given = input;
-  /** Set from the second page on. */
+  let pageInput = input;
+  /** Cursor of the page; set from the second page on. */
   let last: string | undefined;
   for (;;) {
-    const { data, text } = await call(callee, given, options);
+    const { data, text } = await call(callee, pageInput, options);
     const records = recordsOf(operation, paging, data, text);
     const items = 'ofLastItem' in paging.next ? after(records, paging.next.ofLastItem, last) : records;
-    // Where the last record is the cursor, no member marks the end: a page without new records is the end.
+    // If the last record is the cursor, no member marks the end: a page without new records is the end.
     if ('ofLastItem' in paging.next && last !== undefined && items.length === 0) return;
     yield { data, items };
     const next =
@@ -39,7 +39,7 @@ export async function* followPages(
         : nextOf(operation, records, paging.next.ofLastItem, text);
     if (next === undefined) return;
     if (seen.has(next)) {
-      // The first page may be nothing but the record that the caller named as the start.
+      // The first page may consist of the one record that the caller named as the start.
       if ('ofLastItem' in paging.next && last === undefined) return;
       throw new BrokenAnswerError(
         operation.id,
@@ -49,13 +49,13 @@ export async function* followPages(
     }
     seen.add(next);
     last = next;
-    given = { ...(given as object | undefined), [paging.parameter]: next };
+    pageInput = { ...(pageInput as object | undefined), [paging.parameter]: next };
   }
 }
 
 /**
- * The records after the cursor's. No source states whether the next page repeats the record that it continues
- * from. All records up to that one were on the page before, also where the whole page is repeated.
+ * Returns the records after the one that the cursor names. No source states whether the next page repeats that record.
+ * All records up to it were on the page before, even if the whole page is repeated.
  */
 function after(records: readonly unknown[], key: string, last: string | undefined): readonly unknown[] {
   if (last === undefined) return records;

@@ -1,8 +1,8 @@
-/** Reads what answers write in more than one way: numbers that are not reported, and lists with and without a wrapper. */
+/** Reads parts of answers that have several forms: numbers that are not reported, and lists with and without a wrapper. */
 
 /**
- * What an answer reports, or undefined: the upstream writes `""` or `null` for a number that it does not have, or
- * leaves the member out. Of a text that may be empty by itself, use the text.
+ * Returns a reported number, or undefined: the upstream writes `""` or `null` for a number that it does not have, or leaves
+ * the member out. Do not use it for a text, which may rightly be empty.
  *
  * @example
  * const delta = reported(snapshot.delta); // undefined outside market hours
@@ -12,7 +12,8 @@ export const reported = <T>(value: T): Exclude<T, '' | null | undefined> | undef
   value === '' || value == null ? undefined : (value as Exclude<T, '' | null | undefined>);
 
 /**
- * The records of an answer that is a list live, and an object with the list in `result` in the vendor's documents.
+ * Returns the records of an answer. Live answers are a list; the vendor's documents show an object with the list in
+ * `result`.
  *
  * @example
  * for (const { symbol, result } of recordsIn(await client.listOptionBars(query))) console.log(symbol, result.length);

@@ -1,6 +1,6 @@
 /**
- * Checks a call against its entry and makes the request of it. The schemas are the gateway's: what the gateway
- * would refuse is refused here, before a round trip.
+ * Checks a call against its catalogue entry and builds its request. The schemas are those of the gateway: a call that the
+ * gateway would refuse is refused here, without a round trip.
  */
 
 import { type GenericSchema, safeParse } from 'valibot';
@@ -15,22 +15,22 @@ export interface ClientRequest {
   readonly operation: Operation;
   /** The path after the base URL. */
   readonly path: string;
-  /** In the order given, not encoded. */
+  /** Pairs in the caller's order, not encoded. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Serialised once; absent where the operation takes no body. */
+  /** Serialised once; absent when the operation has no body. */
   readonly body?: string | undefined;
-  /** Those of the caller that the entry names, and `idempotency-key` of a change, which only a gateway knows. */
+  /** The caller's headers that the entry names, and `idempotency-key` of a change, which only a gateway knows. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The options of a call that are sent. */
+/** Options of a call that are part of the request. */
 export interface SentOptions {
   readonly query?: unknown;
   readonly headers?: unknown;
   readonly idempotencyKey?: unknown;
 }
 
-/** @throws InvalidRequestError that names all that is wrong */
+/** @throws InvalidRequestError that names every fault */
 export function toRequest(
   operation: Operation,
   path: string,
@@ -51,11 +51,11 @@ export function toRequest(
   return { operation, path, query, headers, body };
 }
 
-function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
+function queryPairs(operation: Operation, input: unknown, faults: Fault[]) {
   const pairs: [string, string][] = [];
   const names = new Set<string>();
   let free = 0;
-  for (const [name, value] of membersOf(given, 'query', faults)) {
+  for (const [name, value] of membersOf(input, 'query', faults)) {
     if (value == null) continue;
     names.add(name);
     const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
@@ -80,7 +80,7 @@ function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
   return pairs;
 }
 
-/** A fault's words follow its name in the error's message. */
+/** Descriptions of faults; in the error's message each follows the name of the parameter. */
 const words = {
   missing: 'is required',
   notAllowed: 'is not an allowed value',
@@ -98,14 +98,14 @@ function parsedBy(schema: Parameter['schema'], value: unknown): string | undefin
   return parsed.success ? parsed.output : undefined;
 }
 
-/** A parameter that no source names; several values are joined as those of the named ones are. */
+/** Writes a parameter that no source names; several values are joined with commas, as in named parameters. */
 function freeText(value: unknown): string | undefined {
   const values = Array.isArray(value) ? value : [value];
   return values.every((one) => /^(string|number|boolean)$/.test(typeof one)) ? values.join(',') : undefined;
 }
 
 const keyHeader = 'idempotency-key';
-/** No space at an end: HTTP would lose it. */
+/** Printable ASCII, with no space at an end: HTTP would lose it. */
 const keyForm = /^[!-~]([ -~]{0,253}[!-~])?$/;
 
 const plainText = (max: number) => ({
@@ -113,9 +113,9 @@ const plainText = (max: number) => ({
   allowed: `1 to ${max} printable ASCII characters`,
 });
 
-function headersOf(operation: Operation, given: unknown, faults: Fault[]) {
+function headersOf(operation: Operation, input: unknown, faults: Fault[]) {
   const headers: Record<string, string> = {};
-  for (const [name, value] of membersOf(given, 'header', faults)) {
+  for (const [name, value] of membersOf(input, 'header', faults)) {
     if (value == null) continue;
     const fault = (one: Pick<Fault, 'detail' | 'allowed'>) =>
       faults.push({ in: 'header', name, ...one, received: shown(value) });
@@ -127,10 +127,10 @@ function headersOf(operation: Operation, given: unknown, faults: Fault[]) {
   return headers;
 }
 
-function membersOf(given: unknown, where: Fault['in'], faults: Fault[]): [string, unknown][] {
-  if (given == null) return [];
-  if (typeof given === 'object' && !Array.isArray(given)) return Object.entries(given);
-  faults.push({ in: where, name: where, detail: 'is no object', received: shown(given) });
+function membersOf(input: unknown, where: Fault['in'], faults: Fault[]): [string, unknown][] {
+  if (input == null) return [];
+  if (typeof input === 'object' && !Array.isArray(input)) return Object.entries(input);
+  faults.push({ in: where, name: where, detail: 'is no object', received: shown(input) });
   return [];
 }
 
@@ -147,13 +147,13 @@ function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): strin
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // A member that the schema does not name: a BigInt, or an object that contains itself.
+    // The cause is in a member that the schema does not name: a BigInt, or an object that contains itself.
     faults.push({ in: 'body', name: '/', detail: `is not JSON: ${error}` });
     return undefined;
   }
 }
 
-/** A given value, short enough for a message. */
+/** Shortens a received value for a message. */
 function shown(value: unknown): string {
   let text: string;
   try {

@@ -1,16 +1,16 @@
 /** Reads server-sent events (the HTML standard, chapter 9.2). */
 
 export interface ServerSent {
-  /** The last that came, of this event or an earlier one; empty before. */
+  /** Last id of the stream, from this event or an earlier one; empty if none has come. */
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** Far above any event of a gateway. */
+/** Limit of an event's bytes, far above any event of a gateway. */
 const maxLength = 4 * 1024 * 1024;
 
-/** What comes in one chunk may be a part of an event, or several. */
+/** Parses events from chunks; a chunk may hold a part of an event, or several events. */
 export async function* serverSentEvents(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<ServerSent, void, undefined> {

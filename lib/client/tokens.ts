@@ -1,10 +1,10 @@
-/** The access token of a user: asked for before each request, and renewed when a gateway refuses it. */
+/** Access token of a user: read before each request, and renewed when a gateway refuses it. */
 
 import { checkToken } from './connection.ts';
 
-/** What a source of tokens is asked. */
+/** Argument of a token source. */
 export interface TokenRequest {
-  /** The gateway refused the token that the source gave: a new one is wanted, not the one that is kept. */
+  /** Whether the gateway refused the last token: the source must return a new one, not its cached one. */
   readonly renew: boolean;
 }
 
@@ -20,11 +20,11 @@ export type TokenSource =
   | ((request: TokenRequest) => string | undefined | Promise<string | undefined>);
 
 export interface Tokens {
-  /** @throws TypeError for a text that is no token; what the source throws passes through */
+  /** @throws TypeError for a text that is no token; the source's own errors pass through */
   current(): Promise<string | undefined>;
   /**
-   * Another token than the refused one; `undefined` when the source has none. Calls that were refused with the same
-   * token share one renewal: an issuer may let a refresh token be used once only.
+   * Gets another token than the refused one; `undefined` when the source has none. Calls that were refused with the same
+   * token share one renewal, because an issuer may accept a refresh token only once.
    */
   renewed(refused: string | undefined): Promise<string | undefined>;
 }
@@ -51,7 +51,7 @@ export function createTokens(source: TokenSource): Tokens {
       const mine: TokenFlight = {
         refused,
         token: renew(refused).finally(() => {
-          // What comes later asks the source again, whose user may be another by then.
+          // Later calls ask the source again, because another user may have signed in by then.
           if (flight === mine) flight = undefined;
         }),
       };

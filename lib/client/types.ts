@@ -1,16 +1,16 @@
-/** The client's types, all of them derived from the catalogue's entries. */
+/** Types of the client, all derived from the catalogue's entries. */
 
 import type { GenericSchema, InferInput, InferOutput } from 'valibot';
 import type { Operation, Paging } from '../catalogue/operation.ts';
 
 /**
- * The catalogue's objects are loose: at run time they accept further members. In types that openness
- * (`[key: string]: unknown`) would accept every misspelling too, so it is removed. A record's own signature, such
- * as price to volume, stays.
+ * Removes the index signature of loose objects. The catalogue's objects accept further members at run time; in types that
+ * signature (`[key: string]: unknown`) would accept every misspelling, too. A record's own signature, such as price to
+ * volume, stays.
  */
 type NamedKey<T, K extends keyof T> = string extends K ? (unknown extends T[K] ? never : K) : K;
 
-/** The type of an argument: as the schema takes it, and readonly throughout. */
+/** Type of an argument: as the schema accepts it, and readonly throughout. */
 export type Given<T> = T extends readonly (infer I)[]
   ? readonly Given<I>[]
   : T extends Date
@@ -19,7 +19,7 @@ export type Given<T> = T extends readonly (infer I)[]
       ? { readonly [K in keyof T as NamedKey<T, K>]: Given<T[K]> }
       : T;
 
-/** The type of a result: the members that the catalogue names. There may be more at run time. */
+/** Type of a result: the members that the catalogue names. A result may have more at run time. */
 export type Got<T> = T extends readonly (infer I)[]
   ? Got<I>[]
   : T extends object
@@ -28,18 +28,18 @@ export type Got<T> = T extends readonly (infer I)[]
       ? OpenEnumeration<T>
       : T;
 
-/** Values of an enumeration, for the editor to complete; the upstream may send others. */
+/** Lets an editor complete the values of an enumeration, and allows the others that the upstream may send. */
 type OpenEnumeration<T extends string> = string extends T ? T : T | (string & {});
 
-/** The type of `{}`: a type that it extends requires no member. */
+/** Type of `{}`: a type that it extends requires no member. */
 type Nothing = Record<never, never>;
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** An object without members: `{}` would take anything. */
+/** An object without members: the type `{}` would accept anything. */
 type NoMembers = { readonly [name: string]: never };
 
-/** Parameters that no source names. */
+/** Query parameters that no source names. */
 export type AnyQuery = {
   readonly [name: string]: string | number | boolean | readonly (string | number)[] | null | undefined;
 };
@@ -57,9 +57,9 @@ type Named<Q extends Queries> = Flat<
   }
 >;
 
-/** What the built package declares of an entry, in names and with hover text, in place of what is derived here. */
+/** Named types with hover text that the built package declares for an entry, in place of the types derived here. */
 export interface Declaration<Id, Query, Body, Result, Call> {
-  /** Another entry may be made of this one, with other types. */
+  /** Compared with the entry's id: a copy of this entry under another id has other types. */
   readonly id: Id;
   readonly query: Query;
   readonly body: Body;
@@ -67,7 +67,7 @@ export interface Declaration<Id, Query, Body, Result, Call> {
   readonly call: Call;
 }
 
-/** A part of the declaration; `never` where there is none. The member does not exist at run time. */
+/** Member of an entry's declaration; `never` if it has none. A declaration does not exist at run time. */
 type Declared<O extends Operation, K extends keyof AnyDeclaration> = '~client' extends keyof O
   ? Extract<O['~client'], { readonly id: O['id'] } & AnyDeclaration>[K]
   : never;
@@ -75,7 +75,7 @@ type AnyDeclaration = Declaration<unknown, unknown, unknown, unknown, unknown>;
 
 type Either<Declared, Derived> = [Declared] extends [never] ? Derived : Declared;
 
-/** The query parameters of an operation, by name. */
+/** Query parameters of an operation, by name. */
 export type QueryOf<O extends Operation> = Either<Declared<O, 'query'>, DerivedQuery<O>>;
 
 type DerivedQuery<O extends Operation> = O extends { readonly anyQuery: true }
@@ -84,12 +84,12 @@ type DerivedQuery<O extends Operation> = O extends { readonly anyQuery: true }
     ? NoMembers
     : Named<O['query']>;
 
-/** The body of an operation; `never` where it takes none. */
+/** Body of an operation; `never` if it has none. */
 export type BodyOf<O extends Operation> = O extends { readonly body: infer S extends GenericSchema }
   ? Either<Declared<O, 'body'>, Given<InferInput<S>>>
   : never;
 
-/** The answer's payload. It may have a value outside an enumeration: the client never refuses an answer. */
+/** Payload of the answer. It may have a value outside an enumeration: the client never refuses an answer for that. */
 export type ResultOf<O extends Operation> = Either<Declared<O, 'result'>, Got<InferOutput<O['response']>>>;
 
 type List<T> = T extends readonly (infer I)[] ? I : never;
@@ -101,14 +101,14 @@ export type ItemOf<O extends Operation> = O extends { readonly paging: { readonl
     : never
   : List<ResultOf<O>>;
 
-/** The options of every call. */
+/** Options of every call. */
 export interface CallOptions {
   /**
    * Ends the call. A read rejects with the signal's reason. A request with a side effect cannot be revoked once
    * it is sent: it rejects with OutcomeUnknownError, whose cause is the reason.
    */
   readonly signal?: AbortSignal | undefined;
-  /** To the last byte of the answer, instead of the client's time-out. `Infinity` is none. */
+  /** Time-out to the last byte of the answer, instead of the client's. `Infinity` is none. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -127,11 +127,11 @@ type HeadersOption<O extends Operation> = O extends { readonly headers: readonly
   ? { readonly headers?: { readonly [K in N]?: string | undefined } }
   : unknown;
 
-/** A change that a gateway knows by the key of its client: every one but placing orders, which have their own ids. */
+/** Option of changes that a gateway identifies by the client's key: all but placing orders, which have their own ids. */
 export interface KeyOption {
   /**
-   * Names this change for a gateway: within 24 hours it executes one request with this key and these contents, however
-   * often it comes, and refuses other contents with `idempotency_conflict`. Only for a client behind a gateway.
+   * Identifies this change for a gateway: within 24 hours the gateway executes one request with this key and these contents,
+   * however often it comes, and refuses other contents with `idempotency_conflict`. Only for a client behind a gateway.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -143,14 +143,14 @@ type KeyOptionOf<O extends Operation> = O extends {
   : unknown;
 
 /**
- * The options of this operation: also its headers where the catalogue names some, the query beside a body, and the key of
- * a change.
+ * Options of an operation: those of every call, the headers that the catalogue names, the query beside a body, and the key
+ * of a change.
  */
 export type OptionsOf<O extends Operation> = Flat<
   CallOptions & QueryOption<O> & HeadersOption<O> & KeyOptionOf<O>
 >;
 
-/** The body where there is one, else the query parameters. */
+/** The body if the operation has one, else the query parameters. */
 export type InputOf<O extends Operation> = BodyOf<O> extends never ? QueryOf<O> : BodyOf<O>;
 
 export type Arguments<O extends Operation> =
@@ -166,31 +166,31 @@ export interface Answer<T> {
   /** The body's text, unchanged: long numbers in it keep all digits. */
   readonly text: string;
   readonly status: number;
-  /** In a browser only the headers that the other end exposes. */
+  /** Headers; in a browser only those that the other end exposes. */
   readonly headers: Headers;
   /** Names the call to the operator of the other end. */
   readonly requestId?: string;
   /**
-   * True where a gateway sent nothing for this call, or lost its answer: the data says what became of the first request of
-   * the same id or key. In a browser only where the gateway exposes its headers.
+   * True if a gateway sent nothing for this call, or lost its answer: the data is then the outcome of the first request with
+   * the same id or key. In a browser it is true only if the gateway exposes its headers.
    */
   readonly isReplayed: boolean;
 }
 
 export interface Call<O extends Operation> {
-  (...given: Arguments<O>): Promise<ResultOf<O>>;
+  (...args: Arguments<O>): Promise<ResultOf<O>>;
   /** The same call, with text, status and headers in the result. */
-  answer(...given: Arguments<O>): Promise<Answer<ResultOf<O>>>;
+  answer(...args: Arguments<O>): Promise<Answer<ResultOf<O>>>;
 }
 
 export interface PagedCall<O extends Operation> extends Call<O> {
   /**
-   * Each page unchanged, from the first or from the given cursor to the last. Options count for each page.
+   * Yields each page unchanged, from the first or from the given cursor to the last. Options apply to each page.
    * @throws BrokenAnswerError when a cursor leads back to an earlier page
    */
-  pages(...given: Arguments<O>): AsyncGenerator<ResultOf<O>, void, undefined>;
-  /** The records of all pages. A record at the end of a page and the start of the next is given once. */
-  items(...given: Arguments<O>): AsyncGenerator<ItemOf<O>, void, undefined>;
+  pages(...args: Arguments<O>): AsyncGenerator<ResultOf<O>, void, undefined>;
+  /** Yields the records of all pages. A record at the end of a page and the start of the next is yielded once. */
+  items(...args: Arguments<O>): AsyncGenerator<ItemOf<O>, void, undefined>;
 }
 
 export type Method<O extends Operation> = Either<
@@ -206,9 +206,9 @@ export type Client<C extends object> = {
 };
 
 export interface ClientOptions<C extends object> {
-  /** For each call, to the last byte of the answer, in milliseconds. Default 15 000; `Infinity` is none. */
+  /** Time-out of each call, to the last byte of the answer, in milliseconds. Default 15 000; `Infinity` is none. */
   readonly timeoutMs?: number;
-  /** Where an operation is called instead of at its entry's `path`: one of its aliases, or a newer one. */
+  /** Paths to use instead of an entry's own: one of its aliases, or a newer path. */
   readonly paths?: {
     readonly [K in keyof C as C[K] extends Operation ? K : never]?: C[K] extends Operation
       ? C[K]['aliases'][number] | (string & {})

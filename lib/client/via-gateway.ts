@@ -1,18 +1,18 @@
-/** The connection to a gateway, which signs: the client holds only a key or a token. */
+/** Connection to a gateway. The gateway signs; the client holds only a key or a token. */
 
 import { refusesToken } from './answer.ts';
 import { type Connection, checkBaseUrl, checkToken } from './connection.ts';
 import { createTokens, type TokenSource } from './tokens.ts';
 
 export interface GatewayConnectionOptions {
-  /** `https://api.example.com`; without a domain of the gateway's own, its stage is part of it. */
+  /** URL such as `https://api.example.com`; it includes the stage if the gateway has no domain of its own. */
   readonly baseUrl: string;
   /** Sent as `x-api-key`. */
   readonly apiKey?: string;
   /**
    * The user's access token, sent as `authorization: Bearer …`: a text, or a function that is called before each
    * request. When the gateway refuses the token with 401, the function is asked for a new one, and the request is sent
-   * once more: that 401 says that the first had no effect.
+   * once more: after that 401 the first request is certain to have had no effect.
    */
   readonly token?: TokenSource | undefined;
   /** Sent with every request. */
@@ -21,7 +21,7 @@ export interface GatewayConnectionOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** Named, because a gateway sends the lists of a refusal only to clients that read problem+json. */
+/** Names problem+json, because a gateway sends a refusal's lists only to clients that accept it. */
 const accept = 'application/problem+json, application/json';
 
 /**
@@ -38,7 +38,7 @@ const accept = 'application/problem+json, application/json';
 export function viaGateway(options: GatewayConnectionOptions): Connection {
   const { apiKey, token } = options;
   const baseUrl = checkBaseUrl(options.baseUrl);
-  // Wrong headers fail here: at the first order that failure would look like a lost answer.
+  // Throws for invalid headers here: with the first order the error would look like a lost answer.
   new Headers(options.headers);
   const fixed = {
     accept,
