@@ -1,4 +1,4 @@
-/** Asks the gateway for everything that the lookups of a batch want, in as few calls as possible. */
+/** Asks the gateway for the data of all lookups of a batch, in as few calls as possible. */
 
 import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
 import { quoteOperation } from '../events/parse-request.ts';
@@ -16,7 +16,7 @@ import {
   callFor,
   groupOf,
   halvesOf,
-  haveSameRequester,
+  haveSameLookup,
   mergeLookups,
   type SnapshotLookupCall,
 } from './merge.ts';
@@ -27,11 +27,11 @@ export type LookupResult =
   | {
       readonly kind: 'found';
       readonly bytes: Uint8Array;
-      /** When the upstream was asked for it. */
+      /** Time at which the upstream was asked for it, in milliseconds since the epoch. */
       readonly asOf: number;
-      /** At the moment when this batch asked for it. */
+      /** Its age when this batch asked for it. */
       readonly ageMs: number;
-      /** Why there is nothing newer, for a requester for whom it is too old. */
+      /** Failure for a requester that needs a newer result: why there is none. */
       readonly ifTooOld: LookupFailure;
     }
   | { readonly kind: 'unknown' }
@@ -40,11 +40,11 @@ export type LookupResult =
 export interface LookupResults {
   symbol(lookup: OwnedQuotes, symbol: string): LookupResult;
   read(lookup: OwnedRead): LookupResult;
-  /** How often the gateway was asked. */
+  /** Number of calls to the gateway. */
   readonly calls: number;
 }
 
-/** A lookup, and until when its requester waits, in milliseconds since the epoch. */
+/** A lookup, and the time until which its requester waits, in milliseconds since the epoch. */
 export interface PendingLookup {
   readonly lookup: OwnedLookup;
   readonly deadline: number;
@@ -54,10 +54,10 @@ export interface AskOptions extends GatewayCallsOptions {
   readonly ages?: AgeOptions | undefined;
 }
 
-/** The gateway's own, where they are not the default. */
+/** Age options of the gateway, as far as they differ from the default. */
 export type AgeOptions = Partial<Pick<SnapshotOptions, 'staleAfterMs' | 'minMaxAgeMs'>>;
 
-/** Calls at once. More would only wait for each other's permits. */
+/** Concurrent calls. More of them would only wait for each other's permits. */
 const concurrency = 4;
 const maxSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
@@ -69,14 +69,14 @@ export async function askAll(
   const calls = new GatewayCalls(options, await callersOf(lookups.map(({ requester }) => requester)));
   const batch = new BatchRun(requests, options, calls);
   const quotes = lookups.filter((one) => one.kind === 'quotes');
-  // Equal reads of one requester are one. What another may not read must not reach it through them.
+  // Equal reads of one requester share a call. Requesters share none: one may be allowed to read more than another.
   const reads = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[readKey(one), one]] : [])));
   const tasks = [
     ...mergeLookups(quotes, maxSymbolsOfCall).map((call) => () => batch.askQuotes(call)),
     ...[...reads.values()].map((lookup) => () => batch.askRead(lookup)),
   ];
   await mapLimited(tasks, concurrency, (task) => task());
-  // After all others, which no invalid symbol delays any more: the next step of each requester in turn.
+  // Bisects calls with invalid symbols after all others, so that they delay nobody: one step of each lookup in turn.
   for (let next = batch.takeDeferred(); next.length > 0; next = batch.takeDeferred())
     await mapLimited(next, concurrency, (call) => batch.askQuotes(call));
   return batch;
@@ -88,10 +88,10 @@ class BatchRun implements LookupResults {
   readonly #ages: Required<AgeOptions>;
   readonly #symbols = new Map<string, LookupResult>();
   readonly #reads = new Map<string, LookupResult>();
-  /** When the last requester of a symbol or a read stops waiting. */
+  /** Time at which the last requester of a symbol or a read stops waiting. */
   readonly #latest = new Map<string, number>();
   readonly #quota = new BisectQuota();
-  /** Calls for a part of one requester's symbols, some of which are invalid. */
+  /** Calls for a part of one lookup's symbols, among which some are invalid. */
   readonly #deferred: SnapshotLookupCall[] = [];
 
   constructor(requests: readonly PendingLookup[], { clock, ages }: AskOptions, calls: GatewayCalls) {
@@ -170,7 +170,7 @@ class BatchRun implements LookupResults {
     }
   }
 
-  /** The records that a refusal carries are all that many requesters asked for. */
+  /** Uses the records that a refusal carries: for many requesters they are all that was asked for. */
   #settlePartial(group: string, symbols: readonly string[], answer: FailedCall): void {
     const { failure, partial } = answer;
     for (const symbol of symbols) this.#put(group, symbol, { kind: 'failed', failure });
@@ -178,7 +178,7 @@ class BatchRun implements LookupResults {
       this.#put(group, symbol, found(bytes, ageMs, answer, failure));
   }
 
-  /** One of the symbols is invalid: no other requester's quotes may depend on whose it is. */
+  /** Splits a call with an invalid symbol, so that the symbol costs no other lookup its quotes. */
   async #bisect(call: SnapshotLookupCall, failure: LookupFailure): Promise<void> {
     const { group, symbols } = call;
     if (symbols.length === 1) return this.#put(group, symbols[0]!, { kind: 'unknown' });
@@ -186,7 +186,7 @@ class BatchRun implements LookupResults {
     if (!this.#quota.allows(parts)) {
       for (const symbol of symbols)
         this.#put(group, symbol, { kind: 'failed', failure: { ...failure, retryable: true } });
-    } else if (haveSameRequester(parts)) this.#deferred.push(...parts);
+    } else if (haveSameLookup(parts)) this.#deferred.push(...parts);
     else for (const part of parts) await this.askQuotes(part);
   }
 
@@ -195,7 +195,7 @@ class BatchRun implements LookupResults {
     return kind === 'found' || kind === 'unknown';
   }
 
-  /** A failure does not replace what another call found. */
+  /** Stores a result; a failure does not replace the result of another call. */
   #put(group: string, symbol: string, result: LookupResult): void {
     if (result.kind !== 'failed' || !this.#isSettled(group, symbol))
       this.#symbols.set(keyOf(group, symbol), result);
@@ -206,7 +206,7 @@ class BatchRun implements LookupResults {
   }
 }
 
-/** @param ageMs of a cached answer; another one is as old as its call */
+/** @param ageMs age of a cached answer; an uncached answer is as old as its call */
 function found(
   bytes: Uint8Array,
   ageMs: number | undefined,
@@ -232,7 +232,7 @@ function keysOf(lookup: OwnedLookup): readonly string[] {
 
 const notAsked: LookupResult = { kind: 'failed', failure: gatewayFailed };
 
-/** `Promise.all` over tasks, of which only `concurrency` run at a time. */
+/** Works like `Promise.all`, but runs only `concurrency` tasks at a time. */
 export async function mapLimited<T, R>(
   all: readonly T[],
   concurrency: number,

@@ -28,7 +28,7 @@ export class BatchMetrics {
     this.#calls += more;
   }
 
-  /** A function of its own, because it is passed on as the handler of rejections. */
+  /** A bound function, because it is passed on as the handler of rejections. */
   readonly cause = (cause: unknown): void => {
     this.#causes.push(cause);
   };

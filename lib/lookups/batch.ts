@@ -1,6 +1,6 @@
 /**
- * One batch of messages: parse → claim → ask → reply or wait → publish. A request whose function dies comes back with
- * its message, and the next function finds in the store how far it had come. Each id of a requester has one reply,
+ * One batch of messages: parse → claim → ask → reply or wait → publish. If a function dies, the queue delivers its messages
+ * again, and the next function finds in the store how far each request had come. Each id of a requester has one reply,
  * however often its message is delivered, and the reply is saved before it is published.
  */
 
@@ -43,29 +43,29 @@ export interface BatchParts {
 
 interface Job extends PendingLookup {
   readonly message: LookupMessage;
-  /** The store's. */
+  /** Key of the request in the store. */
   readonly key: string;
 }
 
-interface Invalid {
+interface InvalidMessage {
   readonly message: LookupMessage;
   readonly parsed: InvalidRequest;
 }
 
 /** A reply to be published. */
-interface Ready {
+interface ReadyReply {
   readonly message: LookupMessage;
   readonly key: string;
   readonly reply: StoredReply;
-  /** `repeated` for a reply that an earlier batch counted, or that answers poison. */
+  /** `repeated`: not counted again, because an earlier batch counted it, or because it answers a poisoned message. */
   readonly result: 'answered' | 'failed' | 'repeated';
 }
 
-/** For saving and publishing the replies. */
+/** Time reserved for saving and publishing the replies. */
 const publishingMs = 3000;
-/** With less time left nothing more is claimed: the gateway could not even be asked. */
+/** With less time left no request is claimed, because the gateway could not be asked in time. */
 const claimingMs = publishingMs + 1000;
-/** Calls of the store at once. */
+/** Concurrent calls of the store. */
 const concurrency = 16;
 
 export class LookupBatch {
@@ -74,13 +74,13 @@ export class LookupBatch {
   readonly #endAt: number;
   readonly #owner = crypto.randomUUID();
   readonly #metrics: BatchMetrics;
-  /** To be asked for. */
+  /** Jobs that this batch owns, and asks the gateway for. */
   readonly #acquired = new Set<Job>();
-  readonly #ready: Ready[] = [];
+  readonly #ready: ReadyReply[] = [];
   readonly #waits: Wait[] = [];
-  /** Every other message comes again, whatever its state. */
+  /** Finished messages; the queue delivers every other message again. */
   readonly #done = new Set<LookupMessage>();
-  /** The message of this batch that a copy duplicates. */
+  /** Copies in this batch, with the message that each duplicates. */
   readonly #duplicateOf = new Map<LookupMessage, LookupMessage>();
   #isOver = false;
 
@@ -91,12 +91,12 @@ export class LookupBatch {
     this.#metrics = new BatchMetrics(parts.report);
   }
 
-  /** Always resolves. */
+  /** Never rejects. */
   async run(): Promise<void> {
     await this.#run().catch(this.#metrics.cause);
   }
 
-  /** Nothing new begins from now on. @returns the ids of messages that must come again */
+  /** Stops the batch: no new step begins. @returns the ids of messages that must be delivered again */
   end(): readonly string[] {
     this.#isOver = true;
     const undone = this.#messages.filter(
@@ -109,11 +109,11 @@ export class LookupBatch {
   async #run(): Promise<void> {
     const { jobs, invalids } = await this.#parse();
     await mapLimited(byRequest(jobs), concurrency, (copies) => this.#claimAll(copies));
-    // After the valid requests: an invalid one may have the id of one of them.
+    // Claimed after the valid requests, because an invalid one may have the id of one of them.
     await mapLimited(invalids, concurrency, ({ message, parsed }) =>
       this.#guarded(() => this.#poison(message, `invalid_request: ${parsed.reason}`, parsed)),
     );
-    // In the order of the queue, not of the claims: the same batch makes the same calls.
+    // Sorted as in the queue, not by claims, so that the same batch makes the same calls.
     const acquired = jobs.filter((job) => this.#acquired.has(job));
     const { gateway, clock, ages } = this.#parts;
     const results = await askAll(acquired, {
@@ -125,19 +125,19 @@ export class LookupBatch {
     });
     this.#metrics.calls(results.calls);
     await mapLimited(acquired, concurrency, (job) => this.#guarded(() => this.#settle(job, results)));
-    // Before the replies, which are saved: a slow bus must not cost the waiting requests a delivery.
+    // Put back before publishing: replies are saved, and a slow bus must not cost the waiting requests a delivery.
     if (this.#waits.length > 0) await this.#guarded(() => this.#putAgain());
     await this.#guarded(() => this.#publish());
   }
 
-  /** A failing port is not the request's fault: its message comes again. */
+  /** Runs a step. If a port fails, the message is not done, and is delivered again: the request is not at fault. */
   async #guarded(run: () => Promise<void>): Promise<void> {
     if (!this.#isOver) await run().catch(this.#metrics.cause);
   }
 
-  async #parse(): Promise<{ readonly jobs: readonly Job[]; readonly invalids: readonly Invalid[] }> {
+  async #parse(): Promise<{ readonly jobs: readonly Job[]; readonly invalids: readonly InvalidMessage[] }> {
     const jobs: Job[] = [];
-    const invalids: Invalid[] = [];
+    const invalids: InvalidMessage[] = [];
     for (const message of this.#messages)
       await this.#guarded(async () => {
         const { body, isDirect = false } = message;
@@ -152,8 +152,8 @@ export class LookupBatch {
   }
 
   /**
-   * Copies of a request in one batch count as one; another request with its id is poison. A copy is done when the
-   * message that it duplicates is. That message may be in another batch, too, which deletes it because this copy
+   * Claims a request once for all of its copies in the batch; another request with its id is poison. A copy is done when
+   * the message that it duplicates is. That message may be in another batch, too, which deletes it because this copy
    * was put in its place.
    */
   async #claimAll(copies: readonly Job[]): Promise<void> {
@@ -205,8 +205,8 @@ export class LookupBatch {
   }
 
   /**
-   * To the dead letters at once, and a failed reply to the sender if it can be identified. When that reply fails,
-   * the letter remains, and a second one must not follow.
+   * Moves a message to the dead letters at once, and sends a failed reply if the sender can be identified. If that reply
+   * fails, the dead letter remains, and a second one must not follow.
    */
   async #poison(message: LookupMessage, reason: string, parsed?: InvalidRequest): Promise<void> {
     const { queue, store } = this.#parts;
@@ -228,7 +228,7 @@ export class LookupBatch {
       this.#ready.push({ message, key, reply, result: 'repeated' });
   }
 
-  /** A plain hash would confirm a guessed account. */
+  /** Hashes a request; with a key if it may name an account, because a plain hash would confirm a guessed account. */
   #hashOf(text: string, mayNameAccount: boolean): Promise<string> {
     const { names } = this.#parts;
     return mayNameAccount && names ? names.nameOf('account', 'lookup', text) : sha256Hex(text);
@@ -241,16 +241,16 @@ export class LookupBatch {
     if (settled.kind === 'reply')
       return this.#save(job, settled.reply, settled.failure ? 'failed' : 'answered');
     this.#metrics.count('waiting');
-    // When this fails, the copy waits until the claim's lease expires.
+    // If the release fails, the copy waits until the claim's lease expires.
     await store.release(key, this.#owner).catch(this.#metrics.cause);
     this.#waits.push({ message, seconds: secondsOf(settled.waitMs) });
   }
 
-  async #save(job: Job, reply: StoredReply, result: Ready['result']): Promise<void> {
+  async #save(job: Job, reply: StoredReply, result: ReadyReply['result']): Promise<void> {
     const { message, lookup, key } = job;
     const saved = await this.#parts.store.saveReply(key, this.#owner, reply);
     if (saved === 'too_large') return this.#save(job, failedReply(lookup, answerTooLarge), 'failed');
-    // The lease expired and another owner acquired the request. The new owner's reply counts, if it lives to give one.
+    // The lease expired and another owner acquired the request. Its reply counts, if it lives long enough to write one.
     if (saved === 'lost') return this.#waitForOwner(message, this.#endAt);
     this.#ready.push({ message, key, reply, result });
   }
@@ -265,22 +265,22 @@ export class LookupBatch {
     const entries = this.#ready.flatMap(({ reply: { detailType, details } }, index) =>
       details.map((detail) => ({ index, detailType, detail })),
     );
-    const taken = await bus.publish(entries).catch((cause: unknown) => {
+    const accepted = await bus.publish(entries).catch((cause: unknown) => {
       this.#metrics.cause(cause);
       return [];
     });
-    const lost = new Set(entries.flatMap(({ index }, at) => (taken[at] ? [] : [index])));
+    const lost = new Set(entries.flatMap(({ index }, at) => (accepted[at] ? [] : [index])));
     const published = this.#ready.filter((_, index) => !lost.has(index));
     await mapLimited(published, concurrency, async ({ message, key, result }) => {
       this.#done.add(message);
       if (result !== 'repeated') this.#metrics.settled(result, clock() - message.sentAt);
-      // When this fails, a copy of the message publishes the same reply again; the message itself is done.
+      // If this fails, a copy of the message publishes the same reply again; the message itself is done.
       await store.complete(key, clock()).catch(this.#metrics.cause);
     });
   }
 }
 
-/** Each request with its copies. */
+/** Groups the jobs of each request with those of its copies. */
 function byRequest(jobs: readonly Job[]): readonly (readonly Job[])[] {
   const groups = new Map<string, Job[]>();
   for (const job of jobs) {

@@ -1,6 +1,6 @@
 /**
- * A lookup whose requester itself waits for the reply, for example a step of a workflow: without store, queue and
- * bus. A workflow waits and repeats the call cheaper than a running function, so nothing waits here.
+ * A lookup whose requester waits for the reply, for example a step of a workflow: without store, queue and bus. A workflow
+ * waits and repeats the call more cheaply than a running function, so nothing waits here.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -16,7 +16,7 @@ import { settle } from './settle.ts';
 
 export interface DirectReply {
   readonly detailType: string;
-  /** JSON. */
+  /** JSON text. */
   readonly detail: string;
   /** Present when the lookup failed. */
   readonly failure?: LookupFailure | undefined;
@@ -31,7 +31,7 @@ export interface DirectOptions {
   readonly report: (report: LookupReport) => void;
 }
 
-/** From the gateway's answer to the function's return. */
+/** Time reserved between the gateway's answer and the function's return. */
 const marginMs = 500;
 
 export function createDirectLookup(options: DirectOptions) {
@@ -48,7 +48,7 @@ export function createDirectLookup(options: DirectOptions) {
       return { detailType, detail, failure };
     };
     const parsed = ownedRequest(event, operations, { otherwise: requesters.function, isDirect: true });
-    // Its caller has the failure as an error, and Lambda writes each error to the log.
+    // The caller gets the failure as an error, and Lambda writes each error to the log: so it quotes no values.
     const fail = (failure: LookupFailure): DirectReply => {
       const told = withoutValues(failure);
       if (parsed.ok) return done(failedReply(parsed.lookup, told), told);
@@ -71,7 +71,7 @@ export function createDirectLookup(options: DirectOptions) {
       now: clock(),
       deadline,
       random,
-      // The answer need not fit an event.
+      // Unlike an event, the function's answer has no such limit.
       maxBytes: Number.POSITIVE_INFINITY,
     });
     if (settled.kind === 'wait') return fail(deadlinePassed);

@@ -1,14 +1,14 @@
-/** Why a lookup has no result, in the form of its reply. */
+/** Failures of lookups, in the form of their replies. */
 
 import { problemOf, type Refusal, type UpstreamRefusal } from '../problem.ts';
 import type { InvalidRequest } from './request.ts';
 
 export interface LookupFailure {
   readonly code: string;
-  /** The same request may succeed later. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly detail: string;
-  /** Before that another request is of no use. */
+  /** Time before which another request is of no use. */
   readonly retryAfterMs?: number;
   readonly errors?: readonly object[] | undefined;
   readonly upstream?: object;
@@ -18,7 +18,7 @@ export function failureOf(refusal: Refusal): LookupFailure {
   const { code, status, detail, retryAfterSeconds, errors, upstream } = problemOf(refusal);
   return {
     code,
-    // An answer that is too large now will be too large again.
+    // An answer that is too large will be too large again.
     retryable: (status === 429 || status >= 500) && code !== 'upstream_answer_too_large',
     detail,
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
@@ -27,7 +27,7 @@ export function failureOf(refusal: Refusal): LookupFailure {
   };
 }
 
-/** The upstream's refusal under the names that replies have for it. */
+/** Converts the upstream's refusal to the names that it has in replies. */
 const onTheWire = ({ status, errorCode, message, requestId }: UpstreamRefusal): object => ({
   status,
   ...(errorCode !== undefined && { error_code: errorCode }),
@@ -65,10 +65,10 @@ export const gatewayFailed: LookupFailure = {
   detail: 'The gateway failed.',
 };
 
-/** Of a single symbol: it does not exist. */
+/** Whether the upstream rejected the request; if it has a single symbol, that symbol does not exist. */
 export const isRejection = ({ code }: LookupFailure) => code === 'upstream_rejected';
 
-/** What a log may show: without the values that came, and without the upstream's words, which may be an account's id. */
+/** Makes a failure fit for logs: without received values and the upstream's texts, which may hold an account's id. */
 export const withoutValues = ({ errors, upstream, ...failure }: LookupFailure): LookupFailure => ({
   ...failure,
   ...(isRejection(failure) && { detail: problemOf({ code: 'upstream_rejected' }).detail }),
@@ -80,13 +80,13 @@ const without = (all: object, name: string): object =>
   Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
 
 /**
- * Whether the failure is this requester's alone: it asked for too many invalid symbols, or for one that is not
- * cached yet. It says nothing about others.
+ * Whether the failure concerns this requester alone: it asked for too many invalid symbols, or for one that is not
+ * cached yet. The failure shows nothing about other requesters.
  */
 export const concernsCallerOnly = ({ code }: LookupFailure) =>
   code === 'throttled' || code === 'no_fresh_answer';
 
-/** Whether its cause may be this requester's alone: its deadline, or its record. The next requester may have an answer. */
+/** Whether the cause may lie with this requester alone: its deadline, or its record. The next one may get an answer. */
 export const mayConcernCallerOnly = ({ code }: LookupFailure) =>
   code === 'gateway_timeout' || code === 'access_unavailable';
 

@@ -1,8 +1,8 @@
 /**
- * The calls of one batch to the gateway. A limit that is used up for one call is used up for the next: after a refusal of
- * the limiter, what counts against the same limit fails without a call. A requester's own share, and several failures of
- * its calls in a row, say nothing about others: their cause may be its deadline, its record or what it asked for. What fails
- * for several requesters in a row fails for all.
+ * Calls of one batch to the gateway. After a refusal of the limiter, further calls that count against the same limit fail
+ * at once, because it is still used up. If a requester's own share is used up, or its calls fail several times in a row,
+ * only its calls fail at once: the cause may be its deadline, its record or its request. An operation that fails for several
+ * requesters in a row fails for all.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -16,7 +16,7 @@ import { concernsCallerOnly, failureOf, type LookupFailure, mayConcernCallerOnly
 export interface GatewayCallsOptions {
   readonly gateway: Pick<Gateway, 'ask'>;
   readonly clock: () => number;
-  /** When the answers must be there, however long their requesters would wait. */
+  /** Time by which the answers must arrive, however long their requesters would wait. */
   readonly deadline: number;
   /** Identifies the calls in the log. */
   readonly requestId: string;
@@ -26,7 +26,7 @@ export interface GatewayCall {
   readonly operation: Operation;
   readonly query: readonly (readonly [string, string])[];
   readonly body?: string | undefined;
-  /** When the last requester stops waiting. */
+  /** Time at which the last requester stops waiting. */
   readonly until: number;
   readonly requester: string;
   readonly maxAgeSeconds?: number | undefined;
@@ -52,23 +52,23 @@ export interface FailedCall extends CallTimes {
 
 type Callers = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
 
-/** After so many failures of an operation in a row the batch asks for it no more for that requester. */
+/** Failures of an operation in a row after which the batch stops asking for it on behalf of that requester. */
 const maxFailures = 3;
-/** After failures of so many requesters in a row, for none. */
+/** Requesters with failures in a row after which the batch stops asking for the operation altogether. */
 const maxRequesters = 3;
 
 export class GatewayCalls {
   readonly #options: GatewayCallsOptions;
   readonly #callers: Callers;
-  /** Why a limit or an operation is not asked for any more, by any requester or by one. */
+  /** Failures of calls that are no longer made: by limit, by operation, or by operation and requester. */
   readonly #stopped = new Map<string, LookupFailure>();
-  /** In a row, by operation and requester. */
+  /** Number of failures in a row, by operation and requester. */
   readonly #failures = new Map<string, number>();
-  /** Requesters for whom an operation failed since it was answered. */
+  /** Requesters for whom an operation failed since its last answer, by operation. */
   readonly #failing = new Map<string, Set<string>>();
   #count = 0;
 
-  /** @param callers by requester, as `callersOf` makes them */
+  /** @param callers callers by requester, as `callersOf` makes them */
   constructor(options: GatewayCallsOptions, callers: Callers) {
     this.#options = options;
     this.#callers = callers;
@@ -84,7 +84,7 @@ export class GatewayCalls {
     const stopped =
       this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation) ?? this.#stopped.get(keys.own);
     const askedAt = clock();
-    // The gateway would find out only after its look-ups that the time is over.
+    // Fails here, because the gateway would notice only after its look-ups that the time is over.
     const failed = stopped ?? (askedAt < deadline ? undefined : failureOf({ code: 'gateway_timeout' }));
     if (failed) return { kind: 'failed', failure: failed, askedAt, answeredAt: askedAt };
     const outcome = await gateway.ask(this.#requestOf(call));
@@ -120,7 +120,7 @@ export class GatewayCalls {
 
   #noteFailure(call: GatewayCall, failure: LookupFailure, { usedUp, isOwnShare }: Refusal): void {
     const keys = keysOf(call);
-    // Other operations count against the wide limit too, but not against the endpoint's own.
+    // The endpoint's own limit concerns this operation alone; the wide limit concerns others, too.
     const isEndpoints = usedUp !== undefined && usedUp !== call.operation.limit;
     if (isOwnShare) this.#stopped.set(keys.own, failure);
     else if (failure.code === 'budget_used_up')
@@ -142,13 +142,13 @@ export class GatewayCalls {
 }
 
 const keysOf = ({ operation: { id, limit }, requester }: GatewayCall) => ({
-  // What the catalogue names no limit for has none in common with anything else.
+  // An operation without a limit in the catalogue shares its limit with no other.
   limit: `limit ${limit ?? `of ${id}`}`,
   operation: `operation ${id}`,
   own: `operation ${id} of ${requester}`,
 });
 
-/** Each requester is a caller of its own, in fairness and in what it may read. */
+/** Makes a caller for each requester, which has its own share of the limits and its own rights. */
 export async function callersOf(requesters: readonly string[]): Promise<Callers> {
   const named = [...new Set(requesters)].map(async (requester) => {
     const unit = await callerName('events', requester);

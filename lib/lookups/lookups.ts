@@ -1,6 +1,6 @@
 /**
- * Lookups by event: a batch of messages in, replies on a bus out; or one lookup directly. The platform's time ends
- * every batch: what is unfinished by then comes again.
+ * Lookups by event: reads a batch of messages and publishes replies on a bus, or answers one lookup directly. The platform's
+ * time limit ends every batch: messages that are unfinished by then are delivered again.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -14,7 +14,7 @@ import type { LookupBus, LookupMessage, LookupQueue, LookupReport, LookupStore }
 
 export interface LookupsWiring {
   readonly gateway: Pick<Gateway, 'ask'>;
-  /** Should be what the gateway offers. Lookups refuse those with a side effect. */
+  /** Should be the operations that the gateway offers. Lookups refuse those with a side effect. */
   readonly operations: readonly Operation[];
   readonly store: LookupStore;
   readonly queue: LookupQueue;
@@ -22,11 +22,11 @@ export interface LookupsWiring {
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
   /**
-   * The gateway's snapshot options, where they are not the default: how old a quote may be when the request names
-   * no age, and the smallest age that a request can name, in milliseconds.
+   * The gateway's snapshot options, if they are not the default: the largest age of a quote when the request names no age,
+   * and the smallest age that a request can name, in milliseconds.
    */
   readonly ages: AgeOptions | undefined;
-  /** Requests for account data are compared in the store by names of their content. Default: by plain hashes. */
+  /** Keyed names by which the store compares requests for account data. Default: plain hashes of their content. */
   readonly names: KeyedNames | undefined;
   /** Called at the end of every batch and direct call. */
   readonly report: (report: LookupReport) => void;
@@ -37,7 +37,7 @@ export interface LookupSeams {
   /** From 0 to below 1. */
   readonly random?: () => number;
   /**
-   * How long the store remembers a request; must be longer than its message can stay in a queue. Default 15 days.
+   * Time for which the store remembers a request; must be longer than its message can stay in a queue. Default 15 days.
    */
   readonly rememberMs?: number;
 }
@@ -46,16 +46,17 @@ export type LookupsOptions = LookupsWiring & LookupSeams;
 
 export interface Lookups {
   /**
-   * @param endAt when the platform stops waiting, in milliseconds since the epoch; a second before it the batch
-   * hands back what is unfinished
-   * @returns the ids of messages that must come again; all others are done. Always resolves.
+   * Answers a batch of messages. Never rejects.
+   *
+   * @param endAt when the platform stops waiting, in milliseconds since the epoch; the batch returns a second before that
+   * @returns the ids of unfinished messages, which must be delivered again; all others are done
    */
   batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]>;
-  /** Without store, queue and bus: the caller receives the reply, and repeats the call itself. */
+  /** Answers one lookup without store, queue and bus: the caller receives the reply, and repeats the call if needed. */
   direct(event: unknown, endAt: number): Promise<DirectReply>;
 }
 
-/** So long before its end the function tells the platform what is unfinished. */
+/** Time before the function's end at which it reports unfinished messages to the platform. */
 const handingBackMs = 1000;
 const dayMs = 86_400_000;
 

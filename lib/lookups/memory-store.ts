@@ -1,4 +1,4 @@
-/** The store of lookups in memory: for tests, and for one process. */
+/** Store of lookups in memory: for tests, and for one process. */
 
 import type { LookupStore, StoredReply } from './ports.ts';
 
@@ -12,7 +12,7 @@ interface StoredLookup {
 }
 
 /**
- * @param maxBytes of a reply
+ * @param maxBytes size limit of a reply
  *
  * @example
  * const lookups = createLookups({ gateway, operations, store: createMemoryLookupStore(), queue, bus });
@@ -28,7 +28,7 @@ export function createMemoryLookupStore(maxBytes = Number.POSITIVE_INFINITY): Lo
       }
       if (item.hash !== hash) return { kind: 'conflict' };
       if (item.reply && item.completedAt !== undefined) return { kind: 'completed', reply: item.reply };
-      // The owner itself claims again when it lost the store's answer.
+      // The owner itself claims again if it lost the store's answer.
       if (item.owner !== owner) {
         if (item.leaseUntil > now) return { kind: 'in_progress', until: item.leaseUntil };
         Object.assign(item, { owner, leaseUntil });

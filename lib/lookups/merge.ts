@@ -1,6 +1,6 @@
 /**
- * Merges lookups of quotes into few calls: those of one requester that ask for the same symbol in the same view share
- * it. Requesters share no call, so that the gateway can tell them apart, and none answers for another's invalid symbols.
+ * Merges lookups of quotes into few calls: lookups of one requester that ask for the same symbol in the same view share its
+ * record. Requesters share no call: the gateway must know whose it is, and invalid symbols must concern nobody else.
  */
 
 import type { QuoteLookup } from '../events/parse-request.ts';
@@ -9,17 +9,17 @@ import type { LookupRequester, OwnedQuotes } from './request.ts';
 
 /** One call for at most as many symbols as the upstream accepts. */
 export interface SnapshotLookupCall extends LookupRequester {
-  /** A record of one group never answers for another. */
+  /** Requester and view; a record of one group never answers for another. */
   readonly group: string;
   readonly query: OwnedQuotes['query'];
   readonly symbols: readonly string[];
-  /** The smallest that any of the lookups names. */
+  /** Smallest age that any of the lookups names. */
   readonly maxAgeSeconds?: number;
-  /** Those that want any of the symbols. */
+  /** Lookups that need any of the symbols. */
   readonly lookups: readonly OwnedQuotes[];
 }
 
-/** A requester and a view: records of different views are different. */
+/** Names the group of a requester and a view: records of different views differ. */
 export const groupOf = ({ requester, query }: Pick<OwnedQuotes, 'requester' | 'query'>): string =>
   JSON.stringify([requester, query]);
 
@@ -46,7 +46,7 @@ export function mergeLookups(
   });
 }
 
-/** Two calls, each for half of the lookups; of a single lookup, for half of its symbols. */
+/** Splits a call into two, each for half of its lookups, or half of the symbols of a single lookup. */
 export function halvesOf(call: SnapshotLookupCall): readonly SnapshotLookupCall[] {
   const { lookups, symbols } = call;
   if (lookups.length === 1) return halves(symbols).map((half) => ({ ...call, symbols: half }));
@@ -56,7 +56,7 @@ export function halvesOf(call: SnapshotLookupCall): readonly SnapshotLookupCall[
   });
 }
 
-/** The call for a part of its symbols, which not all of its lookups may want. */
+/** Reduces a call to a part of its symbols, and to the lookups that need them. */
 export function callFor(
   call: Omit<SnapshotLookupCall, 'symbols'>,
   symbols: readonly string[],
@@ -69,7 +69,7 @@ export function callFor(
   };
 }
 
-/** In seconds, by symbol: the smallest that any of the lookups names. */
+/** Finds the smallest age for each symbol that any of the lookups names, in seconds. */
 function maxAgesOf(lookups: readonly OwnedQuotes[]): ReadonlyMap<string, number> {
   const ages = new Map<string, number>();
   for (const { symbols, maxAgeSeconds = Number.POSITIVE_INFINITY } of lookups)
@@ -84,25 +84,24 @@ function chunks<T>(all: readonly T[], max: number): readonly (readonly T[])[] {
   return found;
 }
 
-/** Calls of a batch that separate requesters from each other. */
+/** Calls of a batch that separate lookups from each other. */
 const maxSeparations = 32;
-/** Calls that split one requester's symbols: of a batch, and of one requester. One in a hundred takes fourteen. */
+/** Calls that split the symbols of one lookup, in a batch and for each lookup. One bad symbol in a hundred takes fourteen. */
 const maxSplits = 24;
 const maxSplitsEach = 16;
 
 /**
- * How many calls a batch may spend to find the symbol for which the upstream refuses a whole call: some to find its
- * requester, some to find it among that requester's symbols. One requester's invalid symbols do not use up the
- * calls of another.
+ * Limits the calls that a batch spends to find the symbol for which the upstream refuses a whole call: some find its
+ * lookup, others find it among that lookup's symbols. One lookup's invalid symbols do not use up the calls of another.
  */
 export class BisectQuota {
   #separations = 0;
   #splits = 0;
   readonly #splitsOf = new Map<QuoteLookup, number>();
 
-  /** Whether both calls may be made in place of the refused one; counts them. */
+  /** Counts the two calls that replace a refused one. @returns whether they may be made */
   allows(halves: readonly SnapshotLookupCall[]): boolean {
-    const lookup = haveSameRequester(halves) && halves[0]?.lookups[0];
+    const lookup = haveSameLookup(halves) && halves[0]?.lookups[0];
     if (!lookup) {
       this.#separations += 2;
       return this.#separations <= maxSeparations;
@@ -115,6 +114,6 @@ export class BisectQuota {
   }
 }
 
-/** Whether both halves are one requester's alone. */
-export const haveSameRequester = ([one, other]: readonly SnapshotLookupCall[]) =>
+/** Whether both halves belong to the same lookup. */
+export const haveSameLookup = ([one, other]: readonly SnapshotLookupCall[]) =>
   one?.lookups[0] === other?.lookups[0];

@@ -1,6 +1,6 @@
-/** What lookups by event need: a store of requests, a queue, a bus. Each is a port of plain functions. */
+/** Ports of lookups by event: a store of requests, a queue and a bus. Each is an object of plain functions. */
 
-/** Port: the requests of the last days, with their replies. Rejects when it cannot tell. */
+/** Port: store of the requests of the last days, with their replies. Each method rejects when the store fails. */
 export interface LookupStore {
   /** Acquires a request for `owner`, unless another owner holds it or it is completed. */
   claim(call: ClaimCall): Promise<Claim>;
@@ -9,22 +9,22 @@ export interface LookupStore {
    * request meanwhile, `too_large` when the store has no room for the reply.
    */
   saveReply(id: string, owner: string, reply: StoredReply): Promise<'saved' | 'lost' | 'too_large'>;
-  /** The bus has taken all events of the reply. */
+  /** Records that the bus has accepted all events of the reply. */
   complete(id: string, now: number): Promise<void>;
   /** Ends a claim, so that any owner can acquire the request at once. */
   release(id: string, owner: string): Promise<void>;
 }
 
 export interface ClaimCall {
-  /** The request's key: its requester and its id as one text. Other methods of the store take the same. */
+  /** Key of the request: its requester and its id as one text. The store's other methods expect the same key. */
   readonly id: string;
-  /** Of the request's content: the same key with another hash is a conflict. */
+  /** Hash of the request's content: the same key with another hash is a conflict. */
   readonly hash: string;
   readonly owner: string;
   readonly now: number;
-  /** Until then no other owner can acquire the request; later its owner counts as dead. */
+  /** Until this time no other owner can acquire the request; later its owner counts as dead. */
   readonly leaseUntil: number;
-  /** When the store may forget the request. */
+  /** Time from which the store may forget the request. */
   readonly expiresAt: number;
 }
 
@@ -36,33 +36,33 @@ export type Claim =
   /** The key belongs to another request. */
   | { readonly kind: 'conflict' };
 
-/** Exactly what is published: the same texts every time. */
+/** A reply as it is published: the same texts every time. */
 export interface StoredReply {
   readonly detailType: string;
   /** JSON, one for each event. */
   readonly details: readonly string[];
-  /** Not to be stored in the clear. */
+  /** Marks a reply that must not be stored in the clear. */
   readonly isAccountData?: true;
 }
 
 /** A message of the queue. */
 export interface LookupMessage {
-  /** Of this delivery, for the list of failed ones. */
+  /** Id of this delivery, for the list of failed ones. */
   readonly id: string;
   readonly body: string;
-  /** When it entered the queue for the first time, in milliseconds since the epoch. */
+  /** Time at which it first entered the queue, in milliseconds since the epoch. */
   readonly sentAt: number;
-  /** How often it was put back to wait. */
+  /** Number of times that it was put back to wait. */
   readonly waits: number;
-  /** Sent to the queue, not to the bus: the source in its envelope is its sender's own word. Default false. */
+  /** Whether it was sent to the queue, not to the bus: then its sender may have written any source. Default false. */
   readonly isDirect?: boolean;
 }
 
 /** Port: the queue. */
 export interface LookupQueue {
   /**
-   * Puts copies into the queue that become visible later.
-   * @returns the messages of which it could not put a copy
+   * Puts copies of messages into the queue that become visible later.
+   * @returns the messages whose copy failed
    */
   putAgain(waits: readonly Wait[]): Promise<ReadonlySet<LookupMessage>>;
   /** @throws unless the message is certainly among the dead letters */
@@ -71,13 +71,13 @@ export interface LookupQueue {
 
 export interface Wait {
   readonly message: LookupMessage;
-  /** 1 to 900. */
+  /** Delay, 1 to 900. */
   readonly seconds: number;
 }
 
 /** Port: the bus. */
 export interface LookupBus {
-  /** @returns for each entry whether the bus has taken it */
+  /** @returns for each entry whether the bus has accepted it */
   publish(entries: readonly BusDetail[]): Promise<readonly boolean[]>;
 }
 
@@ -86,21 +86,21 @@ export interface BusDetail {
   readonly detail: string;
 }
 
-/** The result of a batch, for metrics. */
+/** Result of a batch, for metrics. */
 export interface LookupReport {
   readonly answered: number;
   readonly failed: number;
-  /** Put back to wait. */
+  /** Messages put back to wait. */
   readonly waiting: number;
-  /** Copies of requests that are completed or in progress. */
+  /** Messages that copy a completed request, or one in progress. */
   readonly duplicates: number;
   readonly poisoned: number;
-  /** Left to the queue's redelivery: a store, the queue, the bus or the gateway failed. */
+  /** Messages left to the queue's redelivery: a store, the queue, the bus or the gateway failed. */
   readonly undone: number;
-  /** How often the batch asked the gateway. */
+  /** Number of calls to the gateway. */
   readonly calls: number;
-  /** From the queue to the reply, for each that was answered or failed, in milliseconds. */
+  /** Time from the queue to the reply, for each message that was answered or failed, in milliseconds. */
   readonly ages: readonly number[];
-  /** Why something was left undone. */
+  /** Errors that left messages undone. */
   readonly causes: readonly unknown[];
 }

@@ -1,6 +1,6 @@
 /**
- * Replies as texts. They contain the upstream's records byte for byte. A reply that is too large for one event of a
- * bus is split: quotes between records, other answers as pieces of their text.
+ * Writes replies as texts. They contain the upstream's records byte for byte. A reply that is too large for one event of a
+ * bus is split: quotes between records, other answers into pieces of their text.
  */
 
 import { eventNames, type LookupKind } from '../events/names.ts';
@@ -21,13 +21,13 @@ export interface QuotesFound {
   readonly asOf: number;
 }
 
-/** EventBridge takes 256 kB an entry, its source and type included. */
+/** EventBridge accepts 256 kB for an entry, including its source and type. */
 export const maxEventBytes = 240 * 1024;
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text).length;
 
-/** @param maxBytes of one event's detail */
+/** @param maxBytes size limit of one event's detail */
 export function quotesReply(
   { requestId, requester, category }: OwnedQuotes,
   { records, unknown, missing, asOf }: QuotesFound,
@@ -36,7 +36,7 @@ export function quotesReply(
   const decoder = new TextDecoder();
   const head = { request_id: requestId, requester };
   const tail = { category, as_of: moment(asOf), unknown, missing };
-  // Every part names the missing symbols: a receiver of the first can stop waiting for them.
+  // Every part names the missing symbols, so that the receiver of the first part need not wait for them.
   const room = maxBytes - bytesOf(JSON.stringify({ ...head, ...tail })) - 100;
   const pieces: string[][] = [[]];
   let used = 0;
@@ -85,14 +85,14 @@ export function readReply(
   };
 }
 
-/** Each, as a JSON text, within the bytes. */
+/** Splits a text into pieces that each have at most `maxBytes` as a JSON string. */
 function piecesOf(text: string, maxBytes: number): readonly string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
-    // A third: no character takes more than three bytes for each of its units, but escapes may.
+    // A third: no UTF-16 unit takes more than three bytes, except escaped ones.
     let end = Math.min(text.length, at + Math.floor(maxBytes / 3));
     while (bytesOf(JSON.stringify(text.slice(at, end))) > maxBytes) end = at + Math.ceil((end - at) / 2);
-    // A pair of surrogates stays together.
+    // Keeps a pair of surrogates together.
     if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')) end--;
     pieces.push(text.slice(at, end));
     at = end;
@@ -100,7 +100,7 @@ function piecesOf(text: string, maxBytes: number): readonly string[] {
   return pieces;
 }
 
-/** For a valid request. */
+/** Writes the failed reply to a valid request. */
 export const failedReply = (lookup: OwnedLookup, failure: LookupFailure): StoredReply => ({
   ...failedReplyTo(
     lookup.kind,
@@ -114,7 +114,7 @@ export const failedReply = (lookup: OwnedLookup, failure: LookupFailure): Stored
   ...markOf(asksForAccount(lookup)),
 });
 
-/** For the whole failure, however long the upstream's message is. */
+/** Size limit of a failed reply: the upstream's message may be long. */
 const maxFailureBytes = 16 * 1024;
 
 export function failedReplyTo(
@@ -130,11 +130,11 @@ export function failedReplyTo(
   };
 }
 
-/** Also of a failure: its faults quote what was asked for. */
+/** Marks account data; a failed reply is marked, too, because its faults quote the request. */
 export const markOf = (isAccountData: boolean): Pick<StoredReply, 'isAccountData'> =>
   isAccountData ? { isAccountData } : {};
 
-/** The value's text stays as it is: serialised again, a number could change its form. */
+/** Adds a member without serialising its value again, because that could change the form of a number. */
 const withMember = (head: object, name: string, value: string) =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:${value}}`;
 

@@ -1,4 +1,4 @@
-/** Who made a request, and how the store finds it: ids belong to their requester. */
+/** Requester of a request, and its key in the store: ids belong to their requester. */
 
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -12,7 +12,7 @@ import {
 } from '../events/parse-request.ts';
 
 export interface LookupRequester {
-  /** The source on the bus, or one of `requesters`. */
+  /** Source on the bus, or one of `requesters`. */
   readonly requester: string;
 }
 
@@ -27,13 +27,13 @@ export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }> & Lo
 export type OwnedRequest = { readonly ok: true; readonly lookup: OwnedLookup } | InvalidRequest;
 
 export interface Origin {
-  /** The requester where the envelope names none, or may not name one. */
+  /** Requester if the envelope names none, or may not name one. */
   readonly otherwise: string;
-  /** A sender that is not a bus can write any source into an envelope. */
+  /** Whether the sender is not a bus, and so could write any source into the envelope. */
   readonly isDirect: boolean;
 }
 
-/** As `parseRequest`, and whose request it is. */
+/** Parses a request as `parseRequest` does, and names its requester. */
 export function ownedRequest(
   input: unknown,
   operations: readonly Operation[],
@@ -46,18 +46,19 @@ export function ownedRequest(
 }
 
 /**
- * The store's key of a request. An id contains no space, so no two requests have one key. Requests without a source
- * keep the key that they had when ids were one space for all.
+ * Makes a request's key in the store. An id contains no space, so two requests never have the same key. Requests without a
+ * source keep the key from the time when all requesters shared one space of ids.
  */
 export const requestKey = ({ requester }: LookupRequester, requestId: string): string =>
   requester === requesters.queue ? requestId : `${requester} ${requestId}`;
 
-/** Whether what a lookup asks for, and is answered with, belongs to an account. */
+/** Whether a lookup and its answer contain account data. */
 export const asksForAccount = (lookup: Lookup): boolean =>
   lookup.kind === 'read' && isAccountData(lookup.operation.group);
 
 /**
- * When a requester stops waiting. Limited, whatever the request names: a request must not live longer than the store remembers it.
+ * Computes when a requester stops waiting. The result is limited, whatever the request names: a request must not live
+ * longer than the store remembers it.
  * @param sentAt when the request entered the queue, in milliseconds since the epoch
  */
 export function deadlineOf({ deadlineMs, deadlineSeconds }: Lookup, sentAt: number): number {

@@ -1,4 +1,4 @@
-/** After its calls a lookup has a reply, or waits for another try. */
+/** Decides whether a lookup has its reply after the calls, or waits for another try. */
 
 import { type BackOff, backOffMs } from '../kernel/pauses.ts';
 import type { LookupResults } from './ask.ts';
@@ -14,7 +14,7 @@ export type SettledLookup =
 export interface SettleOptions {
   readonly now: number;
   readonly deadline: number;
-  /** How often the lookup has waited; absent when it cannot wait. */
+  /** Number of times that the lookup has waited; absent when it cannot wait. */
   readonly waits?: number;
   /** From 0 to below 1. */
   readonly random: () => number;
@@ -48,7 +48,7 @@ function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: Sett
   );
   if (later) return later;
   const [first] = failures;
-  // A reply without a single record is a failure.
+  // A reply without any record is a failure.
   if (first && !all.some(([, { kind }]) => kind === 'found'))
     return failed(lookup, failures.find(({ failure }) => failure.retryable)?.failure ?? first.failure);
   const records = all.flatMap(([, one]) => (one.kind === 'found' ? [one] : []));
@@ -68,8 +68,8 @@ function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: Sett
 }
 
 /**
- * Undefined when waiting does not help, or the deadline is too near. When `retryAfterMs` ends beyond the deadline, the
- * lookup has a last try before it all the same: the time may have been estimated too long.
+ * Chooses a wait; undefined when waiting does not help, or the deadline is too near. If `retryAfterMs` ends beyond the
+ * deadline, the lookup still has a last try before it, because that time may be estimated too long.
  */
 function wait(
   failures: readonly LookupFailure[],
@@ -79,7 +79,7 @@ function wait(
   if (retryable.length === 0 || waits === undefined) return undefined;
   const minWaitMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
   const left = deadline - now - lastTryMs;
-  // Spread, so that requests that failed together do not come back together.
+  // Random, so that requests that failed together do not come back together.
   const pause = backOffMs(pauses, waits) * (0.5 + random());
   const waitMs = Math.max(1000, Math.min(maxWaitMs, left, Math.max(minWaitMs, pause)));
   return waitMs > left ? undefined : { kind: 'wait', waitMs };
