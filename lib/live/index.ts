@@ -1,5 +1,5 @@
 /**
- * Streams of quotes: the step of a gateway that answers with them, and what they are shared out by.
+ * Streams of quotes: the step of a gateway that answers with streams, and the limit of streams for each caller.
  *
  * @example
  * const stores = createMemoryCacheStores();

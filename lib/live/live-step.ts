@@ -1,4 +1,4 @@
-/** The step cached? of a gateway that answers with streams: a first answer as to a request, and then what changes. */
+/** Cache step of a gateway that answers with streams: each begins like the answer to a request, and changes follow. */
 
 import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -24,24 +24,24 @@ import { streamEnd, tooManyStreams, whenOver, whileReached } from './stream-end.
 import type { StreamShares } from './stream-shares.ts';
 
 export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'> {
-  /** How long a stream is open at most; the platform's end of the request comes before it. Default 15 minutes. */
+  /** Longest duration of a stream; it ends earlier if the platform ends the request earlier. Default 15 minutes. */
   readonly maxMs?: number;
-  /** How many processes follow the same snapshots at most. Default 1. */
+  /** Largest number of processes that follow the same snapshots. Default 1. */
   readonly processes?: number;
   readonly sleep?: QuoteHubOptions['sleep'];
-  /** Default: a caller may have any number of streams. */
+  /** Limits the streams of a caller. Default: a caller may have any number of streams. */
   readonly shares?: StreamShares;
   /** From 0 to below 1. */
   readonly random?: () => number;
-  /** For a gateway that has reads besides: what shares their answers, over the same stores. Default: it has streams alone. */
+  /** Cache step of the gateway's other reads, over the same stores. Default: the gateway offers streams alone. */
   readonly reads?: CacheStep;
-  /** Told why a turn of the loop failed. */
+  /** Called with the error when a turn of the loop failed. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** A stream begins within a second, with what is known then. */
+/** Wait for the first answer, so that a stream begins within a second, with the records that are known by then. */
 const firstMs = 700;
-/** What it asks for may take as long as for any request: an answer that comes later is told then. */
+/** Time limit of a stream's requests for missing symbols, as for any request; a late answer is sent when it comes. */
 const askMs = 5000;
 
 /**
@@ -72,7 +72,7 @@ export const liveStep =
     };
   };
 
-/** The streams of one account. */
+/** Streams of one account. */
 function createStreams(
   operation: Operation,
   own: CachedSnapshotsOptions,
@@ -87,8 +87,8 @@ function createStreams(
     own.onReplaced();
     hub.close();
   };
-  const create = (given: SnapshotCacheOptions) => {
-    known = new FollowedSnapshots(given, options.processes);
+  const create = (cacheOptions: SnapshotCacheOptions) => {
+    known = new FollowedSnapshots(cacheOptions, options.processes);
     return known;
   };
   let known: FollowedSnapshots;
@@ -112,7 +112,7 @@ function createStreams(
     onFailure: options.onFailure ?? (() => {}),
   });
 
-  const asked = ({ request, valid }: Pick<AdmittedRequest, 'request' | 'valid'>) => {
+  const askerFor = ({ request, valid }: Pick<AdmittedRequest, 'request' | 'valid'>) => {
     return (symbols: readonly string[]) => {
       const query = valid.query.map(
         ([name, value]) => [name, name === 'symbols' ? symbols.join() : value] as const,
@@ -128,7 +128,7 @@ function createStreams(
     async ask(read): Promise<Outcome> {
       const { request, valid, reachNow } = read;
       const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
-      const askFor = asked(read);
+      const askFor = askerFor(read);
       const end = streamEnd(request, clock(), options);
       const free = options.shares ? await options.shares.take(request, end.endsAt) : async () => {};
       if (!free) return refused(tooManyStreams);
@@ -136,9 +136,9 @@ function createStreams(
         await free();
         throw error;
       });
-      // The gateway asks for this stream again, of the other account, and drops this one.
+      // The app key was replaced meanwhile: the gateway drops this stream and opens it again for the other account.
       if (isReplaced) await free();
-      // What cannot be had now comes when it can; what is refused will not come.
+      // During an outage the stream opens, and records follow when the upstream is back. Other refusals are final.
       if (first?.kind === 'refused' && !isOutage(first.refusal)) {
         await free();
         return first;

@@ -1,6 +1,6 @@
 /**
- * Streams of trade events: each reads what was kept of its caller's accounts, again and again. What it has not told yet is
- * in the history and nowhere else, so that a slow client costs nothing.
+ * Streams of trade events: each polls the stored history of its caller's accounts. Events that are not sent yet stay in the
+ * history and nowhere else, so that a slow client costs nothing.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -37,23 +37,23 @@ export interface OrderEventsOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Default: a caller may have any number of streams. */
+  /** Limits the streams of a caller. Default: a caller may have any number of streams. */
   readonly shares?: StreamShares;
   /** From 0 to below 1. */
   readonly random?: () => number;
-  /** Told why the history could not be read. */
+  /** Called with the error when the history could not be read. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** Between two reads of one account. Each costs half a read unit: one unit a second. */
+/** Wait between two reads of one account. Each costs half a read unit: one unit a second. */
 const pollMs = 500;
-/** A client that hears nothing for 12 s knows that the stream is dead. */
+/** Wait between two beats. A client that receives nothing for 12 s knows that the stream is dead. */
 const beatMs = 5000;
-/** Between two reads of all that may have come late. */
+/** Wait between two reads that go back as far as events may come late. */
 const settleMs = 5000;
-/** In one read of one account. */
+/** Events in one read of one account. */
 const maxRead = 100;
-/** Who has more is told of the events of all, of which those of others are left out. */
+/** Accounts that are read one by one. For a caller with more, the stream reads every account's events and filters them. */
 const maxNames = 8;
 
 /**
@@ -68,7 +68,7 @@ export const orderEventsStep =
     const reach = await reachNow();
     if (isRefusal(reach)) return refused(reach);
     const end = streamEnd(request, clock(), { random });
-    // First, so that one who has no share causes no reads.
+    // Takes a share before the first read, so that a caller without one causes no reads.
     const free = shares ? await shares.take(request, end.endsAt) : async () => {};
     if (!free) return refused(tooManyStreams);
     const stream = new OrderEventStream(options, reachNow, request.headers['last-event-id']);
@@ -85,12 +85,12 @@ export const orderEventsStep =
 
 const notRead = 'The gateway cannot read what it keeps of trade events now.';
 
-/** What was read, and is not told yet. */
+/** Events that were read, and are not sent yet. */
 interface ReadEvents {
   readonly events: readonly PlacedEvent[];
-  /** When the reads began that go from all that is settled to the end; undefined of the others. */
+  /** Start of the reads that go from the settled events to the end of the history; undefined for other reads. */
   readonly began: number | undefined;
-  /** There may be more behind it. */
+  /** Last place that was read on a full page: more events may follow it. Undefined at the end of the history. */
   readonly end: string | undefined;
 }
 
@@ -101,13 +101,13 @@ class OrderEventStream {
   readonly #isNew: boolean;
   readonly #told: ToldEvents;
   readonly #names = new Map<string, string>();
-  /** There is more than was read: the next read goes on here. */
+  /** Place where the next read continues, if the last one left events unread. */
   #rest: (Pick<ReadEvents, 'began'> & { readonly from: string }) | undefined;
   #settleAt = 0;
-  /** What keeps events from being told now. */
+  /** Reason why events cannot be sent now. */
   #cause: RefusalCode | undefined;
 
-  /** @param lastId where the client stopped; undefined of one that wants what comes from now on */
+  /** @param lastId last event id that the client received; undefined for a client that only wants new events */
   constructor(options: OrderEventsOptions, reachNow: ReachNow, lastId: string | undefined) {
     const now = options.clock();
     this.#options = options;
@@ -115,13 +115,13 @@ class OrderEventStream {
     this.#isNew = !lastId;
     const time = isPlace(lastId) ? timeOf(lastId) : Number.NaN;
     this.#isResumed = time > now - toldMs && time <= now + clocksApartMs;
-    // Who comes back with something else has missed what nobody knows: all that is kept is told.
+    // A client whose id is unusable may have missed any events: it receives the whole history.
     this.#told = new ToldEvents(
       this.#isResumed ? (lastId ?? '') : placeAt(this.#isNew ? now - clocksApartMs : 0),
     );
   }
 
-  /** Takes what came before the stream as told. */
+  /** Marks the events from before a new stream as sent. */
   async begin(reach: Reach): Promise<void> {
     if (!this.#isNew) return;
     const at = this.#options.clock();
@@ -156,7 +156,7 @@ class OrderEventStream {
     yield serverSent('end', JSON.stringify(endData(endsFor, random)));
   }
 
-  /** In the order of their places. A client that takes its time has the rest when it was asked again who may have it. */
+  /** Yields events in the order of their places. With a slow client it stops early, so that rights are checked again. */
   async *#news(reach: Reach, endsAt: number): AsyncGenerator<string, void> {
     const { clock } = this.#options;
     const read = await this.#read(reach);
@@ -220,14 +220,14 @@ class OrderEventStream {
     return `id: ${this.#told.id}\n${serverSent(event, JSON.stringify(data))}`;
   }
 
-  /** The upstream's JSON in the detail stays as it was. */
+  /** Writes an event; the upstream's JSON in the detail stays unchanged. */
   #textOf({ detailType, detail }: PlacedEvent): string {
     const data = `{"source":"countersign","detail-type":"${detailType}","detail":${detail}}`;
     return `id: ${this.#told.id}\n${serverSent('change', data)}`;
   }
 }
 
-/** Wherever it was read: no one is told of what is another's. */
+/** Whether the caller may see an event. Every event is checked, wherever it was read. */
 function isOf(reach: Reach, { detail }: PlacedEvent): boolean {
   if (reach.scope === 'every') return true;
   const { account_id } = JSON.parse(detail) as { readonly account_id?: string };

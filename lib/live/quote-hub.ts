@@ -1,7 +1,7 @@
 /**
- * Streams of quotes: one loop for all of a process. At each turn it does what a request would do, looks at each symbol
- * that anybody follows, and marks in each stream what changed. A stream holds marks and no queue: a client that reads
- * slowly skips values, and costs no other client anything.
+ * Streams of quotes: one loop for all streams of a process. At each turn it refreshes the snapshots as a request would,
+ * looks at each followed symbol, and marks the changed ones in each stream. A stream holds marks and no queue: a client
+ * that reads slowly skips values, and costs no other client anything.
  */
 
 import type { Look, View } from '../cache/snapshots/index.ts';
@@ -10,15 +10,15 @@ import { QuoteStream, type QuoteStreamCall } from './quote-stream.ts';
 import type { Topic } from './topic.ts';
 import { sameBytes, Version } from './version.ts';
 
-/** What the loop follows: a snapshot cache, and why it cannot be kept fresh. */
+/** Source of the loop: a snapshot cache, and the reason why it cannot be kept fresh. */
 export interface QuoteSource {
   follow(): Promise<void>;
   look(view: View, symbol: string): Look;
-  /** Counts a request of each stream that follows the symbol. */
+  /** Counts demand for the symbol: one request for each stream that follows it. */
   count(view: View, symbol: string): void;
-  /** The code of the upstream's failure, while there is one. */
+  /** Code of the upstream's present failure. */
   cause(): string | undefined;
-  /** Whether what it refreshes with is still the gateway's: its app key, and its limits. */
+  /** Whether the source still refreshes with the gateway's own app key and limits. */
   isCurrent(): Promise<boolean>;
 }
 
@@ -27,15 +27,15 @@ export interface QuoteHubOptions {
   readonly clock: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
-  /** Told what made a turn fail; the loop goes on. */
+  /** Called with the error when a turn fails; the loop goes on. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Twice within the 250 ms in which a stream tells what is known. */
+/** Duration of a turn: two fit into the 250 ms within which a stream sends a change. */
 export const turnMs = 100;
-/** How long a turn waits for what others wrote: a trip to the store and some. */
+/** Time for which a turn waits for records of other instances: a round trip to the store and some more. */
 const readMs = 40;
-/** As often as a client that polls asks: what is followed is in demand as what is asked for. */
+/** Interval at which demand is counted: a followed symbol is in demand like one that a client polls each 5 s. */
 const demandEveryMs = 5000;
 
 export class QuoteHub {
@@ -44,24 +44,24 @@ export class QuoteHub {
   readonly #streams = new Set<QuoteStream>();
   #isRunning = false;
   #countedAt = Number.NEGATIVE_INFINITY;
-  /** How often in a row the source was not current. */
-  #pasts = 0;
+  /** Checks in a row that found the source not current. */
+  #notCurrentInRow = 0;
 
   constructor(options: QuoteHubOptions) {
     this.#options = options;
   }
 
-  /** How many streams are open. */
+  /** Number of open streams. */
   get size(): number {
     return this.#streams.size;
   }
 
-  /** The texts of a stream's events. It is open from the first one that is asked for, until its iterator ends or returns. */
+  /** Texts of a stream's events. The stream is open from the first `next` until its iterator ends or returns. */
   open(call: QuoteStreamCall): AsyncIterable<string> {
     return { [Symbol.asyncIterator]: () => this.#follow(call) };
   }
 
-  /** Ends all streams; their clients come back. */
+  /** Ends all streams; their clients connect again. */
   close(): void {
     for (const stream of this.#streams) stream.end('restart');
   }
@@ -100,14 +100,14 @@ export class QuoteHub {
     this.#isRunning = true;
     while (this.#streams.size > 0) {
       const startedAt = clock();
-      // A refresh takes as long as the upstream does. No stream waits for it: what others fetched comes meanwhile.
+      // A refresh takes as long as the upstream does. No stream waits for it: other instances' records arrive meanwhile.
       await Promise.race([source.follow().catch(onFailure), sleep(readMs)]);
       try {
         this.#turn(clock());
       } catch (error) {
         onFailure(error);
       }
-      // A clock may be set back meanwhile.
+      // Bounded on both sides, because the clock may be set back meanwhile.
       await sleep(Math.min(turnMs, Math.max(0, startedAt + turnMs - clock())));
     }
     this.#isRunning = false;
@@ -118,7 +118,7 @@ export class QuoteHub {
     const isCounted = isDue(now, this.#countedAt + demandEveryMs, demandEveryMs);
     if (isCounted) {
       this.#countedAt = now;
-      source.isCurrent().then((isCurrent) => this.#hear(isCurrent), onFailure);
+      source.isCurrent().then((isCurrent) => this.#noteCurrent(isCurrent), onFailure);
     }
     for (const topic of this.#topics.values()) {
       const { view, symbol, streams } = topic;
@@ -132,20 +132,20 @@ export class QuoteHub {
     for (const stream of this.#streams) stream.turn(now);
   }
 
-  /** Twice in a row, because versions of a secret may alternate. */
-  #hear(isCurrent: boolean): void {
-    this.#pasts = isCurrent ? 0 : this.#pasts + 1;
-    if (this.#pasts > 1) this.close();
+  /** Closes the hub after two checks in a row that find it not current: versions of a secret may alternate. */
+  #noteCurrent(isCurrent: boolean): void {
+    this.#notCurrentInRow = isCurrent ? 0 : this.#notCurrentInRow + 1;
+    if (this.#notCurrentInRow > 1) this.close();
   }
 
-  /** Takes over what is known of a symbol, and returns whether a stream has anything to tell of it. */
+  /** Reads a symbol's state from the cache. @returns whether streams have a change to send */
   #look(topic: Topic): boolean {
     const look = this.#options.source.look(topic.view, topic.symbol);
     const state = look.kind !== 'known' ? look.kind : look.stale ? 'stale' : 'current';
     const isOther = state !== topic.state;
     topic.state = state;
     topic.isWanted = look.kind === 'missing' || (look.kind === 'unknown' && look.mayExist === true);
-    // Beyond the hard bound, or of a symbol that is gone, a record is not shown.
+    // Drops a record that is older than the hard bound, or whose symbol is gone.
     if (look.kind !== 'known') [topic.version, topic.at, topic.seen] = [undefined, 0, undefined];
     if (look.kind !== 'known' || look.snapshot.sentAt < topic.at) return isOther;
     const { sentAt, record } = look.snapshot;

@@ -1,19 +1,19 @@
 /**
- * One stream: what its client has been told, and what is to be told. Each text is made when the client is ready for it,
- * of what is known then.
+ * One stream of quotes: knows which records its client has received and which have changed. Each text is written when the
+ * client is ready for it, from the records of that moment.
  */
 
 import type { View } from '../cache/snapshots/index.ts';
 import { isDue } from '../kernel/pauses.ts';
 import { serverSent } from './server-sent.ts';
 import { endData, type StreamTimes } from './stream-end.ts';
-import type { Marked, ToldState, Topic } from './topic.ts';
+import type { ToldState, Topic, TopicFollower } from './topic.ts';
 import type { Version } from './version.ts';
 
 export interface QuoteStreamCall extends StreamTimes {
   readonly view: View;
   readonly symbols: readonly string[];
-  /** Asks for symbols that no instance has, as a request of the same client would. */
+  /** Requests symbols that no instance has, as a request of the same client would. */
   readonly askFor: (symbols: readonly string[]) => Promise<unknown>;
 }
 
@@ -25,19 +25,19 @@ interface StreamParts {
   readonly cause: () => string | undefined;
 }
 
-/** Between two beats; a client that hears nothing for 12 s knows that the stream is dead. */
+/** Wait between two beats. A client that receives nothing for 12 s knows that the stream is dead. */
 const beatMs = 5000;
-/** Between two requests for symbols that are missing. */
+/** Wait between two requests for missing symbols. */
 const askEveryMs = 2000;
 
-/** What the client was told of one symbol. */
+/** State of one symbol that was last sent to the client. */
 interface ToldSymbol {
   readonly version: Version | undefined;
   readonly at: number;
   readonly state: ToldState;
 }
 
-export class QuoteStream implements Marked {
+export class QuoteStream implements TopicFollower {
   readonly #call: QuoteStreamCall;
   readonly #topics: readonly Topic[];
   readonly #parts: StreamParts;
@@ -48,7 +48,7 @@ export class QuoteStream implements Marked {
   #isBeatDue = false;
   #isAsking = false;
   #ended: EndReason | undefined;
-  /** What the client was told last that keeps records from being refreshed. */
+  /** Failure of the upstream that was last sent to the client. */
   #cause: string | undefined;
   #wake: (() => void) | undefined;
 
@@ -65,7 +65,7 @@ export class QuoteStream implements Marked {
     this.#wake?.();
   }
 
-  /** What time alone brings. */
+  /** Handles due times: the stream's end, beats, requests for missing symbols; and a new cause of stale records. */
   turn(now: number): void {
     if (now >= this.#call.endsAt) this.end(this.#call.endsFor);
     const isHeld = ({ state }: Topic) => state === 'stale' || state === 'missing';
@@ -146,7 +146,7 @@ export class QuoteStream implements Marked {
     return changed + (states.length > 0 ? serverSent('states', `{${this.#stated(states).slice(1)}}`) : '');
   }
 
-  /** The time, and when unchanged records were last seen to be the upstream's. */
+  /** Writes the time, and the new times of records that are unchanged. */
   #beat(): string {
     if (!this.#isBeatDue) return '';
     this.#isBeatDue = false;
@@ -160,7 +160,7 @@ export class QuoteStream implements Marked {
     return serverSent('beat', `{"now":${this.#parts.clock()}${seenIn(seen)}}`);
   }
 
-  /** With what keeps records from being refreshed. */
+  /** Writes states, with the cause if records cannot be refreshed. */
   #stated(states: readonly (readonly [string, ToldState])[]): string {
     if (states.length === 0) return '';
     this.#cause = this.#parts.cause();
@@ -170,6 +170,6 @@ export class QuoteStream implements Marked {
   }
 }
 
-/** When records that stayed as they were have last been seen to be the upstream's. */
+/** Writes when the upstream was last seen to have the same records still. */
 const seenIn = (seen: readonly (readonly [string, number])[]): string =>
   seen.length > 0 ? `,"at":${JSON.stringify(Object.fromEntries(seen))}` : '';

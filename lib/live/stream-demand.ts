@@ -1,17 +1,20 @@
-/** How much what streams follow is in demand: as what their callers poll, one with many streams no more than others. */
+/**
+ * Demand of streams: a stream counts like a client that polls its symbols. A caller with many streams counts no more than
+ * other callers.
+ */
 
 import { demandWeight, type View } from '../cache/snapshots/index.ts';
 
-/** Each stream counts as one request in five seconds. */
+/** Requests a minute for which a stream counts: one in five seconds. */
 const perMinute = 12;
 
 export class FollowedDemand {
-  /** How many symbols the streams of a caller follow, each stream's for itself. */
+  /** Number of symbols that a caller's streams follow, summed over the streams. */
   readonly #followed = new Map<string, number>();
-  /** By view and symbol, how many streams of each caller follow it. */
+  /** Number of streams that follow a symbol, by view and symbol, and by caller. */
   readonly #streams = new Map<string, Map<string, number>>();
 
-  /** The texts of a stream: while they are taken, its caller follows the symbols. */
+  /** Passes a stream's texts on; its caller follows the symbols until they end. */
   async *during(
     texts: AsyncIterable<string>,
     {
@@ -29,7 +32,7 @@ export class FollowedDemand {
     }
   }
 
-  /** For how many requests of a symbol its streams count, each time that they do. */
+  /** Number of requests for a symbol that its streams count for at each count. */
   of(view: View, symbol: string): number {
     let times = 0;
     for (const [caller, streams] of this.#streams.get(keyOf(view, symbol)) ?? [])

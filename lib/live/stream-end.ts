@@ -1,4 +1,4 @@
-/** When a stream ends, and why: before the platform ends its request, and with its token. */
+/** Decides when a stream ends, and why: with its token, and before the platform ends its request. */
 
 import { skewSeconds } from '../access/token-claims.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
@@ -9,50 +9,50 @@ import { isRefusal, type Refusal } from '../problem.ts';
 import { serverSent } from './server-sent.ts';
 
 export interface StreamTimes {
-  /** By the gateway's clock. */
+  /** By the gateway's clock, in milliseconds since the epoch. */
   readonly endsAt: number;
   readonly endsFor: 'time' | 'token_expired';
 }
 
-/** From the last word of a stream to the end of the request. */
+/** Time reserved between the last event of a stream and the end of its request. */
 const marginMs = 5000;
-/** Streams that began together end within this time. */
+/** Interval over which the ends of streams that began together are spread. */
 const spreadMs = 60_000;
 
-/** @param maxMs a stream is open for so long at most */
+/** @param maxMs longest duration of a stream */
 export function streamEnd(
   { deadline = Number.POSITIVE_INFINITY, streamDeadline = deadline, evidence }: GatewayRequest,
   now: number,
   { maxMs = 900_000, random = Math.random }: { readonly maxMs?: number; readonly random?: () => number },
 ): StreamTimes {
   const latest = Math.min(streamDeadline, now + maxMs) - marginMs;
-  // For as long as a request with the token is accepted: before that the client would come back with the same one.
+  // The stream lives as long as the token is accepted: if it ended earlier, the client would come back with the same token.
   const { expiresAt = Number.POSITIVE_INFINITY } = evidence?.claims ?? {};
   const tokenEndsAt = (expiresAt + skewSeconds) * 1000;
   const endsAt = Math.min(tokenEndsAt, latest - Math.min(spreadMs, (latest - now) / 10) * random());
   return { endsAt, endsFor: endsAt === tokenEndsAt ? 'token_expired' : 'time' };
 }
 
-/** Clients whose streams ended together come back apart. */
+/** Longest random wait before a client connects again, so that clients whose streams ended together come back apart. */
 const maxReturnMs = 1000;
 
-/** The data of the last event. */
+/** Data of the last event. */
 export const endData = (reason: string, random: () => number): Readonly<Record<string, unknown>> => ({
   reason,
   retry_after_ms: Math.floor(random() * maxReturnMs),
 });
 
-/** The last event for a caller who may not have the stream any more; undefined while the gateway cannot read that. */
+/** Writes the last event for a caller who has lost the right to the stream; undefined while rights cannot be read. */
 export function endOfRefused(refusal: Refusal, random: () => number): string | undefined {
   if (refusal.code === 'access_unavailable') return undefined;
   const reason = isExpiry(refusal) ? 'token_expired' : 'revoked';
   return serverSent('end', JSON.stringify({ ...endData(reason, random), code: refusal.code }));
 }
 
-/** Between two looks at what a caller may have; one comes with the first text after that, at most a beat later. */
+/** Wait between two checks of a caller's rights; the next text triggers a due check, at most a beat later. */
 const lookMs = 4000;
 
-/** The texts as long as their caller may have them. */
+/** Passes texts on as long as their caller has the right to them. */
 export async function* whileReached(
   texts: AsyncIterable<string>,
   reachNow: ReachNow,
@@ -73,7 +73,7 @@ export async function* whileReached(
   }
 }
 
-/** What a caller is told that has as many streams as one may have. */
+/** Refusal for a caller who has the largest number of streams. */
 export const tooManyStreams = {
   code: 'throttled',
   detail: 'This caller has as many streams as one may have here: end one, or wait until one has ended.',
@@ -81,8 +81,8 @@ export const tooManyStreams = {
 } as const;
 
 /**
- * Calls `over` when the texts have ended, or nobody takes them any more, and ends itself after it: a function stands still
- * once its answer has ended.
+ * Calls `over` when the texts have ended or nobody reads them any more, and waits for it: a function is frozen once its
+ * answer has ended.
  */
 export async function* whenOver(
   texts: AsyncIterable<string>,

@@ -1,6 +1,6 @@
 /**
- * How many streams each caller has, in all processes together: a stream takes room that others want, too. Counted by the
- * ids of streams, each with its end, so that what a dead process held is free again when it would have ended.
+ * Limits the streams of each caller, in all processes together, because a stream takes room from others. The store holds
+ * the id and the end of each stream, so that the streams of a dead process stop counting at their ends.
  */
 
 import { anonymousCaller } from '../gateway/cache-options.ts';
@@ -8,40 +8,41 @@ import type { GatewayRequest } from '../gateway/http.ts';
 import { type BackOff, jitteredMs, sleep as sleepFor } from '../kernel/pauses.ts';
 
 export interface HeldStreams {
-  /** Counts the writes. */
+  /** Number of writes. */
   readonly revision: number;
-  /** By stream, when it ends at the latest, in milliseconds since the epoch. */
+  /** Latest end of each stream, in milliseconds since the epoch, by the stream's id. */
   readonly until: ReadonlyMap<string, number>;
 }
 
-/** Port. Rejects when the store cannot be asked. */
+/** Port: store of the callers' open streams. Each method rejects when the store fails. */
 export interface StreamStore {
-  /** With revision 0 where nothing is. It sees every write that was answered before. */
+  /** Reads a caller's streams; revision 0 if it has none. Sees every write that was answered before. */
   read(caller: string): Promise<HeldStreams>;
-  /** Of concurrent writes of one revision exactly one succeeds. */
+  /** Replaces a caller's streams. Exactly one of several concurrent writes of the same revision succeeds. */
   write(caller: string, next: HeldStreams): Promise<boolean>;
 }
 
 export interface StreamShares {
   /**
-   * Room for one more stream of the caller. A store that fails lets it in: no money is at stake.
+   * Takes a share for one more stream of the caller. If the store fails, the stream is allowed: no money is at stake.
    *
-   * @returns what frees it again; undefined when the caller has as many as one may have
+   * @returns a function that frees the share; undefined when the caller has as many streams as allowed
    */
   take(request: GatewayRequest, until: number): Promise<(() => Promise<void>) | undefined>;
 }
 
 /**
- * A caller's streams begin and end at once where its network or a process is lost: each change is tried again after others
- * had time for theirs. Some three seconds in all at most, so that a stream that ends in time has freed its room in time.
+ * Attempts of a write. Many streams of a caller begin and end together when a network or a process is lost, so each change
+ * is retried after a pause. All pauses take some three seconds at most, so that a stream frees its share before its
+ * request ends.
  */
 const maxTries = 8;
 const backOff: BackOff = { firstMs: 25, maxMs: 1600 };
-/** The callers of one IPv6 /48 have as many streams as two callers. */
+/** All callers of one IPv6 /48 together may have as many streams as two callers. */
 const siteShares = 2;
 
 export interface StreamShareOptions {
-  /** Streams of one caller. */
+  /** Largest number of streams of one caller. */
   readonly max: number;
   readonly clock: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
@@ -57,7 +58,7 @@ export function createStreamShares(
   store: StreamStore,
   { max, clock, sleep = sleepFor, random = Math.random }: StreamShareOptions,
 ): StreamShares {
-  /** @returns whether the change was written, or none is wanted */
+  /** @returns whether the change was written; false when `changed` wants none, or others wrote first each time */
   async function change(unit: string, changed: (until: Map<string, number>) => boolean): Promise<boolean> {
     for (let tries = 0; tries < maxTries; tries++) {
       if (tries > 0) await sleep(jitteredMs(backOff, tries - 1, random));
@@ -70,7 +71,7 @@ export function createStreamShares(
   }
   return {
     async take({ caller: { unit, site } = anonymousCaller }, until) {
-      // An id of our own: a client may choose that of its request, and give all of its streams the same one.
+      // The request's id will not do: a client may choose it, and give all of its streams the same one.
       const id = crypto.randomUUID();
       const shares = [
         { of: unit, max },
@@ -81,11 +82,11 @@ export function createStreamShares(
         await Promise.allSettled(freeing);
       };
       for (const share of shares) {
-        const isTaken = await change(
+        const hasRoom = await change(
           share.of,
           (open) => open.size < share.max && open.set(id, until).has(id),
         ).catch(() => true);
-        if (isTaken) continue;
+        if (hasRoom) continue;
         await free();
         return undefined;
       }
@@ -95,7 +96,7 @@ export function createStreamShares(
 }
 
 /**
- * For one process: the local run, and tests.
+ * Creates a store for one process: the local run, and tests.
  *
  * @example const shares = createStreamShares(createMemoryStreamStore(), { max: 100, clock: Date.now });
  */
@@ -105,7 +106,7 @@ export function createMemoryStreamStore(): StreamStore {
     read: async (caller) => held.get(caller) ?? { revision: 0, until: new Map() },
     async write(caller, next) {
       if ((held.get(caller)?.revision ?? 0) !== next.revision - 1) return false;
-      // Nothing to know of a caller is worth no memory.
+      // A caller without streams needs no entry.
       if (next.until.size === 0) held.delete(caller);
       else held.set(caller, next);
       return true;

@@ -1,17 +1,17 @@
 /**
- * What a stream of trade events has told, and from where it reads on. Events can become readable a little later than others
- * at later places, so that a stream reads its last seconds again and leaves out what it has told.
+ * Remembers the events that a stream has sent, and the place from which it reads on. An event can become readable a little
+ * later than others at later places, so a stream reads its last seconds again and leaves out the events that it has sent.
  */
 
 import { clocksApartMs, overlapMs, placeAt, timeOf } from '../trade-events/history.ts';
 
-/** What usually comes late comes by less than this: writes of one batch overtake each other. */
+/** Usual delay of late events, at most: writes of one batch overtake each other. */
 const nearMs = 1000;
 
 interface ToldEvent {
-  /** When, by the stream's own clock. */
+  /** Time of sending, by the stream's own clock. */
   readonly at: number;
-  /** False of what was left out, because it is another caller's. */
+  /** False for an event that was left out, because it belongs to another caller. */
   readonly isOwn: boolean;
 }
 
@@ -20,18 +20,18 @@ export class ToldEvents {
   #from: string;
   #id: string;
 
-  /** @param from all that is there up to this place was told */
+  /** @param from place up to which every event was sent */
   constructor(from: string) {
     this.#from = from;
     this.#id = from;
   }
 
-  /** All that is there up to here; nothing will come any more at a place before it. */
+  /** Place up to which every event was handled; no further event can appear before it. */
   get from(): string {
     return this.#from;
   }
 
-  /** The same for the client, with which it comes back. It says nothing of when others' events came. */
+  /** Place with which the client resumes. Unlike `from`, it does not reveal when other callers' events came. */
   get id(): string {
     return this.#id;
   }
@@ -44,15 +44,15 @@ export class ToldEvents {
     this.#byPlace.set(place, told);
   }
 
-  /** From here on is read what came since the last read, and what came a little late. */
+  /** Place from which a read finds new events, and those that are a little late. */
   near(now: number): string {
     return this.#latest(this.#from, ({ at }) => at <= now - nearMs);
   }
 
   /**
-   * All that could be read when the read began was told.
+   * Advances both places: every event that could be read when the read began is handled.
    *
-   * @param end up to this place; undefined where there was no more
+   * @param end last place that was read; undefined when the read reached the end of the history
    */
   settle(began: number, end: string | undefined): void {
     const isRead = (place: string) => end === undefined || place <= end;

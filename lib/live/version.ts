@@ -1,6 +1,6 @@
 /**
- * One record as it was at one moment, and what a stream tells of it: the whole record, or the members that differ from
- * an earlier one. Streams share versions, so that what many of them tell is written once.
+ * One version of a record, and its texts for streams: the whole record, or the members that differ from an earlier version.
+ * Streams share versions, so that each text is written once for all of them.
  */
 
 import { textOf, type WrittenMember, writtenMembers } from '../kernel/json-members.ts';
@@ -8,7 +8,7 @@ import { textOf, type WrittenMember, writtenMembers } from '../kernel/json-membe
 export class Version {
   readonly symbol: string;
   readonly record: Uint8Array;
-  /** Just before the upstream was asked, in milliseconds since the epoch. */
+  /** Time just before the upstream was asked, in milliseconds since the epoch. */
   readonly at: number;
   #members: ReadonlyMap<string, WrittenMember> | undefined;
   #whole: string | undefined;
@@ -20,13 +20,13 @@ export class Version {
     this.at = sentAt;
   }
 
-  /** With the record byte for byte as the upstream wrote it. */
+  /** Text with the record byte for byte as the upstream wrote it. */
   get whole(): string {
     this.#whole ??= `{${this.#head},"record":${textOf(this.record)}}`;
     return this.#whole;
   }
 
-  /** The members that are new or differ, each with the text that the upstream wrote; whole if the earlier one had more. */
+  /** Text with the members that are new or differ, byte for byte; the whole record if members of the earlier one are gone. */
   since(earlier: Version): string {
     const known = this.#changes.get(earlier) ?? this.#since(earlier);
     this.#changes.set(earlier, known);
