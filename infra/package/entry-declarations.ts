@@ -152,9 +152,9 @@ function callInterface(
     `  answer${parameters}: Promise<Answer<${result}>>;\n`,
     ...(paging
       ? [
-          '  /** Each page unchanged, from the first or from the given cursor to the last. Options count for each page. */\n',
+          '  /** Yields each page unchanged, from the first or from the given cursor to the last. Options apply to each page. */\n',
           `  pages${parameters}: AsyncGenerator<${result}, void, undefined>;\n`,
-          '  /** The records of all pages. A record at the end of a page and the start of the next is given once. */\n',
+          '  /** Yields the records of all pages. A record at the end of a page and the start of the next is yielded once. */\n',
           `  items${parameters}: AsyncGenerator<${itemOf(result, paging.items)}, void, undefined>;\n`,
         ]
       : []),
