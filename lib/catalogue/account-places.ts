@@ -1,6 +1,6 @@
 /**
- * The accounts that a request names. One at a place that no entry declares would be an account that nothing checks, so
- * it is a fault.
+ * Finds the accounts that a request names. An account at a place that no entry declares is a fault, because nothing would
+ * check the caller's right to it.
  */
 
 import type { GenericSchema } from 'valibot';
@@ -8,20 +8,20 @@ import { type PlaceFault, shorten, toPointerPart } from './faults.ts';
 import type { Operation } from './operation.ts';
 import { itemOf, memberOf } from './places.ts';
 
-/** Also within a longer name, such as `x[account_id]`, and in any case, as some servers read names. */
+/** Whether a name may be read as an account: also within a longer one, such as `x[account_id]`, and in any case. */
 export const looksLikeAccount = (name: string): boolean => /account/i.test(name);
 
 export interface AccountsNamed {
   readonly accounts: readonly string[];
-  /** Of the body alone: a query takes no parameter with such a name but those of the catalogue. */
+  /** Faults of the body alone: in a query, `checkQuery` has refused such names already. */
   readonly faults: readonly PlaceFault[];
 }
 
 type NamesAndValues = readonly (readonly [name: string, value: string])[];
 
 /**
- * @param query as `checkQuery` has checked it
- * @param body parsed, without a name that comes twice; undefined where there is none
+ * @param query query that `checkQuery` has checked
+ * @param body parsed body, in which no name comes twice; undefined without a body
  */
 export function accountsNamed(
   { accounts: places, body: schema }: Pick<Operation, 'accounts' | 'body'>,
@@ -34,16 +34,16 @@ export function accountsNamed(
   return { accounts: [...new Set([...ofQuery, ...accounts])], faults };
 }
 
-/** A hostile body could have a million of them. */
+/** Limit of the faults that are collected: a hostile body could have a million. */
 const maxFaults = 20;
 
-/** A part of the body that is left to walk. */
+/** A part of the body that is still to be searched. */
 interface BodyPart {
   readonly value: object;
-  /** Its JSON Pointer, and the same with `*` for each element of a list. */
+  /** JSON Pointer of the part; `place` is that pointer with `*` for each index of a list. */
   readonly pointer: string;
   readonly place: string;
-  /** Undefined where the catalogue does not know the part. */
+  /** Undefined if the catalogue does not know the part. */
   readonly schema: GenericSchema | undefined;
 }
 
@@ -54,7 +54,7 @@ function accountsOfBody(
 ): AccountsNamed {
   const accounts: string[] = [];
   const faults: PlaceFault[] = [];
-  // A loop: a body of a megabyte can be nested deeper than calls can.
+  // A loop instead of recursion: a body of a megabyte can be nested deeper than the stack allows.
   const parts: BodyPart[] = isObject(body) ? [{ value: body, pointer: '', place: '', schema: whole }] : [];
   for (let part = parts.pop(); part && faults.length < maxFaults; part = parts.pop()) {
     const isList = Array.isArray(part.value);
@@ -68,7 +68,7 @@ function accountsOfBody(
       if (declared.includes(place)) {
         if (typeof value === 'string') accounts.push(value);
         else faults.push({ name: pointer, detail: 'an account is a text', received: shown(value) });
-        // A name that the catalogue has at this place means there what the catalogue says.
+        // A name that the schema has at this place is no account, although it may look like one.
       } else if (!isList && !schema && looksLikeAccount(name))
         faults.push({ name: pointer, detail: unexpected(declared), received: shown(value) });
       else if (isObject(value)) parts.push({ value, pointer, place, schema });
@@ -82,6 +82,6 @@ const unexpected = (declared: readonly string[]) =>
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Of a list or an object only what it is: it may be as long as a body. */
+/** Shows a received value. A list or an object is only named as such: it may be as long as a body. */
 const shown = (value: unknown): string =>
   isObject(value) ? (Array.isArray(value) ? 'Array' : 'Object') : shorten(JSON.stringify(value));

@@ -1,4 +1,4 @@
-/** Accounts: what belongs to the holder of the app key. */
+/** Operations on the accounts of the app key's holder. */
 
 import * as v from 'valibot';
 import { accountId, ofQuery, optionStrategy } from './common.ts';

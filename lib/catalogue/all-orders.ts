@@ -1,4 +1,4 @@
-/** Every current operation of the group orders: in a file of its own, which a bundle of one operation leaves out. */
+/** Every current operation of the group orders: in a separate file, so that a bundle of one operation leaves it out. */
 
 import type { Operation } from './operation.ts';
 import * as cancels from './order-cancels.ts';

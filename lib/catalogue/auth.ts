@@ -1,4 +1,4 @@
-/** Tokens: for the operator’s own client where the upstream demands a second factor; never behind a gateway. */
+/** Operations on access tokens: the operator’s own client uses them if the upstream demands a second factor; a gateway never. */
 
 import * as v from 'valibot';
 import { notInText } from './decided.ts';

@@ -27,11 +27,11 @@ export const optionSymbols = (maxItems: number) =>
 
 export const accountId = text({ description: 'The account that the call is about.', maxLength: 64 });
 
-/** Where it stands in a query, and in a body. */
+/** Places of the account id in a query and, below, in a body. */
 export const ofQuery = { query: ['account_id'] } as const satisfies AccountPlaces;
 export const ofBody = { body: ['/account_id'] } as const satisfies AccountPlaces;
 
-/** Where the page before ended (see `Paging`). */
+/** Cursor at which the page before ended (see `Paging`). */
 export const pageKey = optional(
   text({ description: 'Cursor from the page before; left out for the first page.', maxLength: 1024 }),
 );
@@ -40,7 +40,7 @@ export const pageKey = optional(
 export const direction = (byDefault: string) =>
   optional(choice(['ASC', 'DESC'], { description: `Order; ${byDefault} when absent.` }));
 
-/** How the legs of an option order, or of a position, belong together. */
+/** Strategy that the legs of an option order, or of a position, form together. */
 export const optionStrategy = v.picklist([
   'SINGLE',
   'COVERED_STOCK',

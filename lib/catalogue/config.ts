@@ -1,4 +1,4 @@
-/** Configuration: what clients of the interface read before anything else. */
+/** Configuration, which clients of the interface read before anything else. */
 
 import * as v from 'valibot';
 import { describe } from './operation.ts';

@@ -2,28 +2,28 @@
 
 import type { Operation } from './operation.ts';
 
-/** Path, parameters and answer of an operation that the interface text does not show. */
+/** Sources of an operation whose path, parameters and answer the interface text does not show. */
 export const fromVendor = {
   path: ['vendor-sdk', 'vendor-docs'],
   request: ['vendor-sdk', 'vendor-docs'],
   response: ['vendor-docs', 'vendor-sdk'],
 } as const satisfies Operation['sources'];
 
-/** The same, where the answer was seen live too. */
+/** Sources of such an operation whose answer was also seen live. */
 export const answerSeen = {
   path: ['vendor-sdk', 'vendor-docs'],
   request: ['vendor-sdk', 'vendor-docs'],
   response: ['observed', 'vendor-docs', 'vendor-sdk'],
 } as const satisfies Operation['sources'];
 
-/** The same, where values of the request were seen live too. */
+/** Sources of such an operation whose request values were also seen live. */
 export const requestSeen = {
   path: ['vendor-sdk', 'vendor-docs'],
   request: ['observed', 'vendor-sdk', 'vendor-docs'],
   response: ['vendor-docs', 'vendor-sdk'],
 } as const satisfies Operation['sources'];
 
-/** Of a gateway's own operation. */
+/** Sources of a gateway's own operation. */
 export const ofGateway = {
   path: ['gateway'],
   request: ['gateway'],

@@ -1,4 +1,4 @@
-/** Schemas of what the gateway itself writes: members in words, and moments. */
+/** Schemas for members that the gateway itself writes: with a description, and for moments. */
 
 import * as v from 'valibot';
 

@@ -1,20 +1,19 @@
-/** Which operations a gateway offers. */
+/** Decides which operations a gateway offers. */
 
 import { type Exposure, type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-/** The groups that are open by default. */
+/** Groups that are open by default. */
 export const openByDefault: readonly Group[] = groupsThat('open');
 
-/** The groups that a deployer can open at all; public ones are there in any case. */
+/** Groups that a deployer can open; public groups are offered in any case. */
 export const openable: readonly Group[] = groupsThat('open', 'closed');
 
-/** The groups that every gateway answers, without a key. */
+/** Groups that every gateway answers, without a key. */
 export const publicGroups: readonly Group[] = groupsThat('public');
 
 /**
- * The operations of the opened groups, without the groups that no deployer can open, and those that every gateway
- * answers.
+ * Selects the operations of the opened groups and of the public groups. A group that no deployer can open is left out.
  *
  * @example
  * const offered = exposedOperations(operations, [...openByDefault, 'accounts']);

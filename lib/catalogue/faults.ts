@@ -1,16 +1,16 @@
 /**
- * From a schema's issue to a fault. Gateway, client and events share the facts and each has its own words for them,
- * because each is read elsewhere: in a problem's list, in an error's message, in a reply.
+ * Converts a schema's issue to a fault. Gateway, client and events share the facts but word them differently, because each
+ * text is read in another place: in a problem's list, in an error's message, in a reply.
  */
 
 import type { BaseIssue } from 'valibot';
 
-/** One wrong place. */
+/** A fault at one place of a request. */
 export interface PlaceFault {
-  /** A parameter's name, or the place in a body. */
+  /** Name of a parameter, or JSON Pointer into a body. */
   readonly name: string;
   readonly detail: string;
-  /** What would be right. */
+  /** Values or form that would be accepted. */
   readonly allowed?: string;
   readonly received?: string;
 }
@@ -25,13 +25,13 @@ export interface FaultWords {
 }
 
 /**
- * Names the place by its JSON Pointer, `/` for the whole value. `received` is the value as the schema
- * library prints it, not shortened; it and `allowed` are absent where the member is missing.
+ * Names the place by its JSON Pointer, `/` for the whole value. `received` is the value as the schema library prints it,
+ * not shortened; both `received` and `allowed` are absent if the member is missing.
  */
 export function faultOf(issue: BaseIssue<unknown>, words: FaultWords): PlaceFault {
   const name = (issue.path ?? []).map(({ key }) => `/${toPointerPart(String(key))}`).join('') || '/';
   if (issue.received === 'undefined') return { name, detail: words.missing };
-  // The catalogue's message describes a format in words; the schema library has only the expression.
+  // For a format, the catalogue's message has words; the schema library has only the regular expression.
   const isFormat = issue.type === 'regex' || issue.type === 'iso_date';
   const { outOfBounds } = words;
   return {
@@ -47,21 +47,21 @@ export function faultOf(issue: BaseIssue<unknown>, words: FaultWords): PlaceFaul
   };
 }
 
-/** The schema library has several values as a type: `("BUY" | "SELL")`. */
+/** Rewrites the schema library's list of values, `("BUY" | "SELL")`, in words. */
 const inWords = ({ type, expected }: BaseIssue<unknown>) =>
   type === 'picklist' ? `one of ${expected?.replace(/[()"]/g, '').replaceAll(' |', ',')}` : expected;
 
-/** RFC 6901: a name as a part of a JSON Pointer, which gives two characters a meaning. */
+/** Escapes a name for a JSON Pointer, in which two characters have a meaning (RFC 6901). */
 export const toPointerPart = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const maxShown = 100;
 
-/** A received value may be as long as its sender likes; a fault shows its start. */
+/** Cuts a received value, which may be as long as its sender likes, to its start. */
 export const shorten = (text: string) => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 /**
- * Why a query parameter cannot be signed. The algorithm joins names and values without escaping, so that one
- * with a separator in it would sign like other parameters; half of a surrogate pair has no UTF-8 form to sign.
+ * Tells why a query parameter cannot be signed; undefined if it can. The algorithm joins names and values without escaping,
+ * so that a value with a separator would have the signature of other parameters; half of a surrogate pair has no UTF-8 form.
  */
 export function unsignable(name: string, value: string): 'separator' | 'lone-surrogate' | undefined {
   if (/[&=]/.test(name) || value.includes('&')) return 'separator';

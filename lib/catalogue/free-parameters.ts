@@ -1,25 +1,25 @@
-/** Query parameters that no source names: which of them an operation with `anyQuery` takes. */
+/** Checks query parameters that no source names: an operation with `anyQuery` accepts some of them. */
 
 import { looksLikeAccount } from './account-places.ts';
 
-/** As they are sent, all of them together stay below 8 kB: the longest request line that common servers take. */
+/** Limits of number and percent-encoded length: together below 8 kB, the longest request line that common servers accept. */
 export const maxFreeParameters = 20;
 export const maxFreeName = 64;
 export const maxFreeValue = 256;
 
 /**
- * The signature merges parameters and signing headers into one list of names and values: a request with a parameter
- * of a header's name signs like another one, whose header has the parameter's value.
+ * Names of signing headers. The signature merges parameters and signing headers into one list of names and values: a
+ * request with a parameter of such a name has the signature of another request, whose header has the parameter's value.
  */
 const reserved = /^(host|x-(app-key|timestamp|version|access-token|signature(-.*)?))$/is;
 
 /**
- * The account stands in the body: another one beside it could be the one that the upstream takes. A server may decode a
- * name more than once.
+ * Whether a parameter may be read as an account. The account stands in the body, and the upstream could use the one in the
+ * query instead. A server may decode a name more than once.
  */
 const namesAccount = (name: string): boolean => decodings(name).some(looksLikeAccount);
 
-/** The name as it is, and as servers may read it. */
+/** Lists the name, and each form to which servers may decode it. */
 export function decodings(name: string): readonly string[] {
   const decoded = name.replace(/%([0-7][\da-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -30,17 +30,17 @@ export function decodings(name: string): readonly string[] {
 const sentLength = (text: string) => encodeURIComponent(text).length;
 
 /**
- * Why the parameter is not taken.
+ * Tells why a parameter is refused; undefined if it is accepted.
  *
- * @param isRepeated whether the name comes more than once: the signature joins its values with `&`, so that one with
- * a `=` in it would sign like a parameter of another name, a reserved one among them
+ * @param isRepeated whether the name comes more than once: the signature joins its values with `&`, so that a value with
+ * a `=` would have the signature of a parameter of another name, perhaps a reserved one
  */
 export function freeParameterFault(
   name: string,
   value: string,
   isRepeated = false,
 ): 'nameless' | 'reserved' | 'account' | 'too-long' | 'ambiguous' | undefined {
-  // Servers leave such a parameter out: what they verify is not what was signed.
+  // Servers drop a parameter without a name, and then verify another text than the signed one.
   if (name === '') return 'nameless';
   if (reserved.test(name)) return 'reserved';
   if (sentLength(name) > maxFreeName || sentLength(value) > maxFreeValue) return 'too-long';

@@ -1,42 +1,42 @@
 /**
- * How long a cached answer may be served. The values follow what changes the data: trades, a session, a filing.
+ * Times for which a cached answer may be served. They follow the events that change the data: trades, a session, a filing.
  */
 
 export interface Freshness {
-  /** For how many seconds an answer is served without a new request; 0 with no `staleSeconds`: it is not kept. */
+  /** Seconds for which an answer is served without a new request. With 0, and no `staleSeconds`, it is not cached. */
   readonly seconds: number;
-  /** For how many seconds after that it is served while one caller's request renews it; 0 when absent. */
+  /** Seconds after that for which it is served while one caller's request renews it; 0 when absent. */
   readonly staleSeconds?: number;
-  /** Where `seconds` depends on the value of a parameter. */
+  /** Seconds by the value of a parameter, if they depend on it. */
   readonly by?: { readonly parameter: string; readonly seconds: Readonly<Record<string, number>> };
 }
 
-/** Changes with every trade. */
+/** Data that changes with every trade. */
 export const live: Freshness = { seconds: 1, staleSeconds: 4 };
 /** A ranking or a total of the running session. */
 export const session: Freshness = { seconds: 10, staleSeconds: 50 };
-/** Changes a few times a day. */
+/** Data that changes a few times a day. */
 export const hourly: Freshness = { seconds: 3600, staleSeconds: 6 * 3600 };
-/** Changes with a filing, a rating, a fund's report. */
+/** Data that changes with a filing, a rating, a fund's report. */
 export const daily: Freshness = { seconds: 86_400, staleSeconds: 2 * 86_400 };
 
 /**
- * Which accounts an app key has, and of which kind: changes when its holder opens or closes one. About eight calls in
- * quick succession were seen to be refused.
+ * List of the app key's accounts and their kinds; it changes when the holder opens or closes an account. About eight calls
+ * in quick succession were seen to be refused.
  */
 export const accountList: Freshness = { seconds: 60, staleSeconds: 240 };
 
 /**
- * What an account holds, or has ordered or listed. The gateway ends it with every change that passes through it. The
- * vendor's table allows two order queries in two seconds for all accounts together: fifteen seconds bridge the turns of
- * the other accounts, and the answer says its age.
+ * Holdings, orders and watchlists of an account. The gateway ends these answers with every change that passes through it.
+ * The vendor's table allows two order queries in two seconds for all accounts together: fifteen seconds leave time for the
+ * queries of other accounts, and the answer states its age.
  */
 export const accountState: Freshness = { seconds: 2, staleSeconds: 13 };
 
-/** Nothing is kept: equal requests share the one that is under way in their instance. */
+/** Caches nothing: equal requests only share the one that is under way in their instance. */
 export const onlyUnderWay: Freshness = { seconds: 0 };
 
-/** An unfinished bar changes with every trade, but the longer its span the less. */
+/** Bars: an unfinished bar changes with every trade, but the longer its span, the smaller the change. */
 export const bars: Freshness = {
   seconds: 5,
   staleSeconds: 10,

@@ -1,6 +1,7 @@
 /**
- * Which function answers an operation: that of its group. Cancels and reads of orders have one each, so that no read
- * takes an instance from placing, and nothing takes one from a cancel; and so have streams.
+ * Assigns each operation to the function that answers it: the function of its group. Cancels and reads of orders have a
+ * function each, so that reads do not occupy the instances that place orders, and nothing occupies those of cancels.
+ * Streams have functions of their own, too.
  */
 
 import { type Group, groups } from './groups.ts';
@@ -8,7 +9,7 @@ import type { Operation } from './operation.ts';
 
 type Routed = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows' | 'answeredBy'>;
 
-/** What runs apart from the rest of its group, by the function's name. */
+/** A part of a group that has a function of its own. */
 interface GroupPart {
   readonly group: Group;
   readonly title: string;
@@ -21,13 +22,13 @@ const parts = {
     title: 'Order cancels',
     has: ({ sideEffect }) => sideEffect?.cancels === true,
   },
-  // A stream takes an instance for as long as it is open.
+  // A stream occupies an instance for as long as it is open.
   'order-streams': {
     group: 'orders',
     title: 'Streams of order events',
     has: ({ answeredBy }) => answeredBy === 'trade events',
   },
-  // A POST that changes nothing, such as a preview, belongs to what it prepares.
+  // Chosen by method: a POST that changes nothing, such as a preview, stays with the placing that it prepares.
   'order-reads': { group: 'orders', title: 'Order reads', has: ({ method }) => method === 'GET' },
   'quote-streams': {
     group: 'market-data',
@@ -38,7 +39,7 @@ const parts = {
 
 type PartName = keyof typeof parts;
 
-/** A function is called as its group, or as the part of the group that it answers. */
+/** Name of a function: that of its group, or of the part of the group that it answers. */
 export type FunctionName = Group | PartName;
 
 const partOf = (name: FunctionName): GroupPart | undefined => parts[name as PartName];
@@ -46,7 +47,7 @@ const partOf = (name: FunctionName): GroupPart | undefined => parts[name as Part
 const partNames = Object.keys(parts) as PartName[];
 
 /**
- * The function that API Gateway calls for an operation.
+ * Finds the function that API Gateway calls for an operation.
  *
  * @example
  * functionOf(cancelOrder); // 'order-cancels'
@@ -56,7 +57,7 @@ export const functionOf = (operation: Routed): FunctionName =>
   operation.group;
 
 /**
- * What a function answers.
+ * Selects the operations that a function answers.
  *
  * @example
  * operationsIn('order-cancels', operations); // [cancelOrder]
@@ -65,7 +66,7 @@ export const operationsIn = (name: FunctionName, operations: readonly Operation[
   operations.filter((operation) => functionOf(operation) === name);
 
 /**
- * The functions of a group, its own first.
+ * Lists the functions of a group: the one with the group's name, then those of its parts.
  *
  * @example
  * functionsOf('orders'); // ['orders', 'order-cancels', 'order-reads']
@@ -75,8 +76,8 @@ export const functionsOf = (group: Group): readonly FunctionName[] => [
   ...partNames.filter((name) => parts[name].group === group),
 ];
 
-/** The group whose operations a function answers: access, origins and plans are the group's. */
+/** Finds the group whose operations a function answers; access, origins and plans are settings of the group. */
 export const groupOf = (name: FunctionName): Group => partOf(name)?.group ?? (name as Group);
 
-/** What a function is called in words. */
+/** Title of a function, for people. */
 export const titleOf = (name: FunctionName): string => partOf(name)?.title ?? groups[name as Group].title;

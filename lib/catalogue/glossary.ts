@@ -1,11 +1,11 @@
 /**
- * Members of answers and bodies in words, for hover texts and documents: what a name means in the trade, where no source
- * explains it. It promises nothing of the upstream. A description at an entry goes first.
+ * Explains members of answers and bodies for hover texts and documents: the usual meaning of a name in the trade, if no
+ * source explains it. It promises nothing about the upstream. A description in an entry takes precedence.
  *
- * Apart from the entries, and imported by none of them: an app that bundles the client does not ship it.
+ * No entry imports this file, so that an app that bundles the client does not ship it.
  */
 
-/** Their names say all. */
+/** Members that their own names explain. */
 const plain = `
   accrued_expenses buying_power capital_lease_obligations cash common_stock cost_of_revenue currency delta
   gamma gross_profit income_tax interest_paid minority_interest net_income open_interest other_equity
@@ -13,7 +13,7 @@ const plain = `
   total_debt total_equity total_revenue vega
 `;
 
-/** The same, of things of which each answer has one. */
+/** Members that their own names explain with an article, because a record has one of each. */
 const withArticle = `
   amount cash_balance close dividend filings filled_quantity fiscal_period fiscal_year high id last_price
   low maintenance_margin margin_ratio market market_value name net_liquidation_value open open_margin_calls

@@ -1,14 +1,14 @@
-/** The endpoint groups: which operations share one function, and which callers reach them by default. */
+/** Endpoint groups: the operations of a group share a function, and the callers that may reach them. */
 
 import { type Note, onPage, seen } from './notes.ts';
 
 /**
- * - `public`: answered to everybody, in every deployment: it says nothing of anybody.
+ * - `public`: answered to everybody, in every deployment, because it reveals nothing about anybody.
  * - `open`: reachable with an API key; market facts that belong to no account.
- * - `closed`: belongs to one account at the upstream, so no caller reaches it until the deployer opens it
- *   with authentication.
- * - `never`: issues or reads credentials, or acts on a connection that the operator's own client holds; for that client,
- *   never behind a gateway.
+ * - `closed`: belongs to one account at the upstream, so no caller reaches it until the deployer opens it with
+ *   authentication.
+ * - `never`: issues or reads credentials, or acts on a connection of the operator's own client; only that client calls it,
+ *   never a gateway.
  */
 export type Exposure = 'public' | 'open' | 'closed' | 'never';
 
@@ -17,9 +17,9 @@ export interface GroupFacts {
   readonly exposure: Exposure;
   /** Facts about all operations of the group. */
   readonly notes?: readonly Note[];
-  /** Its operations are called before there is an access token, so they are sent without one. */
+  /** Marks a group whose operations are called before there is an access token, and so are sent without one. */
   readonly beforeToken?: true;
-  /** What a user needs for its requests that change something. */
+  /** Scope that a user needs for requests that change something. */
   readonly changeScope?: 'trade' | 'write';
 }
 
@@ -52,8 +52,8 @@ export const groups = {
 
 export type Group = keyof typeof groups;
 
-/** Whether the answers of a group belong to an account at the upstream: only callers who may read it get them. */
+/** Whether the answers of a group belong to an account at the upstream: only callers with a right to it get them. */
 export const isAccountData = (group: Group): boolean => groups[group].exposure === 'closed';
 
-/** Whether an access token, where the upstream wants one, belongs to the operations of a group. */
+/** Whether the operations of a group are sent with an access token, if the upstream requires one. */
 export const takesToken = (group: Group): boolean => !('beforeToken' in groups[group]);

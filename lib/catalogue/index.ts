@@ -115,7 +115,7 @@ export {
   updateWatchlistInstruments,
 } from './watchlists.ts';
 
-/** By group; what a file exports are the operations of its group. Older forms stand after all current ones. */
+/** Entries by group; each file exports only operations of its group. Older forms stand after all current ones. */
 const groupsOfEntries = [
   config,
   accounts,

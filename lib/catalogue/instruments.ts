@@ -1,4 +1,4 @@
-/** Instruments: what can be traded, and on which terms. */
+/** Instruments that can be traded, and the terms of trading them. */
 
 import * as v from 'valibot';
 import { category, optionCategory, pageKey } from './common.ts';

@@ -1,10 +1,10 @@
-/** The upstream's request limits. Plans, limiter and simulator read them here. */
+/** Request limits of the upstream. Plans, limiter and simulator read them here. */
 
 import { isIn, type Range } from './numbers.ts';
 
 export interface RequestLimit {
   readonly title: string;
-  /** How many requests may arrive in any window of `perSeconds`. */
+  /** Number of requests that may arrive in any window of `perSeconds`. */
   readonly requests: number;
   readonly perSeconds: number;
 }
@@ -13,15 +13,15 @@ export const limits = {
   /** Interface, section "Limits": 300 requests per minute for the Market Data API. They hold under every preset. */
   'market-data': { title: 'Market Data API', requests: 300, perSeconds: 60 },
   /**
-   * The interface text names none for these. The vendor's table gives each of its market-data endpoints 60 in 60 s; the
-   * same for all instrument operations together is the careful reading.
+   * The interface text names no limit of instruments. The vendor's table allows each of its market-data endpoints 60 in
+   * 60 s; to allow that to all instrument operations together is the careful reading.
    */
   instruments: { title: 'Instruments', requests: 60, perSeconds: 60 },
 } as const satisfies Record<string, RequestLimit>;
 
 export type LimitName = keyof typeof limits;
 
-/** The kinds of endpoints of which the vendor's table has figures. */
+/** Kinds of endpoints for which the vendor's table has figures. */
 export const endpointKinds = [
   'market-data',
   'instruments',
@@ -34,8 +34,8 @@ export const endpointKinds = [
 export type EndpointKind = (typeof endpointKinds)[number];
 
 /**
- * What the upstream allows each endpoint of a kind, by kind; of instruments, all endpoints together. A kind that is left
- * out has no counter by endpoint.
+ * Limit of each endpoint of a kind, by kind; for instruments, the limit of all endpoints together. The endpoints of a kind
+ * that is left out have no counters of their own.
  */
 export type EndpointLimits = Readonly<
   Partial<Record<EndpointKind, Pick<RequestLimit, 'requests' | 'perSeconds'>>>
@@ -46,14 +46,15 @@ const published = {
   instruments: { requests: 60, perSeconds: 60 },
   'order-change': { requests: 600, perSeconds: 60 },
   'order-query': { requests: 2, perSeconds: 2 },
-  // Not in the table. About eight calls in quick succession were seen to be refused: fewer, in the table's longest window.
+  // Not in the table. About eight calls in quick succession were seen to be refused, so six in the table's longest window.
   'accounts-list': { requests: 6, perSeconds: 60 },
   token: { requests: 10, perSeconds: 10 },
 } as const satisfies EndpointLimits;
 
 /**
- * Readings of what the upstream allows. `interface`: the interface text alone. `published`: the vendor's table besides,
- * `published-sandbox` with its figures for the sandbox. Where two figures disagree, both are kept.
+ * Presets of the upstream's limits. `interface`: the limits of the interface text alone. `published`: also those of the
+ * vendor's table; `published-sandbox`: also the table's, with its figures for the sandbox. If two figures disagree, the
+ * gateway keeps both.
  */
 export const limitPresets = {
   interface: {},
@@ -67,25 +68,25 @@ export const limitPresets = {
 
 export type LimitPreset = keyof typeof limitPresets;
 
-/** What the upstream allows: one of the presets, or figures of one's own. */
+/** Choice of the upstream's limits: one of the presets, or a deployer's figures. */
 export type UpstreamLimits = LimitPreset | EndpointLimits;
 
 /**
- * The figures by endpoint of a choice.
+ * Returns the figures of a choice, by kind of endpoint.
  *
  * @example
  * endpointLimitsOf('published')['order-query']; // { requests: 2, perSeconds: 2 }
  */
-export const endpointLimitsOf = (given: UpstreamLimits = 'interface'): EndpointLimits =>
-  typeof given === 'string' ? limitPresets[given] : given;
+export const endpointLimitsOf = (choice: UpstreamLimits = 'interface'): EndpointLimits =>
+  typeof choice === 'string' ? limitPresets[choice] : choice;
 
 type Figures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
 
-/** Whether what one allows never exceeds the other, in any window. */
+/** Whether a sender that keeps one limit also keeps the other, in any window. */
 const keeps = (one: Figures, other: Figures) =>
   one.requests * Math.ceil(other.perSeconds / one.perSeconds) <= other.requests;
 
-/** Figures that keep both: one of the two where it keeps the other, or else the fewer requests in the longer window. */
+/** Figures that keep both limits: one of the two if it keeps the other, else the fewer requests in the longer window. */
 export function stricterFigures(one: Figures, other: Figures): Figures {
   if (keeps(one, other)) return one;
   if (keeps(other, one)) return other;
@@ -96,10 +97,11 @@ export function stricterFigures(one: Figures, other: Figures): Figures {
 }
 
 /**
- * The choice that the gateway goes over to when the upstream refused a request although a choice was kept: the next
- * preset, or of a deployer's figures the stricter of them and `published`, by kind, and after that of `published-sandbox`.
+ * Returns the choice to which the gateway switches when the upstream refused a request although the present choice was kept:
+ * the next preset. From a deployer's figures it switches, for each kind, to the stricter of them and `published`, and then
+ * to the stricter of those and `published-sandbox`.
  *
- * @returns undefined when there is nothing tighter
+ * @returns undefined when no choice is tighter
  *
  * @example
  * tighterLimits('interface'); // 'published'
@@ -119,8 +121,8 @@ export function tighterLimits(choice: UpstreamLimits): UpstreamLimits | undefine
   return undefined;
 }
 
-/** In the order of the kinds, so that equal figures have equal texts. */
-const sorted = (given: EndpointLimits, figuresOf = (kind: EndpointKind) => given[kind]): EndpointLimits =>
+/** Sorts figures by kind, so that equal figures have equal texts. */
+const sorted = (byKind: EndpointLimits, figuresOf = (kind: EndpointKind) => byKind[kind]): EndpointLimits =>
   Object.fromEntries(
     endpointKinds.flatMap((kind) => {
       const figures = figuresOf(kind);
@@ -128,12 +130,12 @@ const sorted = (given: EndpointLimits, figuresOf = (kind: EndpointKind) => given
     }),
   );
 
-/** A choice as a short text, equal for equal choices. */
+/** Writes a choice as a short text, equal for equal choices. */
 export const limitsText = (choice: UpstreamLimits): string =>
   typeof choice === 'string' ? choice : JSON.stringify(sorted(choice));
 
-/** What decides by which counter an operation is counted. */
-interface Counted {
+/** Members of an operation that decide which counter counts it. */
+interface CountedOperation {
   readonly id: string;
   readonly legacyOf?: string | undefined;
   readonly limit?: LimitName | undefined;
@@ -145,11 +147,12 @@ export interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSec
 }
 
 /**
- * An operation's own counter, if its kind has one. All its paths count together, and its older form with it: whether the
- * upstream counts them apart is not known, and this holds either way. Instruments have theirs in `limits`.
+ * Returns an operation's own counter, if its kind has figures. All its paths count together, and its older form counts with
+ * them: whether the upstream counts them apart is unknown, and so the limit is kept either way. Instruments have their
+ * counter in `limits`.
  */
 export function endpointCounterOf(
-  { id, legacyOf, limit, endpointKind }: Counted,
+  { id, legacyOf, limit, endpointKind }: CountedOperation,
   endpoints: EndpointLimits,
 ): EndpointCounter | undefined {
   const kind = limit ?? endpointKind;
@@ -158,19 +161,19 @@ export function endpointCounterOf(
 }
 
 /**
- * What is wrong with a choice.
+ * Checks a choice.
  *
- * @param given from outside
+ * @param value choice from outside, of any type
  * @returns the fault in words, or undefined
  *
  * @example
  * upstreamLimitsFault({ 'order-query': { requests: 2, perSeconds: 2 } }); // undefined
  */
-export function upstreamLimitsFault(given: unknown): string | undefined {
+export function upstreamLimitsFault(value: unknown): string | undefined {
   const choice = `not ${Object.keys(limitPresets).join(', ')} or an object of limits`;
-  if (typeof given === 'string') return Object.hasOwn(limitPresets, given) ? undefined : choice;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return choice;
-  for (const [kind, figures] of Object.entries(given as Record<string, Partial<RequestLimit> | null>)) {
+  if (typeof value === 'string') return Object.hasOwn(limitPresets, value) ? undefined : choice;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return choice;
+  for (const [kind, figures] of Object.entries(value as Record<string, Partial<RequestLimit> | null>)) {
     if (!(endpointKinds as readonly string[]).includes(kind))
       return `${JSON.stringify(kind)} is none of ${endpointKinds.join(', ')}`;
     const fault = figuresFault(figures);
@@ -182,7 +185,7 @@ export function upstreamLimitsFault(given: unknown): string | undefined {
 export const limitRequests: Range = [1, 1_000_000];
 export const limitSeconds: Range = [1, 3600];
 
-/** Names the fault of a limit that an operator gave, in words. */
+/** Checks the figures of an operator's limit: the fault in words, or undefined. */
 export const figuresFault = (figures: Partial<Figures> | null): string | undefined =>
   isIn(limitRequests, figures?.requests) && isIn(limitSeconds, figures?.perSeconds)
     ? undefined

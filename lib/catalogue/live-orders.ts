@@ -1,4 +1,4 @@
-/** Order and position events that a gateway tells as they come: its own operation. */
+/** Stream of order and position events: an operation of the gateway itself. */
 
 import * as v from 'valibot';
 import { ofGateway } from './decided.ts';

@@ -1,4 +1,4 @@
-/** Quotes that a gateway tells as they come, in place of being asked again and again: its own operation. */
+/** Stream of quotes, in place of polling: an operation of the gateway itself. */
 
 import * as v from 'valibot';
 import { ofGateway } from './decided.ts';
@@ -13,7 +13,7 @@ export const streamStockSnapshots = describe({
   path: '/market-data/stocks/snapshots/stream',
   aliases: [],
   query: getStockSnapshots.query,
-  // Of the refreshes of what it follows.
+  // Limit of the requests that refresh the followed snapshots.
   limit: getStockSnapshots.limit,
   response: v.pipe(
     v.object({ event: v.picklist(['snapshot', 'quotes', 'states', 'beat', 'end']), data: v.string() }),

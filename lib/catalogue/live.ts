@@ -1,4 +1,4 @@
-/** What a gateway tells as it comes. Each has a file of its own, so that a function has the facts of its own alone. */
+/** Operations that answer with a stream. Each has a file of its own, so that a function's bundle has only its own entry. */
 
 import { streamOrderEvents } from './live-orders.ts';
 import { streamStockSnapshots } from './live-quotes.ts';
@@ -6,5 +6,5 @@ import type { Operation } from './operation.ts';
 
 export { streamOrderEvents, streamStockSnapshots };
 
-/** All of them. They are no part of `operations`: only a gateway that can hold an answer open offers them. */
+/** All streams. They are not in `operations`, because only a gateway that can hold an answer open offers them. */
 export const liveOperations: readonly Operation[] = [streamStockSnapshots, streamOrderEvents];

@@ -1,6 +1,6 @@
 /**
- * Subscriptions of the market-data stream: for the operator’s own client, which holds the connection that they name; never
- * behind a gateway.
+ * Subscriptions of the market-data stream: only the operator’s own client uses them, because it holds the connection that
+ * they name; never a gateway.
  */
 
 import * as v from 'valibot';
@@ -29,7 +29,7 @@ const subTypes = v.pipe(
   v.description('What is pushed of each symbol: depth of book, snapshots, single trades.'),
 );
 
-/** An object without members where there is a body at all: clients read the status alone. */
+/** Answer of a change: an object without members, or no body. Clients read the status alone. */
 const done = v.pipe(v.looseObject({}), v.title('MarketStreamChange'));
 
 const sources = {

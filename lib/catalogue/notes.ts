@@ -6,8 +6,8 @@ export interface Note {
 }
 
 /**
- * Where a fact comes from, strongest first: the interface text wins every conflict. `observed` is what others saw the
- * live upstream do; a page that says otherwise is wrong. `gateway` is what the interface does not have.
+ * Source of a fact, strongest first: the interface text wins every conflict. `observed`: others saw the live upstream do
+ * it, and a page that says otherwise is wrong. `gateway`: the fact is about this gateway, not about the interface.
  */
 export type Source = 'interface' | 'observed' | 'vendor-sdk' | 'vendor-docs' | 'inferred' | 'gateway';
 

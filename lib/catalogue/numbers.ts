@@ -1,11 +1,11 @@
-/** Numbers that a setting may have: in one place for all who check it, with the words that refuse the others. */
+/** Ranges of the numbers that a setting accepts: one place for the check and for the text of its refusal. */
 
 export interface Numbers {
   readonly words: string;
   readonly has: (value: number) => boolean;
 }
 
-/** The ends of a range of whole numbers. */
+/** Ends of a range of whole numbers, both included. */
 export type Range = readonly [min: number, max: number];
 
 export const isIn = ([min, max]: Range, value: unknown): boolean =>

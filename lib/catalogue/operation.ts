@@ -1,4 +1,4 @@
-/** The description of an operation: everything else in the project is derived from it. */
+/** Description of an operation, from which everything else in the project is derived. */
 
 import type { GenericSchema } from 'valibot';
 import type { Freshness } from './freshness.ts';
@@ -13,12 +13,12 @@ export interface Operation {
   readonly group: Group;
   readonly title: string;
   readonly method: 'GET' | 'POST';
-  /** The path that the interface text shows, or else the current version's. */
+  /** Path that the interface text shows, or else the path of the current version. */
   readonly path: string;
   /** Other paths of the same operation, with the same method and parameters. */
   readonly aliases: readonly string[];
   readonly query: Readonly<Record<string, Parameter>>;
-  /** The operation takes query parameters that no source names. */
+  /** Present when the operation accepts query parameters that no source names. */
   readonly anyQuery?: true;
   /** Present exactly when the operation takes a JSON body. */
   readonly body?: GenericSchema;
@@ -26,59 +26,58 @@ export interface Operation {
   readonly headers?: readonly string[];
   /** Types and documents the answer; it never refuses one. */
   readonly response: GenericSchema;
-  /** Present where the status of a 200 says all: its body may be empty, or any JSON. */
+  /** Present when the status 200 is the whole answer: its body may be empty, or any JSON. */
   readonly answersByStatus?: true;
-  /** Where accounts stand in requests and answers; absent where none does. */
+  /** Places of account ids in requests and answers; absent if there are none. */
   readonly accounts?: AccountPlaces;
-  /** The upstream limit that a request counts against. */
+  /** Upstream limit that a request counts against. */
   readonly limit?: LimitName | undefined;
-  /** Which of the vendor's figures is its own, where `limit` does not say it. */
+  /** Kind of the endpoint in the vendor's table, if `limit` does not name it. */
   readonly endpointKind?: Exclude<EndpointKind, LimitName> | undefined;
   /**
-   * Present when an answer may serve equal requests, so that it can be cached: for how long, or `by-symbol` when it
-   * is a list of one record for each requested symbol: these are cached one by one. Answers of closed groups are
-   * cached apart, see `isAccountData`.
+   * Present when an answer may serve equal requests, and so is cached: the time, or `by-symbol` for a list of one record for
+   * each requested symbol, whose records are cached one by one. Answers of closed groups are cached for each account, see
+   * `isAccountData`.
    */
   readonly freshness?: Freshness | 'by-symbol' | undefined;
   /**
-   * True for one by-symbol operation: its snapshots are stored under the account's name alone. Others add their id.
-   * Stored formats outlive a deployment, so it stays with the first such operation.
+   * True for the by-symbol operation whose snapshots are stored under the account's name alone; others add their id. It
+   * stays with the first such operation, because stored formats outlive a deployment.
    */
   readonly hasAccountPartition?: true;
   /**
-   * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` is how a
-   * caller finds out the outcome when the answer is lost, or when `saysOutcome` is false of an answer of status 200.
-   * `cancels` marks a request that takes back what an earlier one began: nothing else may delay it.
+   * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` tells a caller how to
+   * find out the outcome when the answer is lost, or when `saysOutcome` is false for an answer of status 200. `cancels`
+   * marks a request that cancels an earlier one: nothing else may delay it.
    */
   readonly sideEffect?: {
     readonly findOut: string;
     readonly saysOutcome: (answer: unknown) => boolean;
-    /** How a gateway with a journal keeps the request. Absent: it does not. */
+    /** Describes how a gateway's journal records the request; absent if it does not. */
     readonly journal?: Journaled;
     readonly cancels?: true;
   };
   /**
-   * Present when a gateway answers by itself: then it reads no secret, takes no permit and sends nothing. `body` is
-   * the JSON that it answers with, in ASCII without `$` and `#`, which API Gateway would read as a template;
-   * `reason` is why nothing is sent.
+   * Present when a gateway answers with a fixed body: then it reads no secret, takes no permit and sends nothing. `body` is
+   * JSON in ASCII without `$` and `#`, which API Gateway would read as a template; `reason` explains why nothing is sent.
    */
   readonly gatewayAnswer?: { readonly body: string; readonly reason: string };
-  /** Present when a gateway answers of what it keeps itself, after all checks: it takes no permit and sends nothing. */
+  /** Present when a gateway answers from its own records, after all checks: it takes no permit and sends nothing. */
   readonly answeredBy?: 'journal' | 'trade events';
-  /** Present when the answer is a stream of server-sent events: the operation by symbol whose records it tells as they change. */
+  /** Present when the answer is a stream of server-sent events: the by-symbol operation whose changed records it sends. */
   readonly follows?: Operation;
-  /** Bytes of a record, generously. Present when the answer has `count` such records, or 200, for each of `symbols`. */
+  /** Upper estimate of a record's bytes. Present when the answer has `count` records, or 200, for each of `symbols`. */
   readonly recordBytes?: number;
   /** Present when the answer is one page of several. */
   readonly paging?: Paging | undefined;
   /**
-   * Present where a 200 can say that the request failed: its answer is a bare `false`, or has `false` in this member.
-   * The answer passes as it is; the typed client makes an error of it.
+   * Present when a 200 can report a failure: its answer is a bare `false`, or has `false` in this member. A gateway passes
+   * such an answer on unchanged; the typed client throws an error.
    */
   readonly verdict?: string;
-  /** A valid request: for the documentation, and for tests of every operation. */
+  /** A valid request, for the documentation and for tests of every operation. */
   readonly example: Example;
-  /** The sources of the path, the parameters and the answer. */
+  /** Sources of the path, the parameters and the answer. */
   readonly sources: {
     readonly path: readonly Source[];
     readonly request: readonly Source[];
@@ -86,36 +85,36 @@ export interface Operation {
   };
   /** Facts for callers that types and limits do not express. */
   readonly notes?: readonly Note[] | undefined;
-  /** What was decided where sources conflict or are silent. */
+  /** Decisions where sources conflict or are silent. */
   readonly decisions?: readonly string[];
-  /** Present when a source calls the operation retired or superseded: what to use instead. */
+  /** Replacement to use; present when a source calls the operation retired or superseded. */
   readonly deprecated?: string;
-  /** Present when this is the older form of an operation, which clients in the field still call: the current one's id. */
+  /** Id of the current operation; present when this is an older form that clients in the field still call. */
   readonly legacyOf?: string;
 }
 
-/** What the journal of a gateway knows a request by when it comes again. */
+/** Key by which a gateway's journal recognises a repeated request. */
 export type Journaled =
   | {
-      /** Each order in this member of the body, by its id. */
+      /** Identifies each order in the body's member `list` by the order's id. */
       readonly by: 'client_order_id';
       readonly list: 'new_orders' | 'batch_orders';
-      /** Whether the answer says of each order what became of it, or all are placed together or not at all. */
+      /** `each`: the answer names the outcome of each order; `together`: all are placed, or none. */
       readonly answered: 'each' | 'together';
-      /** The id of the operation that shows what became of an order. */
+      /** Id of the operation that shows the outcome of an order. */
       readonly lookUp: string;
     }
   | {
-      /** The whole request, by the header that its client chose. */
+      /** Identifies the whole request by the header's value, which its client chose. */
       readonly by: 'idempotency-key';
-      /** Without that header: recorded for the audit alone, or not at all. */
+      /** Treatment of a request without that header: recorded for the audit alone, or not at all. */
       readonly unkeyed: 'recorded' | 'not_recorded';
-      /** The order's terms show that the request was executed; of one that cancels, the order's status does. */
+      /** Present when the order's terms show that the request was executed. After a cancel, the order's status shows it. */
       readonly replaces?: true;
       readonly lookUp?: string;
     };
 
-/** Whether it places or replaces orders: pre-trade checks and the kill switch are for these. */
+/** Whether the operation places or replaces orders: pre-trade checks and the kill switch apply to it. */
 export const isGuarded = ({ sideEffect }: Pick<Operation, 'sideEffect'>): boolean => {
   const { journal } = sideEffect ?? {};
   return journal?.by === 'client_order_id' || journal?.replaces === true;
@@ -125,29 +124,29 @@ export const isGuarded = ({ sideEffect }: Pick<Operation, 'sideEffect'>): boolea
 export const isStream = ({ follows, answeredBy }: Pick<Operation, 'follows' | 'answeredBy'>): boolean =>
   follows !== undefined || answeredBy === 'trade events';
 
-/** False of what a gateway answers by itself. */
+/** Whether a gateway sends requests of the operation to the upstream; false if it answers them itself. */
 export const isSentOn = ({ gatewayAnswer, answeredBy, follows }: Operation): boolean =>
   !gatewayAnswer && !answeredBy && !follows;
 
-/** Every place of an account id: what it names is checked against what the caller may see and do. */
+/** Every place of an account id. The gateway checks the caller's rights to each account that is named there. */
 export interface AccountPlaces {
   /** Names of query parameters. */
   readonly query?: readonly string[];
   /** JSON Pointers into the body, with `*` for each element of a list: `/batch_orders/*` and then `/account_id`. */
   readonly body?: readonly string[];
   /**
-   * The answer is a list of records of several accounts: each is passed on only to callers who may see the account in
-   * its member `by`. `list` is the JSON Pointer of the list, empty where the answer is the list itself.
+   * Present when the answer is a list of records of several accounts: a record is passed on only to callers who may see the
+   * account in its member `by`. `list` is the JSON Pointer of the list, empty if the answer is the list itself.
    */
   readonly records?: { readonly list: string; readonly by: string };
 }
 
-/** How to request the next page: by sending `parameter` with the value from the page before. */
+/** Describes how to request the next page: with `parameter` set to the value from the page before. */
 export interface Paging {
   readonly parameter: string;
-  /** The answer's member that holds the records; absent when the answer is the list itself. */
+  /** Member of the answer that holds the records; absent when the answer is the list itself. */
   readonly items?: string;
-  /** Where the parameter's next value stands: in a member of the answer, or in one of its last record. */
+  /** Place of the parameter's next value: a member of the answer, or of its last record. */
   readonly next: { readonly member: string } | { readonly ofLastItem: string };
 }
 
@@ -157,15 +156,15 @@ export interface Example {
 }
 
 /**
- * Gives an entry its exact type, from which the client's methods take theirs. Free of side effects, so that a
- * bundler leaves out unused entries.
+ * Gives an entry its exact type, from which the client's methods are typed. Free of side effects, so that a bundler
+ * leaves out unused entries.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function describe<const O extends Operation>(operation: O): O {
   return operation;
 }
 
-/** Pages of the current version: a cursor beside the records, absent on the last page. */
+/** Paging of the current version: a cursor beside the records, absent on the last page. */
 export const cursorPaging = {
   parameter: 'pagination_key',
   items: 'data',

@@ -1,4 +1,4 @@
-/** Cancels of orders: apart from placing, because their function has no other operation in its bundle. */
+/** Cancels of orders: in a separate file, so that the bundle of their function has no other operation. */
 
 import * as v from 'valibot';
 import { ofBody } from './common.ts';

@@ -1,6 +1,6 @@
 /**
- * Which members the body of a placement or a replacement may have. An upstream may read more than the catalogue knows: a
- * member that checks and journal pass over could make another order of it than the one that was checked.
+ * Checks the members in the body of a placement or a replacement. An upstream may read members that the catalogue does not
+ * know: checks and journal would ignore them, and the order that it executes could differ from the checked one.
  */
 
 import type { GenericSchema } from 'valibot';
@@ -8,7 +8,7 @@ import { type PlaceFault, toPointerPart } from './faults.ts';
 import { isGuarded, type Operation } from './operation.ts';
 import { itemOf, memberNames, memberOf } from './places.ts';
 
-/** What other interfaces, and other versions of this one, call a member. */
+/** Names that other interfaces, and other versions of this one, have for a member. */
 const synonyms: Readonly<Record<string, string>> = {
   qty: 'quantity',
   size: 'quantity',
@@ -58,7 +58,7 @@ const plainName = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z\d]/g, '');
 
-/** Members of an order that another operation may not have at all. */
+/** Members of an order that are refused at other places, even if the operation itself has no such member. */
 const ofOrders = [
   ...Object.values(synonyms),
   'entrust_type',
@@ -75,10 +75,10 @@ const plainSynonyms = new Map(
   ]),
 );
 
-/** Lists of orders among them: an order that names one would be read as several. */
+/** Lists of orders: an order with such a member could be read as several orders. */
 const lists = ['new_orders', 'batch_orders', 'modify_orders', 'legs'];
 
-/** By operation, because a body may have thousands of members, and a schema is walked through for its names. */
+/** Names by operation: a body may have thousands of members, and collecting names walks through the whole schema. */
 const knownNames = new WeakMap<Operation, ReadonlyMap<string, string>>();
 
 function namesOf(operation: Operation): ReadonlyMap<string, string> {
@@ -90,7 +90,7 @@ function namesOf(operation: Operation): ReadonlyMap<string, string> {
   return made;
 }
 
-/** Undefined for a name that looks like no member of an order. */
+/** Finds the member of an order as which a name could be read; undefined if there is none. */
 export const meantMember = (operation: Operation, name: string): string | undefined =>
   namesOf(operation).get(plainName(name));
 
@@ -109,9 +109,9 @@ export const allowedMembersWords = 'takes at most 20 names of members of an orde
 const maxFaults = 20;
 
 /**
- * The members of a body that its operation does not name; none for an operation that places or replaces nothing.
+ * Finds the members of a body that its operation does not name; none for an operation that places or replaces nothing.
  *
- * @param allowed names that pass all the same, with plain values or lists of them
+ * @param allowed names that are still accepted, with the values that `isAdmissible` allows
  */
 export function orderMemberFaults(
   operation: Operation,
@@ -144,7 +144,7 @@ export function orderMemberFaults(
 
 const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
 
-/** A plain value, or a list of such values and of objects of them, in which nothing can be read as a member of an order. */
+/** Accepts a plain value, or a list of plain values and flat objects, of which no member can be read as one of an order. */
 function isAdmissible(operation: Operation, value: unknown): boolean {
   const isPart = (one: unknown) =>
     isPlain(one) ||

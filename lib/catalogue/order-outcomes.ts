@@ -1,4 +1,4 @@
-/** What a gateway knows of orders that it was asked to place: its own operations, which the interface does not have. */
+/** Outcomes of orders that a gateway was asked to place: operations of the gateway itself, which the interface lacks. */
 
 import * as v from 'valibot';
 import { accountId, ofQuery } from './common.ts';

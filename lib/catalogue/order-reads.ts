@@ -1,4 +1,4 @@
-/** Reads of orders: apart from placing, because their function has no other operation in its bundle. */
+/** Reads of orders: in a separate file, so that the bundle of their function has no other operation. */
 
 import * as v from 'valibot';
 import { accountId, ofQuery, pageKey } from './common.ts';
@@ -82,7 +82,7 @@ const shownOrderMembers = joined(
   eachOptional(terms),
 );
 
-/** What the order has cost; lists leave it out. */
+/** Costs of an order; lists leave them out. */
 const charges = {
   commission: v.optional(
     v.looseObject({
@@ -101,7 +101,7 @@ const charges = {
   ),
 };
 
-/** One order, or those of a combination. */
+/** Members of one order, or of the orders of a combination. */
 const groupMembers = {
   combo_type: comboType,
   client_order_id: v.optional(v.string()),
@@ -121,7 +121,7 @@ export const getOrder = describe({
     account_id: accountId,
     client_order_id: parameters.text({
       description: 'The id that the caller chose when the order was placed.',
-      // Of an order that another program may have placed: longer than any id that the upstream takes today.
+      // Another program may have placed the order. No id that the upstream accepts today is this long.
       maxLength: 64,
     }),
   },

@@ -1,4 +1,4 @@
-/** What requests and answers about orders have in common; no operation is exported here. */
+/** Schemas that requests and answers about orders share; no operation is exported here. */
 
 import * as v from 'valibot';
 import { optionStrategy } from './common.ts';
@@ -8,7 +8,7 @@ import { requestedDay, text } from './schemas.ts';
 export const side = v.picklist(['BUY', 'SELL', 'SHORT']);
 export const market = v.picklist(['US']);
 
-/** Of an existing order, which another program may have placed: any id that the upstream accepted. */
+/** Id of an existing order. Another program may have placed it, so any id that the upstream accepted is allowed. */
 export const clientOrderId = text;
 
 export const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
@@ -29,7 +29,7 @@ export const trailingType = v.picklist(['AMOUNT', 'PERCENTAGE']);
 
 export const tradingSession = v.picklist(Object.keys(sessionsOf) as (keyof typeof sessionsOf)[]);
 
-/** A whole number as text, or as a number, as some clients write it. */
+/** A whole number as text or, because some clients write it so, as a number. */
 const wholeNumber = v.union([v.string(), v.pipe(v.number(), v.integer('a whole number'))]);
 
 export const targetVolume = v.pipe(wholeNumber, v.description('POV only: 1 to 20, as text.'));
@@ -39,7 +39,7 @@ export const extendedHours = v.pipe(
   v.description('True: executed outside the regular session, too.'),
 );
 
-/** What a new order and a listed order may have in common, besides their prices. */
+/** Members that new orders and listed orders share, besides their prices. */
 export const terms = {
   expire_date: requestedDay,
   trailing_type: trailingType,
@@ -74,7 +74,7 @@ export const terms = {
   ),
 };
 
-/** What a call that concerns one order, or one combination, answers. */
+/** Answer of a call that concerns one order, or one combination. */
 export const placed = v.pipe(
   v.looseObject({
     client_order_id: v.optional(v.string()),

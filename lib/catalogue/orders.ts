@@ -1,4 +1,4 @@
-/** Orders: what places, changes and previews them. These requests move money. */
+/** Operations that place, change and preview orders. These requests move money. */
 
 import * as v from 'valibot';
 import { ofBody } from './common.ts';
@@ -55,9 +55,9 @@ const leg = v.pipe(
 );
 
 /**
- * Chosen by the caller, unique per account: the guard against placing an order twice. The upstream takes 10 to 40
- * characters. Only ids that getOrder accepts are allowed: with another one, the outcome of an order whose answer was
- * lost could not be found out.
+ * Id that the caller chooses, unique in the account: the guard against placing an order twice. The upstream accepts 10 to
+ * 40 characters. Only ids that getOrder accepts are allowed: otherwise a caller could not find out the outcome of an order
+ * whose answer was lost.
  */
 const newClientOrderId = v.pipe(
   v.string(),
@@ -94,7 +94,7 @@ const newOrderMembers = joined(
 
 type InstrumentType = v.InferInput<typeof instrumentType>;
 
-/** A stock order says in which session it may be executed. An order names what it trades, if its legs do not. */
+/** Type of an order that names its session, if it trades a stock, and its instrument, unless its legs name it. */
 export type SessionGiven =
   | {
       readonly instrument_type: 'EQUITY';
@@ -105,8 +105,8 @@ export type SessionGiven =
   | { readonly instrument_type?: 'OPTION' | null; readonly legs: NonNullable<unknown> };
 
 /**
- * Asks for the session in the type alone: the refusal was seen in a sandbox, and for ordinary orders. A request without
- * one reaches the upstream, which decides.
+ * Requires the session in the type alone: only a sandbox was seen to refuse orders without one, and only ordinary orders.
+ * A request without a session is sent, and the upstream decides.
  */
 /* @__NO_SIDE_EFFECTS__ */
 const withSession = <S extends v.GenericSchema>(order: S) =>
@@ -138,7 +138,7 @@ export const placeOrder = describe({
   body: v.looseObject({
     account_id: text,
     client_combo_order_id,
-    // The pages name seven at most. So many entries go with the counters into one transaction of the journal.
+    // The pages name seven at most. One transaction of the journal has room for 96 entries beside the counters.
     new_orders: v.pipe(v.array(withSession(v.looseObject(newOrderMembers))), v.minLength(1), v.maxLength(96)),
   }),
   response: placed,
@@ -344,7 +344,7 @@ export const replaceOrder = describe({
         }),
       ),
       v.minLength(1),
-      // A combination has seven at most. Each is read, and changed in one transaction of the journal.
+      // A combination has seven at most. Each order is read first, and all change in one transaction of the journal.
       v.maxLength(20),
     ),
   }),

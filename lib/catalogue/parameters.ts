@@ -1,6 +1,6 @@
 /**
- * Query parameters. Each is one schema, from a caller's value (typed, or the text of a query string) to the text
- * that the interface expects; type, check and sent form come from it.
+ * Query parameters. One schema converts a caller's value (typed, or the text of a query string) to the text that the
+ * interface expects; the parameter's type, check and sent form are derived from it.
  */
 
 import * as v from 'valibot';
@@ -10,9 +10,9 @@ export interface Parameter<S extends v.GenericSchema<unknown, string> = v.Generi
   readonly schema: S;
   readonly required: boolean;
   readonly description: string;
-  /** The allowed values, in words, for a refused caller. */
+  /** Allowed values in words, for a refused caller. */
   readonly allowed: string;
-  /** The form of a sent value, or of each in a list, in JSON Schema. */
+  /** JSON Schema of a sent value, or of each value in a list. */
   readonly json: JsonForm;
   /** Set when several values travel in one text. */
   readonly list?: { readonly separator: string; readonly maxItems?: number };
@@ -33,7 +33,7 @@ interface Described {
   readonly description: string;
 }
 
-/** The same parameter, but it may be left out. */
+/** Makes a parameter optional. */
 /* @__NO_SIDE_EFFECTS__ */
 export function optional<P extends Parameter>(
   parameter: P,
@@ -54,7 +54,7 @@ export function choice<const V extends readonly string[]>(values: V, { descripti
 }
 
 /**
- * `true` or `false` (interface: lower case). Existing clients write `True` and `False`; both are taken, and
+ * A flag, `true` or `false` (interface: lower case). Existing clients write `True` and `False`; these are accepted, and
  * the interface's form is sent.
  */
 /* @__NO_SIDE_EFFECTS__ */
@@ -114,7 +114,7 @@ export function epoch({ description }: Described) {
   } as const satisfies Parameter;
 }
 
-// It does not check whether the day exists.
+// The pattern does not check whether the day exists.
 const instantPattern = /^2\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
 
 /** A moment as ISO 8601 text in UTC, sent to the millisecond; a typed caller may also give a Date. */
@@ -131,7 +131,7 @@ export function instant({ description }: Described) {
           v.transform(Date.parse),
         ),
       ]),
-      // A Date may be invalid, and lie where years have another form.
+      // A Date may be invalid, or lie in years that are not written with four digits.
       v.integer(),
       v.minValue(Date.UTC(2000, 0, 1)),
       v.maxValue(Date.UTC(3000, 0, 1) - 1),
@@ -172,9 +172,9 @@ export function decimal({ description }: Described) {
   } as const satisfies Parameter;
 }
 
-/** Printable, without a space at either end; and without &, which the signature cannot carry in a query. */
+/** Printable ASCII, without a space at either end, and without &, which the signature cannot carry in a query. */
 export const plain = /^[!-%'-~]([ -%'-~]*[!-%'-~])?$/;
-/** The same without the comma, which parts a list. */
+/** Item of a list: `plain`, but without the comma, which separates items. */
 const plainItem = /^[!-%'-+\--~]([ -%'-+\--~]*[!-%'-+\--~])?$/;
 
 const separator = ',';

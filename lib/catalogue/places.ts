@@ -1,4 +1,4 @@
-/** Which part of a schema describes which part of a value, as far as the library shows what a schema is made of. */
+/** Finds the part of a schema that describes a part of a value, as far as the schema library shows its parts. */
 
 import * as v from 'valibot';
 
@@ -11,26 +11,26 @@ interface PipedSchema extends v.GenericSchema {
   readonly requirement?: unknown;
 }
 
-/** Without the rules of a pipe, and of a value that may be absent. */
+/** Unwraps a schema from its pipe and from optional. */
 function bare(schema: PipedSchema): PipedSchema {
   const inner = schema.pipe?.[0] ?? schema.wrapped;
   return inner ? bare(inner) : schema;
 }
 
-/** Undefined where the schema names no such member, or is a union. */
+/** Finds a member's schema; undefined if the schema names no such member, or is a union. */
 export function memberOf(schema: v.GenericSchema, name: string): v.GenericSchema | undefined {
   const { entries } = bare(schema);
   return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
-/** Of an object's members; none where the schema is of no object. */
+/** Names of an object's members; none if the schema is not of an object. */
 export const memberNames = (schema: v.GenericSchema): readonly string[] =>
   Object.keys(bare(schema).entries ?? {});
 
-/** The schema of a list's items. */
+/** Schema of a list's items. */
 export const itemOf = (schema: v.GenericSchema): v.GenericSchema | undefined => bare(schema).item;
 
-/** How many items a list, or characters a text, may have at most. */
+/** Largest number of items in a list, or of characters in a text. */
 export function maxLengthOf({ type, requirement, pipe, wrapped }: PipedSchema): number | undefined {
   if (type === 'max_length') return requirement as number;
   for (const part of pipe ?? (wrapped ? [wrapped] : [])) {
@@ -40,10 +40,10 @@ export function maxLengthOf({ type, requirement, pipe, wrapped }: PipedSchema): 
   return undefined;
 }
 
-/** Assumed of a text and of a list whose schema sets no bound. */
+/** Assumed bounds of a text and of a list whose schema sets none. */
 const assumed = { bytes: 128, items: 100 };
 
-/** How long the compact JSON text of a value is at most, in bytes, where each text without a bound is of a usual length. */
+/** Estimates the largest compact JSON text of a value, in bytes; texts and lists without a bound get the assumed one. */
 export function largestTextOf(schema: v.GenericSchema): number {
   const { entries, item } = bare(schema);
   const max = maxLengthOf(schema);
@@ -53,14 +53,14 @@ export function largestTextOf(schema: v.GenericSchema): number {
   return 2 + members.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The part of a schema that describes what stands there in a value. */
+/** Finds the part of a schema that describes the value at a path. */
 export const partAt = (schema: v.GenericSchema, path: readonly { readonly key: unknown }[]) =>
   path.reduce<v.GenericSchema | undefined>(
     (part, { key }) => part && (typeof key === 'number' ? itemOf(part) : memberOf(part, String(key))),
     schema,
   );
 
-/** Whether it is a decimal number in a string: one of `schemas.ts`, or made of it. */
+/** Whether a schema is for a decimal number in a string: one of those in `schemas.ts`, or derived from one. */
 export function isDecimal(schema: v.GenericSchema): boolean {
   const { pipe, wrapped }: PipedSchema = schema;
   const inner = pipe?.[0] ?? wrapped;

@@ -1,24 +1,24 @@
 /**
- * Usage plans: a token bucket per API key. Its figures keep one key within an upstream limit, or allow an app's
- * clients to read shared answers. The CDK stack and the local API Gateway take the same figures from here.
+ * Usage plans: a token bucket for each API key. Its figures keep one key within an upstream limit, or allow an app's
+ * clients to read shared answers. The CDK stack and the local API Gateway use the same figures from here.
  */
 
 import { limits, type RequestLimit } from './limits.ts';
 
-/** The two figures of API Gateway's token bucket. A bucket starts full. */
+/** Figures of API Gateway's token bucket. A bucket starts full. */
 export interface UsagePlan {
   /** Tokens added each second; may be a fraction. */
   readonly ratePerSecond: number;
-  /** The capacity of the bucket: how many requests may arrive at once. */
+  /** Capacity of the bucket: number of requests that may arrive at once. */
   readonly burst: number;
 }
 
-/** The share of a limit that may be used at once; the bucket refills with the remaining share over the window. */
+/** Share of a limit that may be used at once; the bucket refills with the remaining share over the window. */
 const burstShare = 1 / 5;
 
 /**
- * The plan under which one key stays within the limit in any window, wherever the window begins: a full
- * bucket and all that refills in the meantime fit, so `burst + perSeconds · ratePerSecond ≤ requests`.
+ * Computes the plan under which one key stays within the limit in any window, wherever the window begins: a full bucket
+ * and its refill during the window fit, so `burst + perSeconds · ratePerSecond ≤ requests`.
  *
  * @throws RangeError for a limit that leaves nothing to refill the bucket
  * @example
@@ -40,8 +40,8 @@ export function planWithin({
 }
 
 /**
- * The purpose of a plan. `upstream`: each request may become one to the upstream, so a key has the upstream's limit.
- * `app`: clients read shared answers; their number does not change how often the upstream is requested.
+ * Purposes of plans. `upstream`: each request may cause one to the upstream, so a key has the upstream's limit. `app`:
+ * clients read shared answers; their number does not change the number of requests to the upstream.
  */
 export const planTiers = ['upstream', 'app'] as const;
 
@@ -50,22 +50,22 @@ export type PlanTier = (typeof planTiers)[number];
 /** Ten thousand phones that read every five seconds, all under one key. */
 const readsPerSecond = 10_000 / 5;
 
-/** A quarter above the steady rate, because phones do not poll evenly. */
+/** Factor above the steady rate, because phones do not poll evenly. */
 export const headroom = 1.25;
 
 /**
- * With two seconds' tokens in the bucket, all ten thousand may arrive within three seconds, as after a push
- * message. Both stay below what API Gateway gives an account, 10,000 a second and a burst of 5,000, so that another
- * key still gets through.
+ * Plan of an app's key. With two seconds' tokens in the bucket, all ten thousand phones may arrive within three seconds, as
+ * after a push message. Rate and burst stay below API Gateway's limits of an account, 10,000 a second and a burst of
+ * 5,000, so that other keys still get through.
  *
  * The plan protects the AWS account and its bill, not the upstream: the limiter alone keeps the upstream's limit.
  */
 export const appPlan: UsagePlan = { ratePerSecond: headroom * readsPerSecond, burst: 2 * readsPerSecond };
 
 /**
- * The figures of a tier.
+ * Returns the plan of a tier.
  *
- * @param limit the one that a plan of the tier `upstream` keeps within
+ * @param limit limit that a plan of the tier `upstream` keeps
  * @example
  * planOfTier('upstream'); // { ratePerSecond: 4, burst: 60 }
  */

@@ -1,4 +1,4 @@
-/** The route table: which method and path means which operation. */
+/** Route table: maps methods and paths to operations. */
 
 import type { Operation } from './operation.ts';
 
@@ -9,7 +9,7 @@ export interface Route {
 }
 
 /**
- * Every path of every operation, main path first.
+ * Lists every path of every operation, main path first.
  *
  * @example
  * const routes = routesOf(operations);
@@ -27,7 +27,7 @@ export type RouteMatch =
   | { readonly kind: 'unknown' };
 
 /**
- * The route of a request, or why there is none.
+ * Finds the route of a request, or the reason why there is none.
  *
  * @example
  * const match = findRoute(routesOf(operations), 'GET', '/openapi/market-data/stock/snapshot');
@@ -41,18 +41,17 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   return { kind: 'unknown' };
 }
 
-/** More than this many differing parts are another path, not a misspelt one. */
+/** Number of differing words up to which a path counts as misspelt; beyond that it is another path. */
 const maxDifference = 3;
 
 /**
- * The route whose path looks most like one that no operation has: for the text of a refusal. Undefined where none is
- * close.
+ * Finds the route whose path is most similar to an unknown one, for the text of a refusal. Undefined if none is close.
  *
  * @example
  * nearestRoute(routesOf(operations), '/openapi/market-data/stock/snapshots')?.path; // '/openapi/market-data/stock/snapshot'
  */
 export function nearestRoute(routes: readonly Route[], path: string): Route | undefined {
-  // A path is as long as its sender likes; no operation's is this long.
+  // No operation has so long a path; a sender may send any length.
   if (path.length > 200) return undefined;
   const words = wordsOf(path);
   let nearest: { readonly route: Route; readonly difference: number } | undefined;
@@ -65,7 +64,7 @@ export function nearestRoute(routes: readonly Route[], path: string): Route | un
   return nearest?.route;
 }
 
-/** In any case and number: `snapshots` is written for `snapshot`. */
+/** Splits a path into words, without regard to case and plural: some write `snapshots` for `snapshot`. */
 const wordsOf = (path: string) =>
   path
     .toLowerCase()

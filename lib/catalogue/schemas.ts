@@ -3,9 +3,9 @@
 import * as v from 'valibot';
 
 /**
- * A decimal number in a JSON string, sometimes in scientific notation (`1.78E8`). It stays text: the interface sends
- * it so to preserve precision (section "What the service does", rule 6). For requests, and for what the interface text
- * promises in an answer.
+ * A decimal number in a JSON string, sometimes in scientific notation (`1.78E8`). It stays text: the interface sends it so
+ * to preserve precision (section "What the service does", rule 6). For requests, and for members of answers that the
+ * interface text promises.
  */
 export const decimalText = v.pipe(
   v.string(),
@@ -14,8 +14,8 @@ export const decimalText = v.pipe(
 );
 
 /**
- * A decimal number of an answer. The upstream writes `""` or `null` for a number that it does not report, such as the
- * greeks of an option outside market hours. Both mean absent: the client's `reported` makes `undefined` of them.
+ * A decimal number in an answer. The upstream writes `""` or `null` for a number that it does not report, such as the
+ * greeks of an option outside market hours. Both mean absent: the client's `reported` turns them into `undefined`.
  */
 export const decimal = v.nullable(
   v.pipe(
@@ -28,7 +28,7 @@ export const decimal = v.nullable(
 /** Unix time in milliseconds, UTC (interface, section "What the service does", rule 5). */
 export const epochMilliseconds = v.pipe(v.number(), v.safeInteger(), v.metadata({ format: 'int64' }));
 
-/** The same in a request. */
+/** Unix time in milliseconds in a request. */
 export const requestedMilliseconds = v.pipe(
   v.number(),
   v.integer('a whole number'),
@@ -38,15 +38,15 @@ export const requestedMilliseconds = v.pipe(
 );
 
 /**
- * A moment whose form the sources disagree on: an integer of milliseconds by the interface's rule. Seen live are also
- * milliseconds in a text (ticks) and ISO 8601 text with `+0000` (bars). The form to expect is the first.
+ * A moment on whose form the sources disagree. By the interface's rule it is an integer of milliseconds, which is the form
+ * to expect. Live answers also have milliseconds in a text (ticks) and ISO 8601 text with `+0000` (bars).
  */
 export const moment = v.union([epochMilliseconds, v.string()]);
 
-/** The same where the upstream may have none to report, such as the time at which an open order was filled. */
+/** A moment that the upstream may not have, such as the time at which an open order was filled. */
 export const momentOrNone = v.union([epochMilliseconds, v.string(), v.null()]);
 
-/** A moment under a name that ends in `_at`: ISO 8601 text on the wire, though the rule is an integer. */
+/** A moment under a name that ends in `_at`: ISO 8601 text on the wire, although the rule is an integer. */
 export const isoMoment = v.union([v.string(), epochMilliseconds]);
 
 export const isoMomentOrNone = v.union([v.string(), epochMilliseconds, v.null()]);
@@ -65,7 +65,7 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** The same in a request: a day that exists. */
+/** A calendar day in a request: it must exist. */
 export const requestedDay = v.pipe(day, v.check(isDay, 'a calendar day that exists, yyyy-MM-dd'));
 
 /** A calendar day without dashes, yyyyMMdd. */
@@ -82,8 +82,8 @@ export const nextPage = v.optional(
 );
 
 /**
- * A member of a body that may be left out. `null` counts as left out: clients of the interface send it so, and the
- * live upstream accepts it. What is sent on are the caller's bytes, with the `null` in them.
+ * A member of a body that may be left out. `null` counts as left out: clients of the interface send it so, and the live
+ * upstream accepts it. The caller's bytes are sent on unchanged, with the `null` in them.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function omittable<const S extends v.GenericSchema>(schema: S) {
@@ -95,13 +95,13 @@ export function omittable<const S extends v.GenericSchema>(schema: S) {
 
 type SchemaEntries = Readonly<Record<string, v.GenericSchema>>;
 
-/** The same for each member. */
+/** Makes each member omittable. */
 /* @__NO_SIDE_EFFECTS__ */
 export function eachOmittable<const E extends SchemaEntries>(entries: E) {
   return each(entries, omittable) as { [K in keyof E]: ReturnType<typeof omittable<E[K]>> };
 }
 
-/** The same members in an answer, where each may be missing. */
+/** Makes each member optional, for an answer. */
 /* @__NO_SIDE_EFFECTS__ */
 export function eachOptional<const E extends SchemaEntries>(entries: E) {
   return each(entries, (schema) => v.optional(schema)) as {
@@ -115,8 +115,8 @@ const each = (entries: SchemaEntries, wrap: (schema: v.GenericSchema) => v.Gener
 type Merged<A, B> = { [K in keyof A | keyof B]: K extends keyof B ? B[K] : K extends keyof A ? A[K] : never };
 
 /**
- * The members of both, as `{ ...a, ...b }` would have them. A spread that stands outside of a function counts
- * as a side effect, for which bundlers keep every entry that it stands in.
+ * Joins the members of two objects, as `{ ...a, ...b }` does. Bundlers take a spread outside of a function for a side
+ * effect, and keep every entry that contains one.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function joined<A extends object, B extends object>(a: A, b: B): Merged<A, B> {

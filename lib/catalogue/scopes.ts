@@ -1,15 +1,15 @@
-/** What a user must have been granted for an operation. */
+/** Scopes that a user needs for operations. */
 
 import { groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-/** `read` looks, `trade` places and changes orders, `write` changes what else belongs to a user. */
+/** `read` allows reads, `trade` placing and changing orders, `write` changing other data of a user. */
 export const scopes = ['read', 'trade', 'write'] as const;
 
 export type Scope = (typeof scopes)[number];
 
 /**
- * The scope of an operation: that of its group for requests that change something, or else `read`.
+ * Returns the scope of an operation: the scope of its group if the operation changes something, else `read`.
  *
  * @example
  * scopeOf(placeOrder); // 'trade'

@@ -62,7 +62,7 @@ const periods = ['D1', 'D5', 'MO1', 'MO3'] as const;
 
 const sortFieldsWithDividends = withMore(sortFields, ['YIELD', 'DIVIDEND']);
 
-/** What the ranks with a category and a currency say of each instrument. */
+/** Members of an instrument in the rankings that have a category and a currency. */
 const rankedFacts = {
   instrument_id: v.optional(v.string()),
   category: v.optional(v.string()),
@@ -336,7 +336,7 @@ export const listWeek52HighLow = describe({
   decisions: [noSourceInText, bothCategories, oneLimit, olderPath],
 });
 
-/** A spread that stands outside of a function counts as a side effect; see `joined`. */
+/** Joins two lists in a function: bundlers take a spread elsewhere for a side effect; see `joined`. */
 /* @__NO_SIDE_EFFECTS__ */
 function withMore<const A extends readonly string[], const B extends readonly string[]>(
   some: A,

@@ -13,8 +13,8 @@ export interface RequestFault extends PlaceFault {
 type QueryPairs = readonly (readonly [name: string, value: string])[];
 
 /**
- * `pairs` are to be sent, each value in the interface's form; they are complete when `errors` is empty. A list may come
- * as several parameters of one name, which is how many generated clients write an array.
+ * Checks a query. `pairs` are ready to send, each value in the interface's form; they are complete when `errors` is empty.
+ * A list may come as several parameters of one name, because many generated clients write an array so.
  *
  * @example
  * checkQuery(getStockSnapshots, [['symbols', 'A,B'], ['category', 'US_STOCK'], ['symbols', 'C']]).pairs;
@@ -22,16 +22,16 @@ type QueryPairs = readonly (readonly [name: string, value: string])[];
  */
 export function checkQuery(
   { query, anyQuery }: Operation,
-  given: QueryPairs,
+  received: QueryPairs,
 ): { readonly pairs: QueryPairs; readonly errors: readonly RequestFault[] } {
   const parameterOf = (name: string) => (Object.hasOwn(query, name) ? query[name] : undefined);
-  const received = withJoinedLists(given, (name) => parameterOf(name)?.list?.separator);
+  const parameters = withJoinedLists(received, (name) => parameterOf(name)?.list?.separator);
   const errors: RequestFault[] = [];
   const pairs: [string, string][] = [];
   const seen = new Set<string>();
-  const repeated = repeatedNames(received);
+  const repeated = repeatedNames(parameters);
   let free = 0;
-  for (const [name, value] of received) {
+  for (const [name, value] of parameters) {
     const parameter = parameterOf(name);
     const fault = (detail: string, allowed?: string) =>
       errors.push({ in: 'query', name, detail, ...(allowed && { allowed }), received: shorten(value) });
@@ -59,12 +59,12 @@ export function checkQuery(
 }
 
 /**
- * The parameters of one list as one, where the first of them stands. An empty one among them becomes an empty item,
- * which the list's schema refuses.
+ * Joins the parameters of a list into one, in the place of the first. An empty parameter becomes an empty item, which the
+ * list's schema refuses.
  */
-function withJoinedLists(given: QueryPairs, separatorOf: (name: string) => string | undefined): QueryPairs {
+function withJoinedLists(pairs: QueryPairs, separatorOf: (name: string) => string | undefined): QueryPairs {
   const lists = new Map<string, string[]>();
-  const firstOfEach = given.filter(([name, value]) => {
+  const firstOfEach = pairs.filter(([name, value]) => {
     const list = lists.get(name);
     if (list) list.push(value);
     else if (separatorOf(name) !== undefined) lists.set(name, [value]);
@@ -90,7 +90,7 @@ const bounds: Readonly<Record<string, string>> = {
 
 const words = { missing: 'required', notAllowed: 'not an allowed value' };
 
-/** As a refusal's list has them. */
+/** Descriptions of faults in the list of a refusal. */
 export const faultWords: FaultWords = {
   ...words,
   outOfBounds: ({ type, message }) => bounds[type] ?? message,
@@ -109,14 +109,14 @@ const unwantedWords = {
   ambiguous: 'the signature cannot carry = in a value of a name that comes more than once',
 } as const;
 
-/** What a journal keeps of a request must fit its store: an item of DynamoDB has 400 kB, with the answer. */
+/** A journal's record of a request must fit its store: an item of DynamoDB has 400 kB, including the answer. */
 const maxBodyBytes = 128 * 1024;
 const minBodyBytes = 4 * 1024;
-/** For white space, escapes, and members that the schema does not name. */
+/** Factor for white space, escapes, and members that the schema does not name. */
 const bodyReserve = 2;
 const maxBytesBySchema = new WeakMap<GenericSchema, number>();
 
-/** How large a body of the operation may be, in whole KiB: an honest one is far smaller. */
+/** Size limit of an operation's body, in bytes and whole KiB: an honest body is far smaller. */
 export function maxBodyBytesOf({ body }: Pick<Operation, 'body'>): number {
   if (!body) return 0;
   const known = maxBytesBySchema.get(body);
@@ -127,7 +127,7 @@ export function maxBodyBytesOf({ body }: Pick<Operation, 'body'>): number {
   return max;
 }
 
-/** Why no body of this length is one of the operation's, before it is read; undefined where one may be. */
+/** Checks a body's length before the body is parsed; undefined if it is acceptable. */
 export function bodyLengthFault(
   operation: Operation,
   bytes: number,
@@ -140,10 +140,10 @@ export function bodyLengthFault(
   return { code: 'payload_too_large', detail: `A body of ${id} may have ${max} bytes.` };
 }
 
-/** One transaction of DynamoDB has 4 MB at most: what does not compress well is a seventh shorter there. */
+/** One transaction of DynamoDB has 4 MB at most; even a body that compresses badly is a seventh shorter there. */
 const maxEntriesBytes = 4 * 1024 * 1024;
 
-/** Why the journal could not keep the orders of a body, of each of which its entry has the whole body. */
+/** Checks whether the journal has room for a body's orders: the entry of each order holds the whole body. */
 export function entriesLengthFault(
   { id, sideEffect }: Operation,
   { text, value }: { readonly text: string; readonly value?: unknown },
@@ -160,15 +160,15 @@ export function entriesLengthFault(
 
 const maxFaults = 20;
 
-/** Where a number came in place of a decimal. */
+/** Describes the accepted form when a number was received in place of a decimal. */
 const decimalAllowed = 'a decimal number in a string';
 
-/** In characters; a longer body is larger than normal. */
+/** In characters: the check of a longer body stops at the first fault. */
 const maxFullyChecked = 16_384;
-/** In items of a list of the body itself, each of which could have a dozen faults. */
+/** Items of a list in the body: with more, the check stops at the first fault. Each item could have a dozen. */
 const maxItemsFullyChecked = 100;
 
-/** Whether the checks of a body end with the first that it fails. */
+/** Whether the checks of a body stop at the first fault. */
 export const isLongBody = (text: string): boolean => text.length > maxFullyChecked;
 
 const listsOf = (schema: GenericSchema, value: unknown) =>
@@ -177,7 +177,7 @@ const listsOf = (schema: GenericSchema, value: unknown) =>
     return Array.isArray(list) ? [[name, list]] : [];
   });
 
-/** A list of the body itself that is longer than it may be: its items are not looked at. */
+/** Finds a top-level list of the body that is too long: its items are then not checked. */
 function longListFault(schema: GenericSchema, value: unknown): RequestFault | undefined {
   for (const [name, list] of listsOf(schema, value)) {
     const max = maxLengthOf(memberOf(schema, name)!);
@@ -194,10 +194,10 @@ function longListFault(schema: GenericSchema, value: unknown): RequestFault | un
 }
 
 /**
- * All faults of a body of normal size. Of a larger one the first fault only: a hostile body could have a million
- * faults, each of them an object in memory.
+ * Finds all faults of a body of normal size, or the first fault of a larger one: a hostile body could have a million faults,
+ * each of them an object in memory.
  *
- * @param decimals what is allowed where a number came in place of a decimal
+ * @param decimals text for `allowed` when a number was received in place of a decimal
  */
 export function bodyFaults(
   schema: GenericSchema,

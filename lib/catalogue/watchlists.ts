@@ -9,7 +9,7 @@ import { saysWhetherDone } from './outcomes.ts';
 import * as parameters from './parameters.ts';
 import { integer, momentOrNone, omittable, ordinal, text } from './schemas.ts';
 
-/** A bare boolean was seen live; the vendor's documents have it in an object. */
+/** Answer of a change: a bare boolean live, an object with it in the vendor's documents. */
 const done = v.pipe(
   v.union([
     v.boolean(),
@@ -48,7 +48,7 @@ const changedInstruments = v.pipe(
   v.title('WatchlistInstruments'),
 );
 
-/** No order: a change of a list is worth a record only to a client that may send it again. */
+/** Watchlists are no orders: a change is recorded only for a client that may send it again, and so has set a key. */
 const whenKeyed = { by: 'idempotency-key', unkeyed: 'not_recorded' } as const;
 
 export const listWatchlists = describe({

@@ -1,4 +1,4 @@
-/** Fundamentals of companies and funds. What these files export are the group's operations. */
+/** Fundamentals of companies and funds. These files export the operations of the group and nothing else. */
 
 import type { Operation } from '../operation.ts';
 import * as calendars from './calendars.ts';

@@ -1,4 +1,4 @@
-/** Financial statements and the figures made from them. */
+/** Financial statements and figures derived from them. */
 
 import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
@@ -18,7 +18,7 @@ const lastPeriods = {
   count: optional(whole({ description: 'Number of periods, 5 when absent.', minimum: 1, maximum: 20 })),
 };
 
-/** What a statement is of. */
+/** Members that name the period of a statement. */
 const period = {
   fiscal_year: v.optional(ordinal),
   fiscal_period: v.optional(v.pipe(ordinal, v.description('0 full year, 1 to 4 quarters.'))),

@@ -1,6 +1,6 @@
 /**
- * How an older form is described: by what differs from the current operation. What is not said of it, its limit, its
- * freshness and its records among it, is the current operation's, and changes with it.
+ * Describes the older form of an operation by its differences from the current one. Everything else, such as limit,
+ * freshness and records, is taken from the current operation, and changes with it.
  */
 
 import * as v from 'valibot';
@@ -13,19 +13,19 @@ type QuerySchema = Operation['query'];
 export interface OlderForm {
   readonly id: string;
   readonly path: string;
-  /** The current operation's parameters that it takes, by whether they must be there; in this order. */
+  /** Required parameters that the current operation has, too, in this order; `optional` lists the optional ones. */
   readonly required: readonly string[];
   readonly optional?: readonly string[];
-  /** Parameters that it has alone, or in another form. */
+  /** Parameters that only the older form has, or has in another form. */
   readonly own: QuerySchema;
   readonly response: v.GenericSchema;
   readonly paging?: Paging;
-  /** Besides the current operation's, as far as it takes them. */
+  /** Values besides those of the current operation's example whose parameters the older form has. */
   readonly example?: Readonly<Record<string, string>>;
   readonly notes?: readonly Note[];
 }
 
-/** The older form of an operation: a GET at one path. */
+/** Makes the older form of an operation: a GET at one path. */
 /* @__NO_SIDE_EFFECTS__ */
 export function older(current: Operation, form: OlderForm): Operation {
   const { group, title, limit, endpointKind, freshness, recordBytes, accounts } = current;
@@ -70,7 +70,7 @@ const likeCurrent =
 const ourVersion =
   'The vendor’s SDK sends x-version v2 with its older calls; the interface text accepts v3 alone, so that v3 is sent here too.';
 
-/** Those of its query that it has, too; it takes no body. */
+/** Keeps the account places in parameters that the older form has; it has no body. */
 const placesIn = ({ query = [] }: AccountPlaces, own: QuerySchema): AccountPlaces => ({
   query: query.filter((name) => Object.hasOwn(own, name)),
 });
@@ -84,14 +84,14 @@ function pick({ id, query }: Operation, names: readonly string[], required: bool
   return Object.fromEntries(picked);
 }
 
-/** As far as the library shows what a schema is made of. */
+/** Parts of a schema, as far as the schema library shows them. */
 interface Shape extends v.GenericSchema {
   readonly entries?: Readonly<Record<string, Shape>>;
   readonly wrapped?: Shape;
   readonly options?: readonly Shape[];
 }
 
-/** The list that the current operation answers, bare or in a member of its answer: an older form has it bare. */
+/** Finds the list in the current operation's answer, which is the list itself or has it in a member. */
 /* @__NO_SIDE_EFFECTS__ */
 export function listOf({ id, response }: Operation, member: string): v.GenericSchema {
   const list = findList(response, member);
@@ -106,7 +106,7 @@ function findList(schema: Shape | undefined, member: string): v.GenericSchema | 
   return findList(schema.entries?.[member], member);
 }
 
-/** A page of a ranking: whether there is another one, beside the records. */
+/** Schema of a ranking's page: its records, and whether another page follows. */
 /* @__NO_SIDE_EFFECTS__ */
 export function rankPage(current: Operation): v.GenericSchema {
   return v.looseObject({
@@ -115,7 +115,7 @@ export function rankPage(current: Operation): v.GenericSchema {
   });
 }
 
-/** No source names the bounds of most page sizes: this is the widest that any operation has. */
+/** Bound of page sizes for which no source names one: the widest that any operation has. */
 const maxPageSize = 1000;
 
 /* @__NO_SIDE_EFFECTS__ */
@@ -137,7 +137,7 @@ export const pagesByIndex = () => ({
 /* @__NO_SIDE_EFFECTS__ */
 export const lastSeen = (description: string) => optional(text({ description, maxLength: 64 }));
 
-/** `true` or `false` in any case, which clients write as their language does; sent in lower case. */
+/** A flag, `true` or `false` in any case, because clients write it as their language does; sent in lower case. */
 /* @__NO_SIDE_EFFECTS__ */
 export function flagInAnyCase({ description }: { readonly description: string }) {
   return optional({
@@ -154,7 +154,7 @@ export function flagInAnyCase({ description }: { readonly description: string })
 
 const timePattern = /^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?|\d{1,15})$/;
 
-/** A day, a moment or milliseconds: clients send what their version does, and it is sent as it came. */
+/** A day, a moment or milliseconds: clients write the form of their version, and it is sent on unchanged. */
 /* @__NO_SIDE_EFFECTS__ */
 export function timeInAnyForm({ description }: { readonly description: string }) {
   return optional({

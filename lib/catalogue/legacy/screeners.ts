@@ -59,14 +59,14 @@ export const legacyListWeek52HighLow = paged(listWeek52HighLow, {
 
 type Paged = Pick<OlderForm, 'id' | 'path' | 'required' | 'optional'> & Partial<Pick<OlderForm, 'response'>>;
 
-/** @param form its response is a ranking by default */
+/** @param form description of the older form; its response is a ranking by default */
 /* @__NO_SIDE_EFFECTS__ */
 function paged(current: Operation, { response = rankPage(current), ...form }: Paged): Operation {
   const example = { page_index: '1', page_size: '20' };
   return older(current, { ...form, own: pagesByIndex(), response, example });
 }
 
-/** The current answer without a cursor; what makes it a sector must be there. */
+/** Schema of the current answer without its cursor; `id` and `data` are required. */
 /* @__NO_SIDE_EFFECTS__ */
 function sectorWithStocks(current: typeof getMarketSectorDetail): v.GenericSchema {
   const { pagination_key: _, ...members } = current.response.entries;

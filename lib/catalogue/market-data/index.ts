@@ -1,4 +1,4 @@
-/** Market data: snapshots, bars, depth, trades and options. What these files export are the group's operations. */
+/** Market data: snapshots, bars, depth, trades and options. These files export the operations of the group alone. */
 
 import type { Operation } from '../operation.ts';
 import * as bars from './bars.ts';

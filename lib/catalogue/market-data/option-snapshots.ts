@@ -1,4 +1,4 @@
-/** Snapshots of option contracts: apart from bars and ticks, because the function that checks orders has no other of them. */
+/** Snapshots of option contracts: in a separate file, because the function that checks orders needs no bars and ticks. */
 
 import * as v from 'valibot';
 import { optionCategory, optionSymbols } from '../common.ts';

@@ -1,4 +1,4 @@
-/** Snapshots: the latest of one symbol or of a hundred. */
+/** Snapshots: the latest figures of one symbol, or of up to a hundred. */
 
 import * as v from 'valibot';
 import { category, symbols } from '../common.ts';
@@ -27,7 +27,7 @@ export const getStockSnapshots = describe({
     v.looseObject({
       symbol: v.string(),
       instrument_id: v.optional(v.string()),
-      // What the interface text names is text where it is there; no trade that day leaves some of it out.
+      // Members that the interface text names are text; some are absent on a day without a trade.
       price: v.optional(decimalText),
       open: v.optional(decimal),
       high: v.optional(decimal),
@@ -67,7 +67,7 @@ export const getStockSnapshots = describe({
       ovn_bid_size: v.optional(decimal),
       trading_session: v.optional(v.string()),
       quote_time: v.nullish(epochMilliseconds),
-      // Seen live, and in no document.
+      // The members below were seen live, and are in no document.
       pe_ratio: v.optional(decimal),
       pb_ratio: v.optional(decimal),
       ps_ratio: v.optional(decimal),

@@ -205,7 +205,7 @@ export const getStockNoiiSnapshot = describe({
     imbalance_var_indicator: v.optional(v.string()),
   }),
   limit: 'market-data',
-  // New values every five seconds near the auctions.
+  // The upstream has new values every five seconds near the auctions.
   freshness: { seconds: 2, staleSeconds: 8 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', imbalance_action_type: 'PRE_CLOSE' } },
   sources: fromVendor,
