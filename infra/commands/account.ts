@@ -1,4 +1,4 @@
-/** What preflight reads of an AWS account: quotas, what is used of them, and what the stage itself holds already. */
+/** Reads an AWS account for preflight: its quotas, how much of them is used, and what the stage's own stack already holds. */
 
 import {
   APIGatewayClient,
@@ -16,20 +16,20 @@ import type { UsagePlan } from '../../lib/catalogue/index.ts';
 import { accessFault } from './aws.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 
-/** Of Lambda, for the account and Region: instances in all, and those that no function has reserved. */
+/** Lambda's concurrency quota for the account and Region, and the part that no function has reserved. */
 export interface Concurrency {
   readonly all: number;
   readonly unreserved: number;
 }
 
-/** What the stage's own stack has already: a deployment does not need it a second time. */
+/** Resources of the stage's own stack; a deployment does not need them a second time. */
 export interface DeployedResources {
   readonly reserved: number;
   readonly keys: number;
   readonly usagePlans: number;
 }
 
-/** A figure that could not be read is absent; `unknown` has the reason. */
+/** Figures of the account. One that could not be read is absent, and `unknown` has the reason. */
 export interface AwsAccount {
   readonly region: string;
   readonly lambda?: Concurrency | undefined;
@@ -38,20 +38,20 @@ export interface AwsAccount {
   readonly keys?: number | undefined;
   readonly usagePlans?: number | undefined;
   readonly deployed?: DeployedResources | undefined;
-  /** The one that the stage's domain names. */
+  /** Certificate that the stage's domain names. */
   readonly certificate?: Certificate | undefined;
-  /** One sentence for each figure. */
+  /** Sentences for the operator, one for each figure that could not be read. */
   readonly unknown: readonly string[];
 }
 
-/** A check before a deployment must not take long. */
+/** Short time limits: a check before a deployment must not take long. */
 const client = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requestTimeout: 10_000 } };
 
 /**
- * Endpoint, Region and credentials come from the environment, as for every AWS command. Only reads.
+ * Reads only. Endpoint, Region and credentials come from the environment, as for every AWS command.
  *
- * @param stackName of the stage; it need not exist
- * @param certificateArn of the stage's domain; of another Region it is not asked for
+ * @param stackName the stage's stack, which need not exist
+ * @param certificateArn the domain's certificate; one in another Region is not read
  * @throws StartError without credentials or Region, and when AWS does not accept the credentials
  */
 export async function readAccount(stackName: string, certificateArn?: string): Promise<AwsAccount> {
@@ -94,7 +94,7 @@ export async function readAccount(stackName: string, certificateArn?: string): P
 }
 
 /**
- * Only the instances that the account has in all: for a check that must not hold up a deployment.
+ * Reads only the account's Lambda concurrency, for a check that must not hold up a deployment.
  *
  * @returns undefined when they cannot be read within a few seconds
  */
@@ -136,7 +136,7 @@ async function deployedBy(StackName: string, lambda: LambdaClient): Promise<Depl
         [])
         ids.set(type, [...(ids.get(type) ?? []), id]);
   } catch (error) {
-    // CloudFormation's only way to say that there is no such stack.
+    // CloudFormation reports a missing stack only by this text.
     if (!/does not exist/.test(String(error))) throw error;
   }
   const of = (type: string) => ids.get(`AWS::${type}`) ?? [];
@@ -150,7 +150,7 @@ async function deployedBy(StackName: string, lambda: LambdaClient): Promise<Depl
   return { reserved, keys: of('ApiGateway::ApiKey').length, usagePlans: of('ApiGateway::UsagePlan').length };
 }
 
-/** An emulator may leave a figure out of its response. */
+/** Fails for an absent figure: an emulator may leave one out of its response. */
 function figure(value: number | undefined): number {
   if (value === undefined) throw Object.assign(new Error(), { name: 'an answer without the figure' });
   return value;

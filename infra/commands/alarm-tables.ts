@@ -1,4 +1,4 @@
-/** What docs/operation.md says of alarms, made of their table. */
+/** Makes the table of alarms in docs/operation.md. */
 
 import {
   type AlarmRow,
@@ -26,7 +26,7 @@ const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
   quotes: 'where quotes are shared',
 };
 
-/** @returns its lines, the first of which finds the table in the page */
+/** @returns the table's lines; the first is the one by which the page's table is found */
 export const alarmTableLines = (): readonly string[] => [
   '| Alarm | Rings when | Why this threshold | First command |',
   '|---|---|---|---|',

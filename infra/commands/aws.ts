@@ -1,18 +1,18 @@
-/** What the commands have in common before AWS: who asks where, what is missing for it, and calls of services without a client. */
+/** Access to AWS that the commands share: credentials and Region, errors about them, and signed calls without a client. */
 
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { StartError } from '../environment.ts';
 
-/** As AWS clients have it in their configuration. */
+/** Credentials and Region, in the form that AWS clients take in their configuration. */
 export interface AwsAccess {
   readonly credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'];
   readonly region: string;
 }
 
 /**
- * What environment and profile give, as for every AWS command; no request is sent for keys that stand there.
+ * Reads credentials and Region from environment or profile, as every AWS command does; keys in the environment cost no request.
  *
  * @throws StartError without credentials or Region
  */
@@ -37,8 +37,8 @@ const refusedCredentials = [
 ];
 
 /**
- * Without usable credentials and a Region no figure can be read and nothing be changed. Messages are left out: they may
- * repeat a key.
+ * Turns an error about credentials or Region into a sentence for the operator. AWS's messages are left out, because they
+ * may repeat a key.
  *
  * @returns undefined for any other error
  */
@@ -54,7 +54,7 @@ export function accessFault(error: unknown): StartError | undefined {
   return undefined;
 }
 
-/** A fetch whose requests carry the signature of the operator's own credentials, as API Gateway wants it of a group with `iam`. */
+/** Creates a fetch that signs with the operator's own credentials, as API Gateway requires for a group with `iam`. */
 export function signingFetch(service: string, access: AwsAccess): typeof fetch {
   const signer = new SignatureV4({ service, sha256: Sha256, ...access });
   return async (input, init = {}) => {
@@ -75,7 +75,7 @@ export function signingFetch(service: string, access: AwsAccess): typeof fetch {
 
 const timeoutMs = 10_000;
 
-/** One call, signed here, because the project needs no other call of that service. */
+/** Sends one signed call to an AWS service for which the project has no client. */
 export async function awsCall(
   service: string,
   access: AwsAccess,
@@ -91,7 +91,7 @@ export async function awsCall(
   return { status: response.status, text: await response.text() };
 }
 
-/** The form that most services speak. @throws Error whose name is the one that AWS gives the refusal */
+/** Sends a call in AWS's JSON protocol. @throws Error whose name is AWS's error code */
 export async function awsJson(
   service: string,
   target: string,
@@ -101,7 +101,7 @@ export async function awsJson(
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
   const { status, text } = await awsCall(service, access, headers, JSON.stringify(input));
   const said = JSON.parse(text) as { readonly __type?: string };
-  // Some services put a namespace before it.
+  // Some services put a namespace before the error code.
   const refusal = said.__type?.replace(/^.*#/, '');
   if (status !== 200 || refusal) throw Object.assign(new Error(), { name: refusal ?? `status ${status}` });
   return said;

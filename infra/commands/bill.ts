@@ -1,4 +1,4 @@
-/** `countersign cost`: a month's bill, line by line, for figures of one's own, by the prices and measurements of docs/cost.md. */
+/** `countersign cost`: a month's bill for the operator's own figures, by the prices and measurements of docs/cost.md. */
 
 import { StartError } from '../environment.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
@@ -13,7 +13,7 @@ export interface BillOptions {
   readonly users: number;
   /** Seconds between two requests of a user. */
   readonly interval: number;
-  /** A day, on each of so many days a month. */
+  /** Hours of use a day, on `days` days a month. */
   readonly hours: number;
   readonly days: number;
 }
@@ -25,10 +25,10 @@ export interface Bill {
   readonly total: number;
 }
 
-/** Metrics that functions write while there are reads: of the limiter, and of shared answers. */
+/** Metrics that functions write while there are reads: three of the limiter, four of shared answers. */
 const metrics = 3 + 4;
 
-/** DynamoDB's units are per time, and not per read: refreshes are the same for many readers as for few. */
+/** Spreads the measured DynamoDB units over the reads: refreshes depend on time, so fewer reads each bear more. */
 export async function billOf({ stage, users, interval, hours, days }: BillOptions): Promise<Bill> {
   const { atRest, resourcesOf } = await import('./deployment.ts').catch(() => {
     throw new StartError(

@@ -34,7 +34,7 @@ interface Called {
 
 type ClientMethod = { answer(input: unknown, options: object): Promise<Answer<unknown>> };
 
-/** @throws StartError for a refusal, and where it is not known what became of the request */
+/** @throws StartError for a refusal, and when the request's outcome is unknown */
 export async function callOperation({
   operation,
   query,
@@ -54,7 +54,7 @@ export async function callOperation({
       ? await method.answer(jsonIn(body === undefined ? '{}' : await readText(body)), { ...options, query })
       : await method.answer(query, options);
     const { status, requestId, isReplayed, text } = answer;
-    // The body's text is not read and written again: its numbers keep all digits.
+    // Prints the body's own text: parsing and writing it again would lose digits of its numbers.
     const facts = JSON.stringify({ status, requestId, isReplayed });
     print(json ? `${facts.slice(0, -1)},"data":${text || 'null'}}` : text);
   } catch (error) {

@@ -15,22 +15,22 @@
 import { headroom, type UsagePlan } from '../../lib/catalogue/plans.ts';
 
 /**
- * Milliseconds that a read occupies an instance: a warm one, and one that has to start. Assumed: they cannot be
- * measured on one machine. All of preflight takes them from here.
+ * Milliseconds that a read occupies an instance, when warm and when it has to start. Both are assumed, because one
+ * machine cannot measure them; all of preflight uses these.
  */
 export const readMs = { warm: 12, start: 400 } as const;
 
-/** What AWS documents for every account; its quotas do not change it. */
+/** Limits that AWS documents for every account, independent of its quotas. */
 export const platform = {
-  /** Of synchronous requests. */
+  /** Synchronous requests that Lambda gives one instance in a second. */
   requestsPerInstanceSecond: 10,
-  /** Of one function, in ten seconds. */
+  /** Instances that Lambda starts for one function in ten seconds. */
   startsInTenSeconds: 1000,
   /** Instances that Lambda keeps for functions without a reservation. */
   leftUnreserved: 100,
   keys: 10_000,
   usagePlans: 300,
-  /** DynamoDB's units a second: of one partition key, and of a table on demand that is new. */
+  /** DynamoDB's units a second: for one partition key, and for a new table on demand. */
   partitionKey: { readUnits: 3000, writeUnits: 1000 },
   newTable: { readUnits: 12_000, writeUnits: 4000 },
 } as const;
@@ -45,7 +45,7 @@ export interface Load {
 }
 
 /**
- * Instances of the function for phones that are there already.
+ * Counts the instances that a steady load occupies.
  *
  * @returns whole instances
  * @example steadyInstances({ phones: 10_000, everySeconds: 5, withinSeconds: 5 })  // 200
@@ -57,7 +57,7 @@ export function steadyInstances({ phones, everySeconds }: Load): number {
 }
 
 /**
- * Instances of the function when all phones come at once and none is warm.
+ * Counts the instances that start when all phones come at once and none is warm.
  *
  * @returns whole instances
  * @example stormInstances({ phones: 10_000, everySeconds: 5, withinSeconds: 5 })  // 800
@@ -65,7 +65,7 @@ export function steadyInstances({ phones, everySeconds }: Load): number {
 export const stormInstances = ({ phones, withinSeconds }: Load): number =>
   Math.ceil((phones * readMs.start) / (1000 * withinSeconds));
 
-/** How many phones something carries: steadily, and all at once from cold. */
+/** Number of phones that a resource carries: reading steadily, and all at once from cold. */
 export interface PhonesCarried {
   readonly steady: number;
   readonly storm: number;
@@ -105,7 +105,7 @@ export const carriedByBucket = (
 });
 
 /**
- * The phones that a plan is made for, with the headroom that the plan of the tier `app` has.
+ * Counts the phones that a usage plan serves, with the same headroom as the tier `app`.
  *
  * @example phonesOf({ ratePerSecond: 2500, burst: 4000 }, 5)  // 10000
  */
@@ -113,8 +113,8 @@ export const phonesOf = ({ ratePerSecond }: UsagePlan, everySeconds: number): nu
   Math.max(1, Math.floor((ratePerSecond * everySeconds) / headroom));
 
 /**
- * The bucket for a load, made as that of the tier `app`: a quarter above the steady rate, because phones do not
- * come evenly, and two seconds' worth at once.
+ * Sizes a usage plan for a load as the tier `app` is sized: a quarter above the steady rate, because phones do not
+ * come evenly, and a burst of two seconds' worth.
  *
  * @example bucketFor({ phones: 10_000, everySeconds: 5, withinSeconds: 5 })  // { ratePerSecond: 2500, burst: 4000 }
  */
@@ -125,7 +125,7 @@ export function bucketFor({ phones, everySeconds, withinSeconds }: Load): UsageP
 }
 
 /**
- * The shortest time in which so many phones may come at once while Lambda starts no more instances than it does.
+ * Computes the shortest time in which so many phones may come at once without more starts than Lambda allows.
  *
  * @returns whole seconds
  */

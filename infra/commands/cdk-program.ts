@@ -1,15 +1,15 @@
-/** The CDK's own program, and the app that it deploys: that of a clone in its folder, or that of the package anywhere. */
+/** Finds the CDK's own program and the app that it deploys: the clone's app in a clone, otherwise the package's. */
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { StartError } from '../environment.ts';
 
-/** Of a clone or of the package, from the source and from the bundle alike. */
+/** Root of the clone or of the package; the same path leads there from the source and from the bundle. */
 const root = join(import.meta.dirname, '../..');
 const isClone = existsSync(join(root, 'infra/app.ts'));
 
-/** The CDK reads cdk.json of the folder, and the app reads the stages that stand there. @throws StartError elsewhere */
+/** Requires a clone's root, where the CDK finds cdk.json and the app its stages. @throws StartError in another folder */
 export function checkFolder(verb: string): void {
   if (isClone && process.cwd() !== root)
     throw new StartError(
@@ -18,7 +18,7 @@ export function checkFolder(verb: string): void {
 }
 
 /**
- * @returns the program, and the options that name the app
+ * @returns the program's path, and the options that name the app
  * @throws StartError where the CDK is not installed
  */
 export function cdkProgram(verb: string): { readonly path: string; readonly options: readonly string[] } {

@@ -1,15 +1,15 @@
-/** What preflight asks AWS Certificate Manager: whether the domain's certificate is issued, and for which names. */
+/** Asks AWS Certificate Manager for preflight whether the domain's certificate is issued, and for which names. */
 
 import { type AwsAccess, awsJson } from './aws.ts';
 
 export interface Certificate {
   /** `ISSUED`, `PENDING_VALIDATION` …; `missing` when the account has none of that ARN. */
   readonly status: string;
-  /** Host names, also with `*` as their first label. */
+  /** Host names; the first label may be `*`. */
   readonly names: readonly string[];
 }
 
-/** @throws Error whose name is the one that AWS gives the refusal */
+/** @throws Error whose name is AWS's error code */
 export async function readCertificate(arn: string, access: AwsAccess): Promise<Certificate> {
   const input = { CertificateArn: arn };
   const said = await awsJson('acm', 'CertificateManager.DescribeCertificate', access, input).catch(
@@ -31,6 +31,6 @@ export async function readCertificate(arn: string, access: AwsAccess): Promise<C
   return { status, names };
 }
 
-/** Whether clients that ask for a host accept a certificate; `*` stands for exactly one label. */
+/** Tells whether clients accept the certificate for a host; `*` stands for exactly one label. */
 export const isFor = ({ names }: Certificate, host: string): boolean =>
   names.some((name) => name === host || name === host.replace(/^[^.]+/, '*'));

@@ -1,4 +1,4 @@
-/** The commands that call an interface as a client does, as a developer types them. */
+/** Commands that call a gateway or the upstream as a client does. */
 
 import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { command, operand, operands, refuse, value } from './command.ts';

@@ -1,4 +1,4 @@
-/** docs/command.md: every command with its help, made of the table. */
+/** Makes docs/command.md, every command with its help, from the table of commands. */
 
 import { isGroup, parse, program } from './command.ts';
 import { table } from './table.ts';

@@ -1,6 +1,6 @@
 /**
- * A command as the table has it: its options, each with what it reads, its examples, and what it does. Commander reads the
- * arguments by it and writes the help.
+ * Definition of a command: its options with the values that they accept, its examples, and the function that runs it.
+ * Commander parses the arguments by it and writes the help.
  */
 
 import { Argument, Command, CommanderError, Option } from 'commander';
@@ -10,22 +10,22 @@ import { didYouMean } from '../nearest-name.ts';
 /** The command line is wrong, and nothing was done: exit code 2. */
 export class UsageError extends StartError {}
 
-/** Says in one sentence what is wrong with the command line; where help is, is added to it. */
+/** Fails with one sentence on what is wrong with the command line; the caller adds where to find help. */
 export function refuse(sentence: string): never {
   throw new UsageError(sentence);
 }
 
-/** What one option or operand takes. */
+/** Specification of one option or operand. */
 interface Takes<T> {
   readonly kind: 'flag' | 'value' | 'values' | 'operand' | 'operands';
   /** `<id>`, or `[id]` for an operand that may be left out. */
   readonly shape: string;
   readonly says: string;
-  /** @throws UsageError that begins with a verb: `must be …`, `takes …` */
+  /** @throws UsageError whose message begins with a verb: `must be …`, `takes …` */
   readonly read: (text: string) => unknown;
-  /** What is read where the option is absent; shown in the help. */
+  /** Text that is read when the option is absent; the help shows it. */
   readonly otherwise?: string | undefined;
-  /** The type of what the command is given. */
+  /** Carries the type of the option's value; never set. */
   readonly type?: T;
 }
 
@@ -60,19 +60,19 @@ const takes = (kind: Takes<never>['kind'], [shape, says, read]: Taking<unknown>)
   read,
 });
 
-/** May be given as often as needed. */
+/** Option that may be given any number of times. */
 export const values = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('values', given);
 export const operand = <T>(...given: Taking<T>): Takes<T> => takes('operand', given);
 export const operands = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('operands', given);
 
 interface Definition<O extends CommandOptions, A> {
   readonly options: O;
-  /** What follows the name, or a whole line; the usual one first. */
+  /** Arguments that follow the command's name, or a whole command line; the usual one first. */
   readonly examples: readonly string[];
   /** Further lines of the help. */
   readonly more?: string;
   /**
-   * Checks what no single option can tell, before anything is asked of another machine.
+   * Checks options against each other, before another machine is asked.
    *
    * @throws UsageError
    */
@@ -101,11 +101,11 @@ export function command<const O extends CommandOptions, A = GivenOptions<O>>(
   };
 }
 
-/** Commands under one name, each with what it does in a phrase. */
+/** Commands under one name, each with a phrase on what it does. */
 export type CommandGroup = Readonly<Record<string, readonly [says: string, command: AnyCommand]>>;
 
 /**
- * What a command does, in a phrase, and what loads it when it runs: the clients of AWS alone take as long as a second.
+ * Phrase on what a command does, and its loader. Only the command that runs is loaded: AWS's clients alone take up to a second.
  */
 export interface CommandEntry {
   readonly says: string;
@@ -116,7 +116,7 @@ export type Table = Readonly<Record<string, CommandEntry>>;
 
 export type Parsed =
   | { readonly name: string; readonly given: unknown; readonly run: () => Promise<unknown> }
-  /** Help, or the version; an error where a command is missing. */
+  /** Text of the help or of the version; an error when a command is missing. */
   | { readonly text: string; readonly isError: boolean };
 
 export const program = 'countersign';
@@ -124,12 +124,12 @@ export const program = 'countersign';
 export const isGroup = (one: AnyCommand | CommandGroup): one is CommandGroup => typeof one.run !== 'function';
 
 /**
- * @returns what is to run, or to be said; nothing has been done yet
- * @throws UsageError in one line
+ * @returns the command to run, or the text to print; nothing has been done yet
+ * @throws UsageError with one line
  */
 export async function parse(argv: readonly string[], table: Table, version: string): Promise<Parsed> {
   refuseSecrets(argv);
-  // By itself commander takes --version of the program also where a command has an option of that name.
+  // Without this, commander takes --version as the program's even where a command has an option of that name.
   const top = commanderOf(program)
     .enablePositionalOptions()
     .version(version, '-V, --version', 'shows the version');
@@ -167,7 +167,7 @@ export async function parse(argv: readonly string[], table: Table, version: stri
   return parsed;
 }
 
-/** Width of the help where no terminal has another. */
+/** Columns of the help. */
 const helpWidth = 100;
 
 function commanderOf(path: string): Command {
@@ -217,7 +217,7 @@ function commandOf(path: string, one: AnyCommand, found: (parsed: Parsed) => voi
   });
 }
 
-/** As a shell takes it. An example that is more than the command's arguments has all of its line. */
+/** Full command line of an example; one that names the program is complete already. */
 export const exampleLine = (path: string, example: string): string =>
   example.includes(`${program} `) ? example : `${path} ${example}`.trim();
 
@@ -248,7 +248,7 @@ function readAs(label: string, read: ReadOption<unknown>, text: string): unknown
   }
 }
 
-/** An echo of a wrong word could print what was meant to stay secret. */
+/** Tells whether an error may repeat a wrong word: a longer one could be a misplaced secret. */
 const isHarmless = (word: string) => /^[a-z][a-z-]{0,19}$/i.test(word);
 
 function sentenceOf({ code, message }: CommanderError, at: Command): string {
@@ -280,7 +280,7 @@ function sentenceOf({ code, message }: CommanderError, at: Command): string {
 const noSecrets =
   'A secret is never an argument, because other processes can read arguments: put it into the environment, a file or standard input.';
 
-/** Before anything else looks at them, so that no error repeats one. */
+/** Runs before anything else looks at the arguments, so that no error repeats a secret. */
 function refuseSecrets(argv: readonly string[]): void {
   if (
     argv.some((arg) =>

@@ -1,4 +1,4 @@
-/** What streams cost, beside requests that ask instead, computed from cost-figures.ts alone. */
+/** Computes from cost-figures.ts what streams cost, in comparison with polling. */
 
 import { costOf, lambdaTime, logs, readsPerUserMonth, totalOf, transferCost, unitsCost } from './cost.ts';
 import {
@@ -24,7 +24,7 @@ export type StreamSituation = (typeof streamSituations)[number];
 /** Hours of a month in which all clients are active. */
 const hours = hoursPerDay.tradingHours * user.daysPerMonth;
 
-/** Refreshes are per time: between the two situations that were measured, an hour takes what it takes with most clients. */
+/** Scales the largest measured load to fewer clients. Refreshes depend on time alone, so each read bears more of them. */
 function situationOf(clients: number): Situation {
   const known = [large, small].find((one) => one.clients === clients);
   if (known) return known;
@@ -34,11 +34,11 @@ function situationOf(clients: number): Situation {
   return { ...large, clients, readsPerSecond: large.readsPerSecond / more, snapshots };
 }
 
-/** Dollars a month of so many clients that ask so often. */
+/** Dollars a month for clients that poll at an interval. */
 export const pollingMonth = (clients: number, seconds: number): number =>
   (totalOf(costOf(situationOf(clients))) * clients * hours * 3600) / seconds / million;
 
-/** Dollars an hour of DynamoDB: so many processes follow the refresh log, and one of them refreshes. */
+/** Dollars an hour of DynamoDB: all processes read the refresh log, and one of them refreshes. */
 function dynamoHour(processes: number): number {
   const readsPerSecond = Math.min(streams.logReadsPerSecond, 1000 / processes) * processes;
   const { readsPerSecond: asked, snapshots, limiter, upstreamPerSecond } = large;
@@ -49,7 +49,7 @@ function dynamoHour(processes: number): number {
   return (3600 * each) / million;
 }
 
-/** Environments while the market is open. */
+/** Counts the execution environments while the market is open. */
 export const environmentsOf = (clients: number, streamsPerVCpu: number): number =>
   Math.max(managed.atRest, Math.ceil(clients / streamsPerVCpu));
 
@@ -59,7 +59,7 @@ function vCpuHours(environments: number): number {
   return environments * open + managed.atRest * (managed.hoursPerMonth - open);
 }
 
-/** Dollars a month of so many clients with a stream each, all at the same time. */
+/** Dollars a month for clients with a stream each, all at the same time. */
 export function streamMonth(clients: number, { streamsPerVCpu }: StreamSituation) {
   const processes = streamsPerVCpu ? environmentsOf(clients, streamsPerVCpu) : clients;
   const seconds = clients * hours * 3600;
@@ -74,7 +74,7 @@ export function streamMonth(clients: number, { streamsPerVCpu }: StreamSituation
     nat: streamsPerVCpu
       ? managed.hoursPerMonth * prices.natHour + (natBytes * prices.natPerGb) / gigabyte
       : 0,
-    // One for each 10 MB, of which a stream has less.
+    // API Gateway charges one request for each 10 MB; a stream sends less.
     apiGateway: calls * prices.apiGatewayPerMillion,
     lambdaRequests: calls * prices.lambdaPerMillion,
     transfer: (seconds / million) * transferCost(streamBytesPerSecond),
@@ -85,7 +85,7 @@ export function streamMonth(clients: number, { streamsPerVCpu }: StreamSituation
 
 export const streamBytesPerSecond = streams.recordsPerSecond * streams.bytesPerRecord;
 
-/** Dollars for keeping clients current for five seconds a million times, where 10,000 are. */
+/** Dollars for keeping a client current for five seconds a million times, with 10,000 clients. */
 export function streamMillion(situation: StreamSituation): ReturnType<typeof streamMonth> {
   const reads = (large.clients * readsPerUserMonth(hoursPerDay.tradingHours)) / million;
   const parts = Object.entries(streamMonth(large.clients, situation)).map(([name, sum]) => [
@@ -95,11 +95,11 @@ export function streamMillion(situation: StreamSituation): ReturnType<typeof str
   return Object.fromEntries(parts) as ReturnType<typeof streamMonth>;
 }
 
-/** Dollars a month of managed instances to which nobody listens, at rest all the time. */
+/** Dollars a month of managed instances that never hold a stream. */
 export const restMonth = (): number =>
   managed.hoursPerMonth * (managed.atRest * prices.vCpuHour * (1 + prices.managementFee) + prices.natHour);
 
-/** Dollars an hour of a stream of order events: its function, and for each account its reads of the table. */
+/** Dollars an hour of a stream of order events: for its function, and for its reads of each account. */
 export const orderStreamHour = {
   function: () =>
     (lambdaTime(3_600_000, streams.memoryMiB) +

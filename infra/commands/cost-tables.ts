@@ -1,4 +1,4 @@
-/** The tables of docs/cost.md: each of their figures is computed. */
+/** Computes the tables of docs/cost.md. */
 
 import { planOfTier } from '../../lib/catalogue/index.ts';
 import {
@@ -89,7 +89,7 @@ export const dollars = (amount: number): string =>
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** @returns the page with its tables as the figures are now */
+/** @returns the page with its tables computed from the current figures */
 export const withCostTables = (page: string): string =>
   withTables(page, [
     readTable(),
@@ -119,7 +119,7 @@ const head = (title: string, columns: readonly { readonly name: string }[]) => [
   `|---|${columns.map(() => '---:|').join('')}`,
 ];
 
-/** @returns its lines: the parts of each situation's cost, and their sum under the label */
+/** @returns the table's lines: a row for each part of the cost, and a row with the sums */
 function costTable<S extends { readonly name: string }, P extends string>(
   title: string,
   columns: readonly S[],
@@ -230,7 +230,7 @@ const marketStreamTable = () =>
 const optionTable = () =>
   costTable('Dollars a month for options', optionSituations, optionCostOf, optionRows, 'All of them');
 
-/** Of snapshots and limiter together. */
+/** DynamoDB's units for one read, of snapshots and limiter together. */
 export const unitsOf = (
   { snapshots, limiter, upstreamPerSecond, readsPerSecond }: Situation,
   kind: 'readUnits' | 'writeUnits',

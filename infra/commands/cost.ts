@@ -1,4 +1,4 @@
-/** Prices of reads and of a key's worst day, computed from cost-figures.ts and from the bounds that the gateway keeps. */
+/** Computes the cost of reads and of a key's worst day from cost-figures.ts and from the bounds that the gateway keeps. */
 
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { limits } from '../../lib/catalogue/index.ts';
@@ -50,11 +50,11 @@ export const streamHourCost = ({ memoryMiB, logReadsPerSecond, readUnits }: Stre
 export const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
 
 /**
- * What a million answered reads cost.
+ * Cost of a million answered reads.
  *
- * A refused request is counted as a whole read of API Gateway, Lambda, transfer and logs: at most that, because a
- * refusal is shorter, and Lambda takes nothing for one that it had no instance for. Units of DynamoDB are not
- * multiplied: they were counted over all requests of a study, refused ones too.
+ * A refused request counts as a whole read of API Gateway, Lambda, transfer and logs. That is an upper bound: a refusal
+ * is shorter, and Lambda charges nothing for one that found no instance. DynamoDB's units are not multiplied, because
+ * the study counted them over all requests, refused ones too.
  *
  * @returns dollars per million reads
  * @example totalOf(costOf(situations[0]))  // 4.24…
@@ -73,14 +73,14 @@ export function costOf(situation: Situation) {
   };
 }
 
-/** Dollars per million lookups by event: each put once on the bus, answered by one event, and never made to wait. */
+/** Dollars per million lookups by event: each is put once on the bus, answered by one event, and never waits. */
 export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation) {
   const batches = 1 / lookupsPerBatch;
   const receives = 1 / Math.min(10, lookupsPerBatch);
   const writes = Object.values(lookupWrites).reduce((sum, units) => sum + units, 0);
   return {
     events: 2 * prices.eventsPerMillion,
-    // The rule sends each by itself; Lambda receives and deletes.
+    // The rule sends each lookup by itself; Lambda receives and deletes several at once.
     queue: (1 + 2 * receives) * prices.queuePerMillion,
     lambdaRequests: batches * prices.lambdaPerMillion,
     lambdaTime: batches * lambdaTime(billedMs),
@@ -90,8 +90,8 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation) {
 }
 
 /**
- * Dollars per million requests about accounts, beside what any read costs: of users with an access token each, who send a
- * request as often as readers do.
+ * Dollars per million requests about accounts, on top of a read's cost. Each user has an access token, and sends
+ * requests as often as readers do.
  */
 export function userCostOf({ directoryReads }: UserSituation) {
   const asked = user.everySeconds / users.authorizerKeptSeconds;
@@ -104,8 +104,8 @@ export function userCostOf({ directoryReads }: UserSituation) {
 }
 
 /**
- * Dollars of one key whose answers are as large as they may be: for a million misses, for a million `others`, and for its worst
- * day. Others are hits, or without the cache refused by the upstream's limit, most of them at once.
+ * Dollars of one key whose answers have the maximal size: for a million misses, for a million `others`, and for its worst
+ * day. Others are hits; without the cache, the upstream's limit refuses them, most of them at once.
  */
 export function dearestOf(
   { ratePerSecond, burst, quota }: Omit<ResolvedPlan, 'name' | 'keys'>,
@@ -117,7 +117,7 @@ export function dearestOf(
       transfer: transferCost(bytes + answerBytes.headers),
     });
   const { hitMs, missMs } = largeAnswers;
-  // A unit writes a kilobyte or reads eight; two more are the lease's.
+  // One unit writes a kilobyte or reads eight; two more write the lease.
   const kept = maxStoredBytes / 1024;
   const read = { readUnits: isShared ? kept / 8 : 0, writeUnits: 0 };
   const miss = each(missMs, 1, maxAnswerBytes, isShared ? { readUnits: 1, writeUnits: kept + 2 } : read);
@@ -130,7 +130,7 @@ export function dearestOf(
   return { requests, miss, others, day: (misses * miss + (requests - misses) * others) / million };
 }
 
-/** Its secret and its alarm are most of it; each request is a read, too. */
+/** Dollars a month of the canary, mostly for its secret and its alarm. Each of its requests is a read, too. */
 const canaryMonth = () =>
   prices.secretPerMonth +
   prices.alarmPerMonth +
@@ -140,7 +140,7 @@ const canaryMonth = () =>
       logs +
       totalOf(costOf(situations.at(-1)!)));
 
-/** Dollars a month of what a stage takes of the account's own, beside what it costs without. */
+/** Dollars a month of the options that use the account's own resources, on top of a stage without them. */
 export function optionCostOf({ readsPerSecond }: { readonly readsPerSecond: number }) {
   const seconds = user.daysPerMonth * hoursPerDay.usual * 3600;
   const reads = readsPerSecond * seconds;
@@ -178,7 +178,7 @@ export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: numb
 
 const units = (count: number, each: Units) => (count * unitsCost(each)) / million;
 
-/** Dollars a month of a function of which one is always there: starts that are not needed, hand-overs, and the lease. */
+/** Dollars a month of a function that always runs once: for starts that are not needed, for hand-overs, and for the lease. */
 function listenerCost(memoryMiB: number) {
   const { daysPerMonth, runMinutes, startMs, waitSeconds, looks, ...every } = tradeEvents;
   const minutes = daysPerMonth * 24 * 60;
@@ -210,14 +210,14 @@ export function marketStreamCostOf({ tradingHours }: { readonly tradingHours: nu
   };
 }
 
-/** Dollars of the audit of a million orders, each audited by itself. */
+/** Dollars for the audit of a million orders, without batching. */
 export function orderAuditCost(): number {
   const { lines, writeUnits, calls, billedMs, memoryMiB } = orderAudit;
   const call = prices.lambdaPerMillion + lambdaTime(billedMs, memoryMiB) + logs;
   return lines * writeUnits * prices.writeUnitsPerMillion + calls * call;
 }
 
-/** Dollars a month of the function that cancels what is open, without a request. */
+/** Dollars a month of the mass-cancel function, without requests. */
 export function massCancelCost(): number {
   const { runsPerMonth, billedMs, memoryMiB, readUnits, metrics, alarms, logBytes } = massCancels;
   const millionRuns =

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Where every command begins: in a clone it runs the sources, in the package their bundle. Old versions of Node must be able
- * to read this file, so that they can say that they are too old.
+ * Entry point of every command: a clone runs the sources, the package their bundle. Old versions of Node must be able to
+ * read this file, so that it can say that they are too old.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What a command signs and asks with. It comes from the environment, a file or standard input; never from an argument,
- * which every process of the machine can read.
+ * Reads the secrets with which a command signs or calls. They come from the environment, a file or standard input; never
+ * from an argument, which every process of the machine can read.
  */
 
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ export async function readText(file: string): Promise<string> {
 }
 
 /**
- * @param file in place of the environment
+ * @param file JSON that is read in place of the environment
  * @throws StartError that names what is missing or cannot be used, and repeats nothing
  */
 export async function secrets<const N extends CredentialName>(
@@ -42,7 +42,7 @@ export async function secrets<const N extends CredentialName>(
     throw new StartError(
       `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set: set ${missing.length > 1 ? 'them' : 'it'} in the environment, or give --credentials with a file that has ${missing.join(' and ').toLowerCase()}.`,
     );
-  // Sent as headers: others would make a call fail as if there were no network.
+  // Headers carry these values: with other characters, a call would fail as if there were no network.
   for (const [name, one] of Object.entries(given))
     if (name !== 'APP_SECRET' && !/^[!-~]+$/.test(one))
       throw new StartError(`${name} must be visible ASCII characters without spaces.`);

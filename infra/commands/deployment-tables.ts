@@ -1,4 +1,4 @@
-/** What docs/deployment.md says of a stage's size, and docs/operation.md of its end: made of templates. */
+/** Makes the tables of a stage's size in docs/deployment.md and of its removal in docs/operation.md, from templates. */
 
 import type { CountersignConfig } from '../stack/config.ts';
 import { dollars } from './cost-tables.ts';
@@ -10,7 +10,7 @@ const base = {
   dashboard: 'off',
 } as const satisfies CountersignConfig;
 
-/** By what a deployer writes into the stage. */
+/** Settings that bring further resources, by their name in the table. */
 const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
   '`accounts`, `orders` or `watchlists` open': { groups: { accounts: 'iam' } },
   '`orders` or `watchlists` open': { groups: { watchlists: 'iam' } },
@@ -44,7 +44,7 @@ export const everything: CountersignConfig = {
   trading: { limits: 'none', stopOnAlarms: {} },
 };
 
-/** Of a stage with nothing but what is required, and with everything on. */
+/** Compares a stage that sets only what is required with one that has everything on. */
 export function sizeLines(): readonly string[] {
   const columns = [base, everything].map((config) => atRest(resourcesOf({ ...config, dashboard: 'on' })));
   const row = (name: string, cell: (one: (typeof columns)[number]) => string) =>
@@ -70,7 +70,7 @@ const kept: Readonly<Record<string, string>> = {
   'AWS::SNS::Topic': 'topic',
 };
 
-/** A row for each table, secret, queue and topic; one for all log groups, which have one fate. */
+/** Rows on a stage's removal: one for each table, secret, queue and topic, and one for all log groups, which share theirs. */
 export function fateLines(): readonly string[] {
   const found = (config: Partial<CountersignConfig>) =>
     resourcesOf({ ...base, ...config }).filter(({ type }) => type in kept);
@@ -97,7 +97,7 @@ export function fateLines(): readonly string[] {
   ];
 }
 
-/** What becomes of a resource when its stack is deleted. */
+/** Says what becomes of a resource when its stack is deleted. */
 export function fate({ type, stays, properties }: Resource): string {
   if (stays)
     return properties.DeletionProtectionEnabled

@@ -1,4 +1,4 @@
-/** What a stage consists of, counted in its synthesised template: for docs and bills. Nothing is bundled, and AWS is not asked. */
+/** Lists a stage's resources from its synthesised template, for docs and bills. Nothing is bundled, and AWS is not asked. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export interface Resource {
   readonly id: string;
   readonly type: string;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** What becomes of it when the stack is deleted. */
+  /** Tells whether it remains when the stack is deleted. */
   readonly stays: boolean;
 }
 
@@ -29,7 +29,7 @@ interface Template {
   >;
 }
 
-/** By its logical id without CloudFormation's hash. */
+/** Lists the resources; an id is the logical id without CloudFormation's hash. */
 export const resourcesOf = (config: CountersignConfig): readonly Resource[] =>
   Object.entries(templateOf(config).Resources).map(
     ([id, { Type: type, Properties: properties = {}, DeletionPolicy }]) => ({
@@ -41,7 +41,7 @@ export const resourcesOf = (config: CountersignConfig): readonly Resource[] =>
   );
 
 function templateOf(config: CountersignConfig): Template {
-  // The CDK's own look at a template takes as long as all else; deployments have it.
+  // Skips the CDK's validation, which takes as long as all else; deployments keep it.
   process.env.CDK_VALIDATION ??= 'false';
   const outdir = mkdtempSync(join(tmpdir(), 'countersign-count-'));
   try {
@@ -59,7 +59,7 @@ export interface AtRest {
   readonly tables: number;
   readonly secrets: number;
   readonly alarms: number;
-  /** Each metric that an alarm adds up costs as an alarm does. */
+  /** Metrics that the alarms watch. Each metric of an alarm costs as much as an alarm. */
   readonly alarmMetrics: number;
   /** Dollars a month while nobody calls, without free tiers: secrets and alarms. The first three dashboards are free. */
   readonly dollars: number;

@@ -1,4 +1,4 @@
-/** What `countersign doctor` says of the upstream's real-time channel: whether its broker and its HTTP interface are of one account. */
+/** Examines the upstream's real-time channel for `countersign doctor`: do its broker and its HTTP interface share an account? */
 
 import { createMqttTransport } from '../../functions/aws/mqtt-transport.ts';
 import { unsubscribeMarketData } from '../../lib/catalogue/market-stream.ts';
@@ -12,7 +12,7 @@ import { stemOf } from '../../lib/upstream/upstream-code.ts';
 import { type Finding, fault, unknown, well } from './finding.ts';
 
 const waitMs = 15_000;
-/** The upstream was seen not to know a session for a second or so after it accepted the connection. */
+/** Waits before each question: the upstream may need a second or so after it accepted a connection to know the session. */
 const pausesMs = [1000, 1000, 2000];
 
 const compare =

@@ -1,4 +1,4 @@
-/** `countersign doctor`: looks at what a stage depends on, one after the other, and says what is wrong and what to do. */
+/** `countersign doctor`: examines one after the other what a stage depends on, and says what is wrong and what to do. */
 
 import { createTokenCalls, TokenCallError } from '../../lib/access-token/calls.ts';
 import { getConfig } from '../../lib/catalogue/config.ts';
@@ -15,20 +15,20 @@ import type { examineStream } from './doctor-stream.ts';
 import { type Finding, fault, unknown, well } from './finding.ts';
 import type { StackTarget } from './readers.ts';
 
-/** What an examination looks at. */
+/** Findings so far, and what the further examination needs. */
 interface Examined {
   readonly findings: readonly Finding[];
   readonly baseUrl?: string;
-  /** Of the market stream, where it is opened. */
+  /** URL of the market stream, if the stage uses it. */
   readonly streamUrl?: string | undefined;
-  /** The text of the secret. */
+  /** JSON text of the secret. */
   readonly secret?: string;
 }
 
 /**
- * @param target a stack that is deployed; absent: what the environment has
+ * @param target a deployed stack; absent: the environment is examined
  * @param env APP_KEY, APP_SECRET, ACCESS_TOKEN, UPSTREAM_BASE_URL and MARKET_STREAM_URL, where there is no target
- * @returns what was found, in order; nothing of a key, a token or an account is in it
+ * @returns the findings in order; they contain no part of a key, a token or an account
  */
 export async function examine(
   target: StackTarget | undefined,
@@ -96,7 +96,7 @@ function environmentPatient({
   return { findings: [], baseUrl, streamUrl, secret };
 }
 
-/** Reads that count against no limit of market data: what the upstream has configured, and the state of the token. */
+/** Examines the upstream with reads that count against no limit of market data: its configuration, and the token's state. */
 async function examineUpstream(baseUrl: string, credential: Credential): Promise<readonly Finding[]> {
   const facts = await refusalOf(baseUrl, credential);
   if (facts) return [fault(inWords(facts))];
@@ -133,7 +133,7 @@ async function refusalOf(baseUrl: string, { signer }: Credential): Promise<Diagn
     return undefined;
   } catch (error) {
     if (!isClientError(error)) throw error;
-    // Also of an answer that has begun and does not end.
+    // An answer that begins and never ends comes here, too.
     if (error.kind === 'timed_out') return { code: 'upstream_timeout' };
     if (!response) {
       const { cause } = error as { readonly cause?: { readonly cause?: { readonly code?: unknown } } };

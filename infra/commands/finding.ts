@@ -1,4 +1,4 @@
-/** What `countersign doctor` finds. */
+/** Findings of `countersign doctor`. */
 
 export interface Finding {
   readonly verdict: 'well' | 'fault' | 'unknown';

@@ -1,6 +1,6 @@
 /**
- * `countersign limits`: says which limits a stage's functions keep, and ends the tighter ones to which they went over when the
- * upstream refused the configured ones.
+ * `countersign limits`: shows which limits a stage's functions keep. After the upstream's refusals the functions switch to
+ * stricter limits; `--reset` ends those.
  */
 
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
@@ -10,7 +10,7 @@ import { StartError } from '../environment.ts';
 import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf } from './stack-secret.ts';
 
-/** The stack's output that names the item. */
+/** Stack output that names the table's item with the limits. */
 export const limitsOutput = 'LimitsKey';
 
 export interface LimitsArguments {

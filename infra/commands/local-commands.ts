@@ -1,4 +1,4 @@
-/** The commands that run on this machine alone, as an operator types them. */
+/** Commands that run on this machine alone. */
 
 import { writeFileSync } from 'node:fs';
 import { documentForm } from '../open-api/document-form.ts';

@@ -1,6 +1,6 @@
 /**
- * `countersign`: one command of the table. A mistake of the operator's is a sentence and an exit code, and no stack: 0 it is
- * done, 1 it could not be done or what was looked at is not well, 2 the command line is wrong and nothing was done.
+ * `countersign`: runs one command of the table. An operator's mistake is printed as a sentence, without a stack. Exit codes:
+ * 0 done; 1 not done, or what was looked at is not well; 2 the command line is wrong, and nothing was done.
  */
 
 import { StartError } from '../environment.ts';
@@ -12,7 +12,7 @@ import { table } from './table.ts';
 
 /** @returns the exit code */
 export async function main(argv: readonly string[]): Promise<number> {
-  // The SDK's own switch (aws/aws-sdk-js-v3#7983): on Node 20 it tells the operator to upgrade at every call.
+  // Turns off a warning of the SDK (aws/aws-sdk-js-v3#7983), which on Node 20 tells the operator to upgrade at every call.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   try {
     const parsed = await parse(argv, table, versionOf());

@@ -1,4 +1,4 @@
-/** What the live upstream is known to do, and neither simulator nor catalogue imitates: with the reason. */
+/** Behaviour of the live upstream that neither simulator nor catalogue imitates, with the reason. */
 
 export interface NotImitated {
   readonly fact: string;

@@ -1,4 +1,4 @@
-/** What `countersign openapi` writes: the interface as a document for people, generators and tools. */
+/** Text that `countersign openapi` writes: the interface as a document for people, generators and tools. */
 
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
@@ -13,9 +13,9 @@ import { resolveConfig } from '../stack/resolve-config.ts';
 import { configOf } from '../stack/stages.ts';
 
 export interface TextOptions extends DocumentForm {
-  /** In place of the deployment's address, which is known after it only. */
+  /** Address in place of the deployment's, which is known only after it is deployed. */
   readonly server?: string;
-  /** Whose callers it is for: a stage's, or the local run's. When absent, those of a deployment that opens all groups. */
+  /** Stage for whose callers the document is, or `local`. When absent, it is for a deployment that opens all groups. */
   readonly stage?: string;
 }
 
@@ -33,7 +33,7 @@ const offered = [...operations, ...liveOperations];
 
 type DocumentTarget = Pick<DocumentOptions, 'operations' | 'servers' | 'access'>;
 
-/** Without a stage all that a gateway can offer, and what a deployment asks of callers; closed groups must be opened first. */
+/** Chooses the operations. Without a stage they are all that a gateway can offer, with what a deployment asks of callers. */
 function targetOf(stage: string | undefined): DocumentTarget {
   if (stage === undefined)
     return { operations: exposedOperations(offered, openable), servers: anyDeployment };
@@ -57,7 +57,7 @@ function targetOf(stage: string | undefined): DocumentTarget {
   }
 }
 
-/** In the two forms of a stack's output `ApiUrl`. */
+/** Addresses of a deployment, in the two forms that the stack's output `ApiUrl` has. */
 const anyDeployment: readonly JsonObject[] = [
   {
     url: 'https://{domain}',

@@ -1,4 +1,4 @@
-/** The table of all operations in docs/operations.md: what each is, and where every fact about it comes from. */
+/** Makes docs/operations.md: what each operation is, and where every fact about it comes from. */
 
 import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
@@ -78,7 +78,7 @@ function section(group: Group, operations: readonly Operation[], decisions: Deci
   ].join('\n');
 }
 
-/** What several operations share stands there once. */
+/** Lists the notes of a group and its operations; a note that several operations share appears once. */
 function notesOf(ofGroup: readonly Note[], operations: readonly Operation[]): readonly string[] {
   const about = new Map<string, string[]>(ofGroup.map((note) => [sourced(note), ['All']]));
   for (const { id, notes = [] } of operations)
@@ -183,7 +183,7 @@ const knownNotImitated = [
   ...notImitated.map(({ fact, reason }) => `| ${fact} | ${reason} |`),
 ].join('\n');
 
-/** Several operations share a decision: the page has it once, under a number. */
+/** Numbers the decisions, because several operations share one: the page has each once. */
 class Decisions {
   readonly #numbers = new Map<string, number>();
 

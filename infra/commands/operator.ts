@@ -1,13 +1,13 @@
-/** Who runs a command, by AWS. */
+/** Asks AWS who runs a command. */
 
 import { StartError } from '../environment.ts';
 import { accessFault, awsAccess, awsCall } from './aws.ts';
 
 /**
- * The ARN of the identity whose credentials the environment has; of an assumed role with its session, which often has a
- * person's name.
+ * ARN of the identity whose credentials the environment has. That of an assumed role includes its session, which often has
+ * a person's name.
  *
- * @throws StartError when AWS does not say
+ * @throws StartError when AWS gives no identity
  */
 export async function operatorArn(): Promise<string> {
   try {

@@ -1,4 +1,4 @@
-/** `countersign orders` as an operator types it: checked before AWS is asked anything. */
+/** `countersign orders`: its arguments, which are checked before AWS is asked anything. */
 
 import { defined } from '../defined.ts';
 import { type CommandGroup, command, flag, refuse, value, values } from './command.ts';
@@ -9,7 +9,7 @@ import { accountIn, deployed, json, targetOf } from './readers.ts';
 
 const unitMs = { d: 86_400_000, h: 3_600_000 } as const;
 
-/** Before this there was no audit; each day before it would be a query for nothing. */
+/** First day that has an audit; a query for each earlier day would find nothing. */
 const earliest = Date.UTC(2026, 0, 1);
 
 /** @param now in milliseconds since the epoch */

@@ -1,6 +1,6 @@
 /**
- * `countersign orders decide`: an operator's word for an order whose outcome stays unknown. It writes the journal with the
- * operator's own credentials; the audit has who said what, when and why.
+ * `countersign orders decide`: settles by an operator's word an order whose outcome stays unknown. It writes the journal
+ * with the operator's own credentials; the audit has who decided what, when and why.
  */
 
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
@@ -27,7 +27,7 @@ export interface DecideArguments extends DecidedOrder {
 
 export interface DecidePorts extends DecisionParts {
   readonly stackName: string;
-  /** One line for the operator. */
+  /** Prints one line for the operator. */
   say(line: string): void;
 }
 
@@ -58,7 +58,7 @@ export async function deployedDecision({ target }: Pick<DecideArguments, 'target
   };
 }
 
-/** @throws StartError in one sentence; nothing was decided then */
+/** @throws StartError with one sentence; nothing was decided then */
 export async function decide(given: DecideArguments, ports: DecidePorts): Promise<void> {
   const { stackName, say } = ports;
   const { account, clientOrderId, decision } = given;

@@ -1,6 +1,6 @@
 /**
- * `countersign orders restored` and `confirm`: which tables are as they were earlier, what is waited for, and an operator's
- * word that a restored table is right.
+ * `countersign orders restored` and `confirm`: shows which tables are in an earlier state and what orders wait for, and
+ * takes an operator's word that a restored table is right.
  */
 
 import { createDynamoCheckpoints } from '../../functions/aws/dynamo-checkpoints.ts';
@@ -20,7 +20,7 @@ import { accessTableOutput, asStartError, sealedStack } from './sealed-stack.ts'
 
 export interface RestoredArguments {
   readonly target: StackTarget;
-  /** Absent where the command only looks. */
+  /** Absent when the command only shows. */
   readonly confirms?: { readonly tables: readonly CheckpointTable[]; readonly reason: string };
 }
 
@@ -30,7 +30,7 @@ export interface RestoredPorts {
   readonly checkpoints: CheckpointStore;
   readonly tables: TableNames;
   readonly clock: () => number;
-  /** One line for the operator. */
+  /** Prints one line for the operator. */
   say(line: string): void;
 }
 
@@ -57,7 +57,7 @@ export async function deployedRestored({ target, confirms }: RestoredArguments):
   };
 }
 
-/** @throws StartError in one sentence */
+/** @throws StartError with one sentence */
 export async function showRestored(
   { target, confirms }: RestoredArguments,
   ports: RestoredPorts,

@@ -1,6 +1,6 @@
 /**
- * `countersign orders audit`: who ordered what, as lines of JSON. It reads the audit's table, the identity key, and the
- * directory, so that an operator sees accounts, orders and users where the table holds sealed bytes and keyed names.
+ * `countersign orders audit`: prints who ordered what, as lines of JSON. It reads the audit's table, the identity key and
+ * the directory, because the table itself holds sealed bytes and keyed names of accounts, orders and users.
  */
 
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
@@ -22,7 +22,7 @@ export interface OrdersArguments {
   readonly user?: string;
   /** In milliseconds since the epoch. */
   readonly since: number;
-  /** Those alone whose outcome is not known. */
+  /** Whether to show only requests whose outcome is not known. */
   readonly unsettled: boolean;
   readonly json: boolean;
 }
@@ -31,17 +31,17 @@ export interface OrdersPorts {
   readonly stackName: string;
   readonly audit: Pick<OrderAuditStore, 'read'>;
   readonly directory: Pick<AccessAdmin, 'list' | 'nameOf'>;
-  /** Of access tokens; undefined where the stack takes none. */
+  /** Issuer of access tokens; undefined if the stack accepts none. */
   readonly issuer: string | undefined;
   /** Now, in milliseconds since the epoch. */
   clock(): number;
-  /** One line of JSON. */
+  /** Prints one line of JSON. */
   say(line: string): void;
-  /** A sentence for the operator, apart from the lines. */
+  /** Prints a sentence for the operator, apart from the lines. */
   warn(sentence: string): void;
 }
 
-/** The stack's output that names the audit's table. */
+/** Stack output that names the audit's table. */
 export const orderAuditTableOutput = 'OrderAuditTable';
 
 /** @throws StartError when the stack or its identity key cannot be read, or it has no audit */
@@ -63,18 +63,18 @@ export async function deployedOrders({ target }: OrdersArguments): Promise<Order
   };
 }
 
-/** @throws StartError in one sentence */
+/** @throws StartError with one sentence */
 export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Promise<void> {
   const { account, clientOrderId, since, unsettled } = given;
   try {
     const { nameOf, isUser } = await usersOf(given, ports);
     const { ordered, unreadable } = await whoOrderedWhat(
-      // A change of this very millisecond, too.
+      // Includes a change of this very millisecond.
       ports.audit.read(since, ports.clock() + 1),
       defined({ account, clientOrderId, user: isUser, unsettled }),
       nameOf,
     );
-    // Lines of the audit hold orders byte for byte: nothing reads and writes them again.
+    // Prints the audit's lines as they are: parsing and writing them again could change an order's digits.
     const lines = ordered.map(orderedLine);
     if (given.json) ports.say(`{"stack":${JSON.stringify(ports.stackName)},"orders":[${lines.join()}]}`);
     else for (const line of lines) ports.say(line);
@@ -87,13 +87,13 @@ export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Pr
   }
 }
 
-/** What the directory calls its users, and which of them is meant. */
+/** Looks up the directory's names of users, and which of them `--user` means. */
 async function usersOf({ user }: OrdersArguments, { directory, issuer }: OrdersPorts) {
   const { records } = await directory.list();
   const words = new Map(records.map(({ name, record }) => [name, subjectWords(subjectOf(record))]));
   const nameOf = (name: string) => words.get(name);
   if (user === undefined) return { nameOf };
-  // A user who is no longer in the directory has ordered all the same.
+  // Someone who is no longer in the directory may still have ordered.
   const named = issuer ? await directory.nameOf({ kind: 'user', issuer, subject: user }) : undefined;
   const known = records.filter((one) => isCalled(user, one)).map(({ name }) => name);
   const wanted = new Set([user, named, ...known]);

@@ -1,4 +1,4 @@
-/** What bounds the phones of one stage in one account, and what raises each bound. */
+/** Bounds on the phones of one stage in one account, each with how to raise it. */
 
 import { appPlan, limits, listStockBars, type UsagePlan } from '../../lib/catalogue/index.ts';
 import { maxRecordsOf } from '../../lib/gateway/validate.ts';
@@ -26,9 +26,9 @@ import { dollars } from './cost-tables.ts';
 export interface Bound extends PhonesCarried {
   /** Completes "bound by". */
   readonly name: string;
-  /** What it is made of. */
+  /** Sentence on how the bound comes about. */
   readonly facts: string;
-  /** Sentences for the operator: how the load would fit. */
+  /** Says in sentences for the operator how a larger load would fit. */
   readonly raise: (load: Load) => readonly string[];
 }
 
@@ -36,7 +36,7 @@ type BoundTimes = Pick<Load, 'everySeconds' | 'withinSeconds'>;
 
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
 
-/** The plan of a stage's keys that carries most; undefined where reads need no key. */
+/** Finds the usage plan that carries most; undefined if reads need no key. */
 export const largestPlan = ({ access, plans }: ResolvedConfig): ResolvedPlan | undefined =>
   access['market-data'] && takesKey(access['market-data'])
     ? plans.reduce((best, plan) => (plan.ratePerSecond > best.ratePerSecond ? plan : best))
@@ -61,10 +61,10 @@ const reservations = (config: ResolvedConfig): [string, number][] => {
 };
 
 /**
- * Why Lambda would refuse the stage's reservations, even if the account has no other functions.
+ * Says why Lambda would refuse the stage's reservations, even if the account has no other functions.
  *
- * @param instances of the account in all
- * @returns undefined when it need not
+ * @param instances all that the account may run at once
+ * @returns undefined when Lambda would accept them
  * @example reservationFault(resolveConfig({ upstream, groups: { orders: 'iam' } }), 10)  // 'The stage reserves 10 …'
  */
 export function reservationFault(config: ResolvedConfig, instances: number): string | undefined {
@@ -79,7 +79,7 @@ const groupsOf = (config: ResolvedConfig) =>
     .join(', ');
 
 /**
- * The bounds that are known, for phones that all read market data under one key.
+ * Lists the known bounds, for phones that all read market data under one key.
  *
  * @example boundsOf(config, account, { everySeconds: 5, withinSeconds: 5 }).map(({ name, steady }) => [name, steady])
  */
@@ -149,10 +149,10 @@ function instancesBound(
   };
 }
 
-/** What the function of market data may have, where nothing is reserved for it. */
+/** Counts the instances that are left for market data when none are reserved for it. */
 function sharedInstances(config: ResolvedConfig, { deployed }: AwsAccount, { all, unreserved }: Concurrency) {
   const reservedElsewhere = all - unreserved - (deployed?.reserved ?? 0);
-  // The report tells the operator of such a stage to do without its reservations.
+  // The report tells the operator of a stage that cannot have its reservations to drop them.
   const reserved = reservationFault(config, all) ? 0 : reservedBy(config);
   const events = config.events?.concurrency ?? 0;
   const less = [
@@ -168,15 +168,15 @@ function sharedInstances(config: ResolvedConfig, { deployed }: AwsAccount, { all
   };
 }
 
-/** As many as can start in time; a longer storm needs no more at once. */
+/** Instances that a load needs at once: no more than can start in time. */
 const instancesFor = (load: Load) =>
   Math.max(steadyInstances(load), Math.min(stormInstances(load), platform.startsInTenSeconds));
 
-/** @param more instances than the function has; where they are to be reserved, others' unreserved ones may serve */
+/** @param more instances than the function has; if they are to be reserved, unreserved ones of the account may serve */
 function moreQuota({ all, unreserved }: Concurrency, more: number, isReserved: boolean): readonly string[] {
   const lacking = isReserved ? more - Math.max(0, unreserved - platform.leftUnreserved) : more;
   if (lacking <= 0) return [];
-  // No less than AWS's own default, to which a new account is raised on request.
+  // AWS raises a new account to its own default on request, so less is not worth asking for.
   const quota = Math.max(1000, 100 * Math.ceil((all + lacking) / 100));
   return [
     `Ask AWS for Lambda’s quota “Concurrent executions” (L-B99A9384): ${number(quota)}, now ${number(all)}.`,
@@ -191,7 +191,7 @@ function spread(load: Load): readonly string[] {
   ];
 }
 
-/** The dearest request of a key, and its worst day; none where no group takes keys. */
+/** Says what a key's dearest request and worst day cost; empty if no group takes keys. */
 export function keysInWords({ access, plans, cache }: ResolvedConfig): readonly string[] {
   const isShared = cache !== 'off';
   const read = access['market-data']

@@ -1,6 +1,6 @@
 /**
- * `countersign preflight`: reads the account's quotas and says in words how many phones the stage carries
- * there, what bounds them, and what to change or to ask AWS for. It changes nothing.
+ * `countersign preflight`: reads the account's quotas and reports how many phones the stage carries there, what bounds
+ * them, and what to change or to ask AWS for. It changes nothing.
  */
 
 import { noneIsTold } from '../stack/alarm-table.ts';
@@ -21,13 +21,13 @@ import {
   reservedBy,
 } from './preflight-bounds.ts';
 
-/** Without `phones`, those that the stage's largest plan is made for. */
+/** Load to check; without `phones`, as many as the stage's largest plan is made for. */
 export type Wish = Omit<Load, 'phones'> & { readonly phones?: number };
 
 export interface Preflight {
-  /** Undefined when a figure is missing that decides it. */
+  /** Undefined when a figure that would decide it is missing. */
   readonly carries: boolean | undefined;
-  /** Some lines for the operator. */
+  /** Report for the operator, several lines. */
   readonly words: string;
 }
 
@@ -36,7 +36,7 @@ interface Obstacle {
   readonly remedies: readonly string[];
 }
 
-/** @throws StartError when AWS cannot be asked at all */
+/** @throws StartError when AWS cannot be reached at all */
 export async function preflight(stage: string, wish: Wish): Promise<Preflight> {
   const config = resolveConfig(configOf(stage));
   const account = await readAccount(stackNameOf(stage), config.domain?.certificateArn);
@@ -44,10 +44,10 @@ export async function preflight(stage: string, wish: Wish): Promise<Preflight> {
 }
 
 /**
- * What a stage carries in an account.
+ * Judges how many phones a stage carries in an account.
  *
- * @param stage its name, for the words
- * @returns a verdict on `wish.phones`, or else on what the largest plan is made for
+ * @param stage name of the stage, for the report
+ * @returns a verdict on `wish.phones`, or else on the load of the largest plan
  * @example verdictOf('dev', resolveConfig(configOf('dev')), await readAccount('Countersign-dev'), wish).carries
  */
 export function verdictOf(stage: string, config: ResolvedConfig, account: AwsAccount, wish: Wish): Preflight {
@@ -106,7 +106,7 @@ function headlines(bounds: readonly Bound[], { everySeconds, withinSeconds }: Wi
   ];
 }
 
-/** Down, to three digits: more digits would claim a measurement. */
+/** Rounds down to three digits: more digits would claim a measurement. */
 function rounded(phones: number): string {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, phones))) - 2);
   return number(Math.floor(phones / unit) * unit);
@@ -138,7 +138,7 @@ function loadFaults(bounds: readonly Bound[], load: Load): readonly Obstacle[] {
   }));
 }
 
-/** What CloudFormation would fail with. */
+/** Lists what would make CloudFormation fail. */
 function deploymentFaults(config: ResolvedConfig, account: AwsAccount): readonly Obstacle[] {
   const keys = config.plans.reduce((sum, plan) => sum + plan.keys.length, 0);
   return [
@@ -155,7 +155,7 @@ function deploymentFaults(config: ResolvedConfig, account: AwsAccount): readonly
   ];
 }
 
-/** One at most: the first is the first to be seen to. */
+/** Returns one fault at most, the first to be mended. */
 function certificateFaults(
   { domain }: ResolvedConfig,
   { region, certificate }: AwsAccount,
@@ -201,7 +201,7 @@ function reservationFaults(config: ResolvedConfig, { lambda, deployed }: AwsAcco
   ];
 }
 
-/** Whether the reservations fit depends on what the stage has already, and that is unknown. */
+/** Tells whether it is open that the reservations fit, because what the stage reserves already is unknown. */
 const reservationOpen = (config: ResolvedConfig, { deployed }: AwsAccount) =>
   deployed === undefined && reservedBy(config) > 0;
 
@@ -224,7 +224,7 @@ function tooMany(
 const boundInWords = ({ facts, steady, storm }: Bound, { everySeconds, withinSeconds }: Wish) =>
   `${facts} ${rounded(steady)} phones every ${everySeconds} s; ${rounded(storm)} from cold within ${withinSeconds} s.`;
 
-/** Facts that are not counted in phones. */
+/** Sentences on bounds that are not counted in phones. */
 function others(config: ResolvedConfig, { apiGateway, keys, usagePlans }: AwsAccount): readonly string[] {
   const plan = largestPlan(config);
   const { partitionKey, newTable } = platform;

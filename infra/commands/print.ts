@@ -1,12 +1,12 @@
 /**
- * Prints what commands say. Some of it is text of an upstream or of a server that may be any: in a terminal it must not
- * move the cursor, and in the log of a CI it must not be read as a command of that CI.
+ * Prints the commands' output. Parts of it are text of an upstream or of any server: that must not move a terminal's
+ * cursor, nor pass for a command in the log of a CI.
  */
 
-/** Controls, what reverses the direction of text, and the beginnings of commands such as `::error::` and `##[error]`. */
+/** Control characters, those that reverse the direction of text, and beginnings of CI commands: `::error::`, `##[error]`. */
 const acting = /(?!\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]|(?<=^\s*):(?=:)|#(?=#(?:vso)?\[)/giu;
 
-/** One line, in which such characters are shown as JSON escapes them: JSON stays the same JSON. */
+/** Escapes such characters as JSON does, in one line; JSON stays the same JSON. */
 export const inLine = (text: string): string =>
   text.replace(acting, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -16,7 +16,7 @@ const inLines = (text: string) =>
     .map(inLine)
     .join('\n');
 
-/** @param text lines of the command's own; what others wrote has passed `inLine`, or may have lines */
+/** @param text the command's own lines; text of others has passed `inLine`, or may contain line breaks */
 export const print = (text: string): void => console.log(inLines(text));
 
 export const printError = (text: string): void => console.error(inLines(text));

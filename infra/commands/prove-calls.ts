@@ -1,6 +1,6 @@
 /**
- * What `countersign prove` calls of a deployment, as a client does: ten reads of each group, more than its part of a limit,
- * and a stream. Each says what came of it, by codes alone: nothing of an account or an answer's contents is kept.
+ * Calls that `countersign prove` sends to a deployment as a client does: ten reads of each group, more reads than the
+ * stage's part of a limit, and a stream. Results are codes and times alone; nothing of an account or a body is kept.
  */
 
 import {
@@ -32,7 +32,7 @@ import {
 } from '../../lib/client/index.ts';
 import type { AccessMode } from '../access-modes.ts';
 
-/** A read of each group that any account and app key can send. */
+/** Read of each group that every account and app key may send. */
 export const probes: Readonly<Partial<Record<Group, Operation>>> = {
   accounts: getAccountBalance,
   orders: listOpenOrders,
@@ -51,7 +51,7 @@ export interface Pace {
   pause(ms: number): Promise<void>;
 }
 
-/** How often each code came; `answered` is 200. */
+/** Number of calls by their code; `answered` is status 200. */
 export type Outcomes = Readonly<Record<string, number>>;
 
 export interface GroupCalls {
@@ -59,13 +59,13 @@ export interface GroupCalls {
   readonly operation: string;
   readonly access: AccessMode;
   readonly outcomes: Outcomes;
-  /** How often the gateway asked to come later, which was done. */
+  /** Times that the gateway asked to come later, and the call did. */
   readonly waits: number;
-  /** As seen from here, over the network. */
+  /** Duration as seen from here, over the network. */
   readonly ms?: { readonly median: number; readonly most: number };
-  /** Of answers that say how old they are. */
+  /** Largest age among the answers that have the header. */
   readonly oldestSeconds?: number;
-  /** The first and the last moment, since the epoch. */
+  /** First and last moment, in milliseconds since the epoch. */
   readonly period: readonly [from: number, to: number];
 }
 
@@ -78,16 +78,16 @@ export function askOf(operation: Operation, connection: Connection): AskOperatio
   return (client[operation.id] as { readonly answer: AskOperation }).answer;
 }
 
-/** A code that the gateway documents, or what kind of failure it was. */
+/** Names a failure by the gateway's documented code, or by its kind. */
 export const codeOf = (error: unknown): string => {
   if (!isClientError(error)) throw error;
   return error instanceof RefusedError ? error.code : error.kind;
 };
 
-/** All of a group's calls together wait no longer for the limiter. */
+/** Time for which all calls of one group together wait for the limiter. */
 const patienceMs = 90_000;
 
-/** @param account in place of the example's */
+/** @param account replaces the account of the operation's example */
 export async function callGroup(
   { group, access }: Pick<GroupCalls, 'group' | 'access'>,
   operation: Operation,
@@ -144,12 +144,12 @@ export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN;
 
 export interface LimitTrial {
-  /** What the upstream allows, and the part of it that the stage takes. */
+  /** Requests that the upstream allows, and the share of them that the stage takes. */
   readonly allowed: number;
   readonly share: number;
   readonly sent: number;
   readonly outcomes: Outcomes;
-  /** The gateway refused what was beyond its part, and the upstream refused nothing. Undefined where no limit was reached. */
+  /** True if the gateway refused what exceeded its share and the upstream refused nothing; undefined if no limit was reached. */
   readonly holds: boolean | undefined;
 }
 
@@ -157,11 +157,11 @@ const refusalsEnough = 5;
 const atOnce = 5;
 
 /**
- * Sends more than the stage's part of a limit, and never more than the upstream allows: also a gateway that kept no limit
+ * Sends more than the stage's share of a limit, but never more than the upstream allows: even a gateway without a limiter
  * could not exceed it.
  *
- * @param already how many requests for market data the steps of this run have sent before
- * @param share of the limits, below 1
+ * @param already market-data requests that earlier steps of this run have sent
+ * @param share of the upstream's limits, below 1
  */
 export async function tryLimit(
   connection: Connection,
@@ -189,7 +189,7 @@ export async function tryLimit(
     const lot = Array.from({ length: Math.min(atOnce, allowed - sent) }, (_, index) => sent + index + 1);
     sent += lot.length;
     const codes = await Promise.all(
-      // Each asks for another count, so that no shared answer serves it.
+      // Each asks for another count of ticks, so that no shared answer serves it.
       lot.map((count) => ask({ symbol: 'AAPL', category: 'US_STOCK', count }).then(() => 'answered', codeOf)),
     );
     for (const code of codes) outcomes[code] = of(code) + 1;
@@ -202,13 +202,13 @@ export async function tryLimit(
 
 export interface StreamTrial {
   readonly seconds: number;
-  /** Until the first quotes were there. */
+  /** Time until the first quotes came. */
   readonly firstMs: number | undefined;
   readonly updates: number;
   readonly oldestMs: number | undefined;
 }
 
-/** A stream of quotes for so many seconds. */
+/** Follows a stream of quotes for a number of seconds. */
 export async function tryStream(
   connection: Connection,
   seconds: number,

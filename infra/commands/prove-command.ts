@@ -1,4 +1,4 @@
-/** `countersign prove` as a person types it, and what it deploys, asks and writes with. */
+/** `countersign prove`: its arguments, and the ports by which it deploys, asks and writes. */
 
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
@@ -40,7 +40,7 @@ export const prove = command({
   },
   async run({ stage, isSandbox, keep, yes, out, credentials }) {
     const { awsAccess } = await import('./aws.ts');
-    // Without it nothing else is worth being asked for.
+    // Fails early: without AWS credentials no other question is worth asking.
     await awsAccess();
     const given = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
     const ports = await portsOf(stage, yes);
@@ -67,7 +67,7 @@ export const prove = command({
   },
 });
 
-/** What the CDK asks of this machine is found before the person is asked. */
+/** Checks the CDK and the folder before the person is asked. */
 async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
   const { cdkProgram, checkFolder } = await import('./cdk-program.ts');
   const { runCdk } = await import('./stage.ts');
@@ -105,7 +105,7 @@ async function ask(question: string): Promise<boolean> {
   }
 }
 
-/** @returns the names of the files, one for people and one for programs */
+/** @returns the names of two files, one for people and one for programs */
 export async function writeReport(out: string, { report, confidential }: Proof): Promise<readonly string[]> {
   const { proofInWords } = await import('./prove-words.ts');
   const texts = { md: proofInWords(report), json: `${JSON.stringify(report, undefined, 2)}\n` };
@@ -115,6 +115,6 @@ export async function writeReport(out: string, { report, confidential }: Proof):
   });
 }
 
-/** A last look: none of the steps should have put any of it there. */
+/** Replaces confidential text as a last guard; no step should have put any there. */
 export const withhold = (text: string, confidential: readonly string[]): string =>
   confidential.filter(Boolean).reduce((rest, one) => rest.replaceAll(one, '(withheld)'), text);

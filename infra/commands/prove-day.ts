@@ -1,4 +1,4 @@
-/** What `countersign prove` does with a stage between its deployment and its end, one step after the other. */
+/** Steps of `countersign prove` between a stage's deployment and its end. */
 
 import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { type Group, listAccounts } from '../../lib/catalogue/index.ts';
@@ -25,33 +25,33 @@ import { deployedStatus, isWell, statusInWords, statusOf } from './status.ts';
 export interface ProveOptions {
   readonly stage: string;
   readonly config: CountersignConfig;
-  /** The person says that the upstream is a sandbox: an order is placed there. */
+  /** Whether the person says that the upstream is a sandbox; only there an order is placed. */
   readonly isSandbox: boolean;
-  /** The stage stays. */
+  /** Whether the stage stays deployed. */
   readonly keep: boolean;
   readonly appKey: string;
   readonly appSecret: string;
   readonly accessToken: string | undefined;
-  /** Of a user of the stage's issuer, for groups that open with `jwt`. */
+  /** Access token of a user of the stage's issuer, for groups that open with `jwt`. */
   readonly token: string | undefined;
 }
 
 export interface ProvePorts extends Pace {
-  /** @throws where it did not succeed */
+  /** @throws when it did not succeed */
   deploy(): Promise<void>;
   destroy(): Promise<void>;
   outputs(): Promise<ReadonlyMap<string, string>>;
-  /** Before anything is spent. */
+  /** Asks the person before anything is spent. */
   confirm(question: string): Promise<boolean>;
-  /** What goes on. */
+  /** Reports progress. */
   say(line: string): void;
-  /** Ends what is measured; the stage is deleted all the same. */
+  /** Ends the measurements; the stage is deleted all the same. */
   readonly interrupted?: AbortSignal;
 }
 
 type FoundOfDay = { -readonly [K in 'limit' | 'order' | 'stream' | 'version']?: ProofReport[K] | undefined };
 
-/** What the steps share. */
+/** State that the steps share. */
 export interface Day extends FoundOfDay {
   readonly options: ProveOptions;
   readonly config: ResolvedConfig;
@@ -59,7 +59,7 @@ export interface Day extends FoundOfDay {
   readonly ports: ProvePorts;
   readonly steps: Steps;
   readonly began: number;
-  /** What must not be in a report. */
+  /** Texts that must not be in a report. */
   readonly confidential: string[];
   readonly groups: ProofReport['groups'][number][];
   outputs: ReadonlyMap<string, string>;
@@ -67,11 +67,11 @@ export interface Day extends FoundOfDay {
   account?: string | undefined;
   runs: readonly MeasuredRun[];
   sums: Sums;
-  /** Sent to the API. */
+  /** Number of requests sent to the API. */
   requests: number;
 }
 
-/** @returns whether the stage answers */
+/** Deploys, sets the secret and calls once. @returns whether the stage answers */
 export async function goUp(day: Day): Promise<boolean> {
   const { ports, steps, target, options } = day;
   const { appKey, appSecret, accessToken } = options;
@@ -100,7 +100,7 @@ export async function goUp(day: Day): Promise<boolean> {
   );
 }
 
-/** The most that it sends. */
+/** Largest number of requests that the smoke test sends. */
 const smokeRequests = 8;
 
 const output = ({ target, outputs }: Day, name: string) => outputOf(target.stackName, outputs, name);
@@ -123,7 +123,7 @@ export async function measure(day: Day): Promise<void> {
   await day.steps.measure('figures', () => figures(day));
 }
 
-/** For a group: with an API key, and with the operator's AWS signature or a user's token besides. Without a token there is none. */
+/** Connection for a group: with an API key, and with an AWS signature or a user's token if it needs one. Undefined: none. */
 type Through = (group: Group) => Connection | undefined;
 
 async function connectionsOf(day: Day): Promise<Through> {
@@ -205,7 +205,7 @@ async function limit(day: Day, through: Through): Promise<void> {
 const listenerLooks = 24;
 const betweenListenerLooksMs = 5000;
 
-/** @returns the stream, if it began: events of the order come on it */
+/** @returns the stream, if it began; the order's events will come on it */
 async function orderStream(day: Day, through: Through): Promise<OrderStream | undefined> {
   const { steps, config, ports, target, began } = day;
   const orders = through('orders');
@@ -273,7 +273,7 @@ async function stream(day: Day, through: Through): Promise<void> {
 const figureLooks = 20;
 const betweenLooksMs = 15_000;
 
-/** Lines of Lambda's are there after seconds, figures of CloudWatch after minutes. */
+/** Waits for the figures: log lines of Lambda come after seconds, metrics of CloudWatch after minutes. */
 async function figures(day: Day): Promise<string> {
   const { ports, target, began } = day;
   const deployed = await deployedOf(target.stackName);

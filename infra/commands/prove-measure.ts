@@ -1,4 +1,4 @@
-/** What `countersign prove` reads of AWS: whether a stack is there, runs of its functions, and figures of CloudWatch. */
+/** Reads from AWS for `countersign prove`: whether a stack exists, the runs of its functions, and sums of CloudWatch metrics. */
 
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
@@ -8,7 +8,7 @@ import { accessFault } from './aws.ts';
 import { median } from './prove-calls.ts';
 import type { Deployed } from './stack-resources.ts';
 
-/** @returns CloudFormation's status of the stack; undefined where there is none */
+/** @returns CloudFormation's status of the stack; undefined if it does not exist */
 export async function stackStatus(StackName: string): Promise<string | undefined> {
   try {
     const { Stacks: [stack] = [] } = await new CloudFormationClient().send(
@@ -16,7 +16,7 @@ export async function stackStatus(StackName: string): Promise<string | undefined
     );
     return stack?.StackStatus === 'DELETE_COMPLETE' ? undefined : stack?.StackStatus;
   } catch (error) {
-    // CloudFormation's only way to say that there is no such stack.
+    // CloudFormation reports a missing stack only by this text.
     if (/does not exist/.test(String(error))) return undefined;
     throw (
       accessFault(error) ?? new StartError(`The stack ${StackName} cannot be read: ${(error as Error).name}.`)
@@ -27,20 +27,20 @@ export async function stackStatus(StackName: string): Promise<string | undefined
 /** One run of a function, as Lambda reports it. */
 export interface MeasuredRun {
   readonly function: string;
-  /** When it ended, in milliseconds since the epoch. */
+  /** End of the run, in milliseconds since the epoch. */
   readonly at: number;
   readonly ms: number;
   readonly billedMs: number;
   readonly memoryMiB: number;
   readonly usedMiB: number;
-  /** Of the first run of an instance. */
+  /** Time to load the function; only in the first run of an instance. */
   readonly initMs?: number;
 }
 
 const report =
   /^REPORT RequestId: \S+\s+Duration: ([\d.]+) ms\s+Billed Duration: ([\d.]+) ms\s+Memory Size: (\d+) MB\s+Max Memory Used: (\d+) MB(?:\s+Init Duration: ([\d.]+) ms)?/;
 
-/** @returns undefined for any other line */
+/** Parses Lambda's REPORT line. @returns undefined for any other line */
 export function runIn(line: string, name: string, at: number): MeasuredRun | undefined {
   const found = report.exec(line);
   if (!found) return undefined;
@@ -74,7 +74,7 @@ export async function runsOf(
   return runs;
 }
 
-/** Whether a function whose id begins so has written a text. */
+/** Tells whether a function whose id begins with `part` has logged a text. */
 export async function hasLogged(
   deployed: readonly Deployed[],
   part: string,
@@ -92,15 +92,15 @@ export async function hasLogged(
 export interface StartUp {
   readonly function: string;
   readonly starts: number;
-  /** Medians: what Lambda takes to load the function, and how long the caller of such a run waits for it in all. */
+  /** Medians: Lambda's time to load the function, and the caller's whole wait in such a run. */
   readonly initMs: number;
   readonly firstMs: number;
-  /** Of runs in an instance that is there; undefined without one. */
+  /** Median of the runs in a warm instance; undefined without one. */
   readonly warmMs: number | undefined;
   readonly usedMiB: number;
 }
 
-/** Of functions that started while they were watched. */
+/** Summarises the functions that started during the run of `prove`. */
 export function startUpOf(runs: readonly MeasuredRun[]): readonly StartUp[] {
   const names = [...new Set(runs.flatMap((run) => (run.initMs === undefined ? [] : [run.function])))];
   return names.sort().map((name) => {
@@ -118,7 +118,7 @@ export function startUpOf(runs: readonly MeasuredRun[]): readonly StartUp[] {
   });
 }
 
-/** Sums since a moment; one of which CloudWatch has no figures yet is absent. */
+/** Sums since the deployment; one for which CloudWatch has no figures yet is absent. */
 export type Sums = Readonly<Partial<Record<SumName, number>>>;
 export type SumName = keyof typeof sums;
 
@@ -133,7 +133,7 @@ const sums = {
   logBytes: ['AWS/Logs', 'IncomingBytes', 'LogGroupName', 'AWS::Logs::LogGroup'],
 } as const;
 
-/** CloudWatch takes so many in one call. */
+/** CloudWatch's maximum for one call. */
 const mostQueries = 500;
 
 export async function sumsOf(deployed: readonly Deployed[], from: number, to: number): Promise<Sums> {

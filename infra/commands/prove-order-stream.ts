@@ -1,4 +1,4 @@
-/** The stream of order events in `countersign prove`: when it began, and how long after a request it told what came of it. */
+/** Measures the stream of order events in `countersign prove`: when it began, and how long after a request it sent the change. */
 
 import type { Connection } from '../../lib/client/index.ts';
 import { followOrderEvents } from '../../lib/trade-events/follow-events.ts';
@@ -6,14 +6,14 @@ import type { OrderChanged } from '../../lib/trade-events/parse-event.ts';
 import type { Pace } from './prove-calls.ts';
 
 export interface OrderStream {
-  /** Milliseconds until it began; undefined where it did not in time. @throws what refused it */
+  /** Milliseconds until the stream began; undefined if it did not in time. @throws the error that ended it */
   began(): Promise<number | undefined>;
-  /** Milliseconds from a moment until it told the first such change; undefined where it did not in time. */
+  /** Milliseconds from a moment until the first change that matches; undefined if none came in time. */
   told(from: number, isIt: (change: OrderChanged) => boolean): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** A listener that takes over from a dead one needs half of it. */
+/** Time limit of each wait. A listener that takes over from a dead one needs half of it. */
 const patienceMs = 60_000;
 const betweenLooksMs = 100;
 
@@ -33,7 +33,7 @@ export function openOrderStream(connection: Connection, { clock, pause }: Pace):
   const reading = read().catch((error: unknown) => {
     failed = { error };
   });
-  /** Until something is there. */
+  /** Polls until `look` gives a moment. @returns milliseconds from `from` to it */
   async function within(from: number, look: () => number | undefined): Promise<number | undefined> {
     const until = clock() + patienceMs;
     for (;;) {

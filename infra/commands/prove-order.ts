@@ -1,7 +1,7 @@
 /**
- * The order of `countersign prove`: one share far below the market, placed in a sandbox and cancelled. What became of it is
- * said as far as it is known, and what is not known stays unknown. Beside a stream of order events it is replaced, too: the
- * upstream tells no placement.
+ * The order of `countersign prove`: one share far below the market, placed in a sandbox and cancelled. An outcome that is
+ * not known is reported as unknown. With a stream of order events the order is replaced, too, because the upstream sends
+ * no event for a placement.
  */
 
 import {
@@ -22,19 +22,19 @@ export interface OrderTrial {
   readonly clientOrderId: string;
   readonly limitPrice: string;
   readonly placed: 'accepted' | 'refused' | 'unknown';
-  /** Of a refusal. */
+  /** Error code of a refusal. */
   readonly code?: string;
   readonly ended: 'cancelled' | 'filled' | 'failed' | 'never placed' | 'unknown';
-  /** What a cancel was answered with, where that was no success. */
+  /** Error code of a cancel that did not succeed. */
   readonly cancelCode?: string;
-  /** By the stream, in milliseconds from the request; undefined: not in time. */
+  /** Milliseconds from each request to its event on the stream; undefined: not in time. */
   readonly told?: { readonly replaced: number | undefined; readonly cancelled: number | undefined };
-  /** What a replacement was answered with, where that was no success. */
+  /** Error code of a replacement that did not succeed. */
   readonly replaceCode?: string;
 }
 
 const symbol = 'AAPL';
-/** Of the last price: an exchange fills none so low. */
+/** Share of the last price, so low that an exchange fills no such order. */
 const part = 0.5;
 const laterPart = 0.49;
 const looks = 12;
@@ -75,7 +75,7 @@ export async function tryOrder(
   const replaceCode = replaces ? await replace(client, order, limitOf(laterPart * price)) : undefined;
   const replaced = replaces && replaceCode === undefined ? await stream.told(from, isOurs) : undefined;
   from = pace.clock();
-  // An order that may be there is cancelled, too.
+  // An order whose placement is unknown is cancelled, too.
   const cancelCode = await cancel(client, order);
   const ended = await endOf(client, order, pace);
   const cancelled = await stream?.told(from, (change) => isOurs(change) && change.status === 'CANCELLED');
@@ -131,7 +131,7 @@ async function place(
   }
 }
 
-/** What the gateway's journal has learnt meanwhile. `not_recorded` decides nothing: the request may still be under way. */
+/** Asks the gateway's journal for the outcome. `not_recorded` decides nothing: the request may still be under way. */
 async function outcomeOf(client: OrderClient, order: Order, { pause }: Pace): Promise<PlacedTrial> {
   for (let look = 0; look < looks; look++) {
     await pause(betweenLooksMs);
@@ -145,7 +145,7 @@ async function outcomeOf(client: OrderClient, order: Order, { pause }: Pace): Pr
   return { placed: 'unknown' };
 }
 
-/** @returns the code of what was no success */
+/** @returns the error code; undefined after success */
 const replace = (client: OrderClient, { account_id, client_order_id }: Order, limit_price: string) =>
   client
     .replaceOrder(
@@ -154,7 +154,7 @@ const replace = (client: OrderClient, { account_id, client_order_id }: Order, li
     )
     .then(() => undefined, codeOf);
 
-/** @returns the code of what was no success */
+/** @returns the error code; undefined after success */
 const cancel = (client: OrderClient, order: Order, attempt = 0): Promise<string | undefined> =>
   client
     .cancelOrder(order, { idempotencyKey: `${order.client_order_id}-cancel-${attempt}` })
@@ -166,10 +166,10 @@ const ends: Readonly<Record<string, OrderTrial['ended']>> = {
   FAILED: 'failed',
 };
 
-/** So many looks at an order that is still open, and it is cancelled again. */
+/** Looks at an order that stays open before it is cancelled again. */
 const looksEach = 3;
 
-/** As the upstream shows the order itself: an accepted cancel is not yet a cancelled order. */
+/** Waits until the upstream shows the order's end: an accepted cancel is not yet a cancelled order. */
 async function endOf(client: OrderClient, order: Order, { pause }: Pace): Promise<OrderTrial['ended']> {
   for (let look = 1; look <= looks; look++) {
     const status = await client.getOrder(order).then(

@@ -1,4 +1,4 @@
-/** The report of `countersign prove`: what was measured, what the pages say of it, what it cost, and what is left. */
+/** Report of `countersign prove`: measurements, their comparison with the docs, the cost, and what is left. */
 
 import { readMs } from './capacity.ts';
 import { costOf, lambdaTime, totalOf, unitsCost } from './cost.ts';
@@ -13,13 +13,13 @@ export interface Price {
   /** Dollars, by what they are paid for. */
   readonly lines: Readonly<Record<string, number>>;
   readonly total: number;
-  /** What CloudWatch had no figures of. */
+  /** Parts of the price for which there were no figures. */
   readonly missing: readonly string[];
 }
 
 export interface ComparedFigure {
   readonly what: string;
-  /** The page and its chapter. */
+  /** Page and chapter that state the figure. */
   readonly page: string;
   readonly figure: number;
   readonly measured: number | undefined;
@@ -38,23 +38,23 @@ export interface ProofReport {
   readonly order?: OrderTrial | undefined;
   readonly stream?: StreamTrial | undefined;
   readonly startUp: readonly StartUp[];
-  /** Of CloudWatch, since the deployment. */
+  /** Sums of CloudWatch's metrics since the deployment. */
   readonly sums: Sums;
   readonly price?: Price;
   readonly compared: readonly ComparedFigure[];
-  /** What the account still has of the stage. */
+  /** Resources of the stage that the account still has. */
   readonly left: readonly string[];
 }
 
 export const isProven = ({ steps }: ProofReport) => steps.every(({ result }) => result !== 'failed');
 
-/** Few clients: what a stage that is tried by hand is nearest to. */
+/** Measured load with few clients, the nearest to a stage that is tried by hand. */
 const few = situations.find(({ clients }) => clients === 100) as Situation;
 
-/** docs/load.md, "Steady", 100 phones: the oldest answer. */
+/** Age in seconds of the oldest answer in docs/load.md, "Steady", 100 phones. */
 export const oldestOfFew = 2.48;
 
-/** Beside what the pages say. A stage that shares nothing has no ages. */
+/** Compares measurements with the docs' figures. A stage without shared answers has no ages. */
 export function compare(
   runs: readonly MeasuredRun[],
   startUp: readonly StartUp[],
@@ -110,10 +110,10 @@ export function compare(
 }
 
 /**
- * By the prices of docs/cost.md, without free tiers.
+ * Computes what the run cost, by the prices of docs/cost.md, without free tiers.
  *
- * @param requests that were sent to the API
- * @param restMonth dollars a month of what the stage costs while nobody calls
+ * @param requests sent to the API
+ * @param restMonth dollars a month of the stage while nobody calls
  */
 export function priceOf({
   requests,
@@ -154,7 +154,7 @@ export function priceOf({
 
 const hoursOfMonth = 730;
 
-/** A fifth is what a machine varies by. */
+/** Ratio up to which a figure holds: measurements on one machine vary by a fifth. */
 const slack = 1.2;
 
 export function verdictOf({ figure, measured }: ComparedFigure): string {

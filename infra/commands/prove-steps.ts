@@ -1,4 +1,4 @@
-/** The steps of `countersign prove`: each is said, timed and kept with what it says; one that fails hides no other. */
+/** Steps of `countersign prove`: each is announced, timed, and recorded with its result; one that fails hides no other. */
 
 import { isClientError } from '../../lib/client/index.ts';
 import { StartError } from '../environment.ts';
@@ -13,14 +13,14 @@ export interface Step {
   readonly seconds: number;
 }
 
-/** A sentence for what is done, or `fault` with one for what is not. */
+/** Result of a step: a sentence on what is done, or `fault` with a sentence on what is not. */
 export type Said = string | { readonly fault: string };
 
 export interface Steps {
   readonly all: readonly Step[];
-  /** @returns whether it is done */
+  /** @returns whether the step succeeded */
   step(name: string, work: () => Promise<Said>): Promise<boolean>;
-  /** One that is left out once the person has interrupted. */
+  /** Runs a step that is left out once the person has interrupted. */
   measure(name: string, work: () => Promise<Said>): Promise<boolean>;
   leaveOut(name: string, says: string): void;
 }
@@ -60,7 +60,7 @@ export function createSteps(
   };
 }
 
-/** Nothing of a message that may repeat what was sent. */
+/** Describes an error without its message, which may repeat what was sent. */
 const wordsOf = (error: unknown): string =>
   error instanceof StartError || error instanceof ConfigError
     ? error.message

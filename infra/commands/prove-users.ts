@@ -1,4 +1,4 @@
-/** Who calls in `countersign prove`: each is granted what the steps need, in the way in which its groups open. */
+/** Grants each caller of `countersign prove` the rights that the steps need, in the way in which the stage's groups open. */
 
 import { principalArn } from '../../lib/access/evidence.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
@@ -16,11 +16,11 @@ export interface GrantingParts {
   readonly target: StackTarget;
   readonly outputs: ReadonlyMap<string, string>;
   readonly options: { readonly token: string | undefined };
-  /** Takes who it is. */
+  /** Collects the callers' identities, which no report may contain. */
   readonly confidential: string[];
 }
 
-/** @returns those who were granted the right to read and trade, in words; none where no group asks who calls */
+/** @returns in words who was granted the right to read and trade; empty if no group asks who calls */
 export async function grantAll(day: GrantingParts): Promise<readonly string[]> {
   const { access } = day.config;
   const modes = new Set(
@@ -43,7 +43,7 @@ export async function grantAll(day: GrantingParts): Promise<readonly string[]> {
   const { token } = day.options;
   if (modes.has('jwt') && token !== undefined) {
     const subject = subjectIn(token);
-    // A shorter one stands in other words, too, and the report writes none.
+    // Withholding a shorter subject would replace parts of other words; the report contains none.
     if (subject.length > 5) day.confidential.push(subject);
     await grant(day, { kind: 'user', subject });
     granted.push('the user of the token');
@@ -66,7 +66,7 @@ async function grant({ target }: GrantingParts, who: CommandSubject): Promise<vo
   await manageUsers(given, { ...(await deployedUsers(given)), say: () => {} });
 }
 
-/** The gateway judges the token; here it says whom to grant to. @throws StartError, which repeats nothing of it */
+/** Reads the subject of a token without verifying it, which the gateway does. @throws StartError, which repeats nothing of it */
 export function subjectIn(token: string): string {
   try {
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
@@ -74,7 +74,7 @@ export function subjectIn(token: string): string {
     };
     if (typeof sub === 'string' && sub !== '') return sub;
   } catch {
-    // As without a subject.
+    // Handled below, like a token without a subject.
   }
   throw new StartError('TOKEN must be an access token of the stage’s issuer, with the claim sub.');
 }

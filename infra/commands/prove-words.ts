@@ -1,4 +1,4 @@
-/** The report of `countersign prove` in words, for a person; as JSON it is for programs. */
+/** Report of `countersign prove` as Markdown for a person; programs read the JSON. */
 
 import { dollars } from './cost-tables.ts';
 import type { LimitTrial, Outcomes } from './prove-calls.ts';
@@ -124,7 +124,7 @@ const outcomesInWords = (outcomes: Outcomes) =>
     .map(([code, count]) => `${count} ${code}`)
     .join(', ') || 'none';
 
-/** In words what became of the order. */
+/** Says in words what became of the order. */
 export function orderInWords({
   placed,
   ended,

@@ -1,6 +1,6 @@
 /**
- * `countersign prove`: a first day on AWS. Deploys a small stage, calls it, measures it, and deletes it again, whatever
- * went wrong in between; what it found it says in one report.
+ * `countersign prove`: a first day on AWS. Deploys a small stage, calls it, measures it, and deletes it again even after a
+ * failure; one report has all results.
  */
 
 import { StartError } from '../environment.ts';
@@ -22,12 +22,12 @@ import { checkUpstream } from './stage.ts';
 
 export interface Proof {
   readonly report: ProofReport;
-  /** What must not be in a report: keys, tokens, account ids. */
+  /** Texts that must not be in a report: keys, tokens, account ids. */
   readonly confidential: readonly string[];
 }
 
 /**
- * @returns undefined where the person does not want it; nothing was deployed then
+ * @returns undefined when the person declines; nothing was deployed then
  * @throws StartError or ConfigError before anything is deployed
  */
 export async function prove(options: ProveOptions, ports: ProvePorts): Promise<Proof | undefined> {
@@ -62,7 +62,7 @@ export async function prove(options: ProveOptions, ports: ProvePorts): Promise<P
 }
 
 /**
- * What would make the day fail is found before it costs anything.
+ * Finds what would make the day fail before it costs anything.
  *
  * @returns the Region
  */
@@ -91,7 +91,7 @@ async function lookBefore(
   const isCarried =
     isWell &&
     (await steps.step('preflight', async () => {
-      // One phone: whether it can be deployed at all.
+      // One phone: this asks only whether the stage can be deployed.
       const { carries, words } = await preflight(stage, { phones: 1, everySeconds: 60, withinSeconds: 60 });
       return carries === false ? { fault: words } : (words.split('\n')[2] ?? words);
     }));
@@ -115,7 +115,7 @@ function questionOf(
   ].join(' ');
 }
 
-/** @returns what the account has of the stage afterwards, by its names, without ARNs */
+/** @returns what the account still has of the stage, by names without ARNs */
 async function end(
   { options, target, steps, ports }: Day,
   resources: readonly Resource[],
@@ -124,7 +124,7 @@ async function end(
   const destroys = `\`countersign destroy ${target.options} -- --force\` deletes it`;
   if (options.keep) return [`The stack ${stackName}, as --keep asks: ${destroys}.`];
   const before = await deployedOf(stackName).catch((): readonly Deployed[] => []);
-  // Where a deployment did not begin, there is nothing to delete.
+  // Without a stack the deployment did not begin, and there is nothing to delete.
   if ((await stackStatus(stackName).catch(() => 'unknown')) === undefined) return [];
   const isGone = await steps.step('destroy', async () => {
     await ports.destroy();

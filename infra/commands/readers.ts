@@ -1,4 +1,4 @@
-/** What several commands read of their arguments, before another machine is asked anything. */
+/** Options and checks of arguments that several commands share; none of them asks another machine. */
 
 import { checkBaseUrl } from '../../lib/client/connection.ts';
 import { ConfigError } from '../stack/config-error.ts';
@@ -7,7 +7,7 @@ import { flag, refuse, value } from './command.ts';
 
 export const json = flag('prints JSON');
 
-/** @param otherwise shown and read where the option is absent */
+/** @param otherwise text that the help shows, and that is read when the option is absent */
 export const whole = (says: string, max: number, otherwise: string) =>
   value('<n>', says, wholeIn(max), otherwise);
 
@@ -26,7 +26,7 @@ export const urlIn = (text: string): string =>
     ? text.replace(/\/+$/, '')
     : refuse('must be a URL such as https://api.example.com/v1, without a query.');
 
-/** To which a client connects. */
+/** Reads the address to which a client connects. */
 export function baseUrlIn(text: string): string {
   const url = urlIn(text);
   try {
@@ -36,12 +36,12 @@ export function baseUrlIn(text: string): string {
   }
 }
 
-/** Names stages alone: the configuration has them, and AWS is not asked. */
+/** Reads a stage's name, which must be in the configuration; AWS is not asked. */
 export function stageIn(text: string): string {
   try {
     return stageOf(text);
   } catch (error) {
-    // In the form of a reader's sentence.
+    // Shapes the message like a reader's: it continues the option's name.
     throw error instanceof ConfigError ? refuse(error.message.replace(/^stage /, '')) : error;
   }
 }
@@ -53,7 +53,7 @@ const stackIn = (text: string): string =>
     ? text
     : refuse('must be the name of a stack in CloudFormation: letters, digits and -, a letter first.');
 
-/** Of commands that ask a stack that is deployed. */
+/** Options of commands that ask a deployed stack. */
 export const deployed = {
   stage: value('<name>', 'a stage of your configuration (default: dev)', stageIn),
   stack: value(
@@ -63,14 +63,14 @@ export const deployed = {
   ),
 } as const;
 
-/** The stack that a command is about. */
+/** Stack that a command is about. */
 export interface StackTarget {
   readonly stackName: string;
-  /** As options, for a line that an operator may paste. */
+  /** Options that name the stack, for a line that an operator may paste. */
   readonly options: string;
 }
 
-/** @throws UsageError for both */
+/** @throws UsageError if both are given */
 export function targetOf({
   stage,
   stack,

@@ -1,4 +1,4 @@
-/** The commands about one signed request, as a developer types them. Nothing but the signer is loaded for them. */
+/** Commands about one signed request. They load nothing but the signer. */
 
 import { command, operand, refuse, value } from './command.ts';
 import { credentials } from './credentials.ts';

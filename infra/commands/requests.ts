@@ -74,7 +74,7 @@ interface VerifyOptions {
   readonly json: boolean;
 }
 
-/** @returns 1 for a request that is refused */
+/** @returns 1 for a refused request */
 export async function verifyRequest({
   request,
   tolerance,
@@ -91,7 +91,7 @@ export async function verifyRequest({
   }).verify(received);
   if (json) print(JSON.stringify(verification));
   else if (verification.ok) print('The signature is that of this request, app key and secret.');
-  // The detail may be an app key.
+  // Only the code: the detail may contain an app key.
   else print(`Refused: ${verification.code}. countersign explain shows what is signed.`);
   return verification.ok ? 0 : 1;
 }
@@ -111,7 +111,7 @@ interface Vector {
   readonly signature: string;
 }
 
-/** @returns 1 where a signature is another than the vector's */
+/** @returns 1 if a signature differs from the vector's */
 export async function verifyVectors({
   vectors,
   json,

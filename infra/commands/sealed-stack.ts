@@ -1,4 +1,4 @@
-/** A deployed stack with its identity key, so that an operator sees people and accounts where its tables hold sealed bytes. */
+/** Opens a deployed stack's tables with its identity key: without the key, people and accounts in them are sealed bytes. */
 
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
@@ -12,14 +12,14 @@ import { print } from './print.ts';
 import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
 
-/** The stack's outputs that name the table of users, the key's secret and the issuer of tokens. */
+/** Stack outputs that name the table of users, the key's secret and the issuer of tokens. */
 export const accessTableOutput = 'AccessTable';
 export const identityKeyOutput = 'IdentityKeySecretArn';
 export const issuerOutput = 'AuthIssuer';
 
 /**
- * @param table the output that names the table that the command is about
- * @param lacks what a stack without it lacks, and what opens it
+ * @param table the output that names the command's own table
+ * @param lacks words on what a stack without that output lacks, and what opens it
  * @throws StartError when the stack or its identity key cannot be read
  */
 export async function sealedStack({ stackName }: StackTarget, table: string, lacks: string) {
@@ -32,7 +32,7 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
   const key = await stackSecret(stackName, output(identityKeyOutput)).read();
   if (!key) throw new StartError(`The identity key of ${stackName} is not set: deploy the stage once more.`);
   const identity = createIdentity(async () => key.text);
-  // Operators have profiles and sign in once, which the AWS SDK knows how to read.
+  // Takes the credentials of the AWS SDK, which knows profiles and sign-in.
   const { credentials, region } = new CloudFormationClient().config;
   const client = createDynamoClient(undefined, { credentials, region });
   return {
@@ -40,9 +40,9 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
     outputs,
     output,
     identity,
-    /** Of the command's own table. */
+    /** Table of the command. */
     store: { client, tableName: output(table) },
-    /** @param by the operator who changes it; absent where the command only looks */
+    /** @param by the operator who makes a change; absent when the command only reads */
     directory(by = ''): AccessAdmin {
       const store = createDynamoAccessStore({ client, tableName: output(accessTableOutput) });
       return createAccessAdmin({ store, identity, by });
@@ -54,10 +54,10 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
 const defects = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 /**
- * Of an error of AWS its name alone: a service may repeat in the message what it was sent.
+ * Makes a sentence of an error. AWS's messages are left out, because they may repeat what was sent.
  *
- * @param what cannot be read or changed
- * @param overtaken what others change at the same time
+ * @param what completes the sentence, such as 'The users of … cannot be read'
+ * @param overtaken names the record that others change at the same time
  */
 export function asStartError(error: unknown, what: string, overtaken = ''): unknown {
   if (error instanceof StartError) return error;

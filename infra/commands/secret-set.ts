@@ -1,6 +1,6 @@
 /**
- * `countersign secret`: puts the app key and secret, read from standard input, into the stack's secret.
- * Never an argument and never a variable: both can be read by other processes, and shells keep them.
+ * `countersign secret`: puts the app key and secret into the stack's secret. They come from standard input and never from an
+ * argument or a variable: other processes can read both, and shells keep them.
  */
 
 import { createCredentials } from '../../lib/gateway/credentials.ts';
@@ -25,11 +25,11 @@ export async function usableSecret(text: string): Promise<string> {
 }
 
 /**
- * An access token that the secret has stays, unless the new text has the member `access_token`, whose empty value takes
- * it away, or is for another app key, for which the token is no good.
+ * Keeps the access token that the secret has. The new text may replace it with a member `access_token`, remove it with an
+ * empty one, or make it useless by another app key.
  *
- * @returns what became of the token, in words; empty when there was none
- * @throws StartError when the stack cannot be read or its secret not be written
+ * @returns words on what became of the token; empty when there was none
+ * @throws StartError when the stack cannot be read or its secret cannot be written
  */
 export async function setSecret(stackName: string, text: string): Promise<string> {
   const secret = stackSecret(stackName, outputOf(stackName, await outputsOf(stackName), secretOutput));
@@ -57,13 +57,13 @@ export async function setSecret(stackName: string, text: string): Promise<string
   throw new StartError(changesTooOften(stackName));
 }
 
-/** How often a write begins anew because another operator's came between. */
+/** Tries of a write that another operator's write overtakes. */
 export const maxTries = 5;
 
 export const changesTooOften = (stackName: string) =>
   `The secret of ${stackName} was changed by others ${maxTries} times meanwhile; nothing was written. Run the command again.`;
 
-/** Without the right to read, a token would be lost without a word. */
+/** Fails without the right to read, because the token would be lost without a word. */
 async function readToKeep(secret: StackSecret): Promise<StoredSecret | undefined> {
   try {
     return await secret.read();
@@ -77,7 +77,7 @@ async function readToKeep(secret: StackSecret): Promise<StoredSecret | undefined
 
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Of a text that is no object: none. */
+/** Parses an object; any other text has no members. */
 export function membersOf(text = ''): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,8 +1,9 @@
 /**
- * `countersign simulate`: the simulated upstream alone, until it is interrupted.
+ * `countersign simulate`: runs the simulated upstream alone, until it is interrupted.
  *
  * UPSTREAM_PORT (8788), EVENTS_PORT (8789), MARKET_STREAM_PORT (8790), MARKET_STREAM (on), UPSTREAM_LIMITS (interface),
- * UPSTREAM_FAULTS (none), APP_KEY and APP_SECRET come from the environment. Without the last two, a pair is invented for this run and printed, because the user of the simulator needs it to sign.
+ * UPSTREAM_FAULTS (none), APP_KEY and APP_SECRET come from the environment. Without the last two, a pair is invented and
+ * printed, because the user needs it to sign.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * `countersign smoke <url>`: calls a deployment as a client would and says in words what is wrong. The API
- * key comes from API_KEY, because arguments are visible to every process of the machine.
+ * `countersign smoke <url>`: calls a deployment as a client would and says in words what is wrong. The API key comes from
+ * API_KEY, because every process of the machine can read arguments.
  */
 
 import { getConfig, getStockQuotes, getStockSnapshots, listAccounts } from '../../lib/catalogue/index.ts';
@@ -10,16 +10,16 @@ import { inLine } from './print.ts';
 
 export interface SmokeResult {
   readonly healthy: boolean;
-  /** What is wrong and what to do, for the operator. */
+  /** Report for the operator: the fault, and what to do. */
   readonly words: string;
 }
 
 const tries = 4;
-/** How old a response to `no-cache` may be, and a little more. */
+/** A little more than the age that a response to `no-cache` may have. */
 const pauseMs = 1100;
 
 /**
- * @param url that of the domain or of the stage, with or without a slash at the end
+ * @param url of the domain or of the stage, with or without a slash at the end
  * @param timeoutMs for each call; API Gateway itself gives up after 29 s
  */
 export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<SmokeResult> {
@@ -30,7 +30,7 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   const health = await ask(`${base}/health`, {}, timeoutMs);
   if (health === 'timeout') return late;
   if (health === 'closed') return sick(`Nothing answers at ${base}: check the URL.`);
-  // A page of any web server has status 200, too.
+  // Any web server's page has status 200, too.
   if (health.status !== 200 || membersOf(health.body).status !== 'ok')
     return sick(
       `${base}/health answers ${health.status}${health.status === 200 ? ', but not {"status":"ok"}' : ''}: the URL is not that of a Countersign stage.`,
@@ -71,7 +71,7 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   };
 }
 
-/** Without a token that is how a group with `jwt` answers. */
+/** Tells whether a group with `jwt` refused a call for its missing token. */
 const wantsToken = (response: SmokeAnswer) =>
   typeof response !== 'string' &&
   response.status === 401 &&
@@ -80,7 +80,7 @@ const wantsToken = (response: SmokeAnswer) =>
 const isPathUnknown = (response: SmokeAnswer) =>
   typeof response !== 'string' && membersOf(response.body).code === 'upstream_path_unknown';
 
-/** @param askAnother another operation, which tells one path that is unknown from all of them */
+/** @param askAnother calls another operation, to tell one unknown path from all of them */
 async function refusalWords(
   response: SmokeResponse,
   askAnother: () => Promise<SmokeAnswer>,
@@ -93,7 +93,7 @@ async function refusalWords(
   return withReference(diagnosis ?? detail ?? 'The gateway failed; its log says more.', response);
 }
 
-/** Snapshots that nothing refreshes hide why: another operation is refused for the same cause. */
+/** Asks another operation why: a refused refresh of snapshots leaves no cause in their answers, and has the same one. */
 async function causeWords(askAnother: () => Promise<SmokeAnswer>): Promise<string> {
   const response = await askAnother();
   const words = typeof response === 'string' || response.status === 200 ? undefined : diagnosisOf(response);
@@ -120,9 +120,9 @@ function withReference(words: string, { status, body }: SmokeResponse): string {
 
 interface SmokeResponse {
   readonly status: number;
-  /** The parsed JSON; undefined for anything else. */
+  /** Parsed JSON; undefined for anything else. */
   readonly body: unknown;
-  /** In seconds; 0 when the response has no age. */
+  /** Age in seconds; 0 when the response has none. */
   readonly age: number;
 }
 
@@ -143,7 +143,7 @@ async function ask(
   }
 }
 
-/** Repeats until the upstream has answered meanwhile: a cached response would hide that it is down. */
+/** Repeats until the upstream has answered again: a cached response would hide that it is down. */
 async function askForFresh(target: string, apiKey: string, timeoutMs: number): Promise<FreshResponse> {
   const headers = { 'x-api-key': apiKey, 'cache-control': 'no-cache' };
   const started = performance.now();
@@ -166,7 +166,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The server may be any: only members that are text are read. */
+/** Reads only text members, escaped: the server may be any. */
 function membersOf(body: unknown): Readonly<Record<string, string | undefined>> {
   if (typeof body !== 'object' || body === null) return {};
   return Object.fromEntries(

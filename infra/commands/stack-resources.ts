@@ -1,15 +1,15 @@
-/** What a stack has, as CloudFormation lists it. */
+/** Resources of a deployed stack, as CloudFormation lists them. */
 
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 
 export interface Deployed {
-  /** The logical id without CloudFormation's hash. */
+  /** Logical id without CloudFormation's hash. */
   readonly id: string;
   readonly type: string;
   readonly physicalId: string;
 }
 
-/** What is not deleted yet. */
+/** Lists the resources that are not deleted yet. */
 export async function deployedOf(StackName: string): Promise<readonly Deployed[]> {
   const found: Deployed[] = [];
   const client = new CloudFormationClient();

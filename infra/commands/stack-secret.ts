@@ -1,6 +1,6 @@
 /**
- * A deployed stack's outputs, and its secret, which two operators may change at the same time. Endpoint, Region and
- * credentials come from the environment, as for every AWS command.
+ * Reads a deployed stack's outputs, and reads and writes its secret, which two operators may change at the same time.
+ * Endpoint, Region and credentials come from the environment, as for every AWS command.
  */
 
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
@@ -14,7 +14,7 @@ import {
 import { StartError } from '../environment.ts';
 import { accessFault } from './aws.ts';
 
-/** The stack's output that names its secret. */
+/** Stack output that names its secret. */
 export const secretOutput = 'SecretArn';
 
 export interface StoredSecret {
@@ -23,13 +23,13 @@ export interface StoredSecret {
 }
 
 export interface StackSecret {
-  /** The current version; undefined while the secret was never set. */
+  /** Reads the current version; undefined while the secret was never set. */
   read(): Promise<StoredSecret | undefined>;
-  /** Makes the text the current version, in place of any other. */
+  /** Makes the text the current version, whichever was. */
   put(text: string): Promise<void>;
   /**
-   * Makes the text current if `expected` still is; false when another version became current meanwhile, which then
-   * stays. In both ways of writing, what was current becomes the previous version.
+   * Makes the text current if `expected` still is. Returns false when another version became current meanwhile, which then
+   * stays. After `put` and `replace`, the version that was current is the previous one.
    */
   replace(expected: StoredSecret, text: string): Promise<boolean>;
 }
@@ -53,10 +53,10 @@ export function outputOf(stackName: string, outputs: ReadonlyMap<string, string>
   return value;
 }
 
-/** The label of a version that is written but not current yet. */
+/** Label of a version that is written but not current yet. */
 const waiting = 'countersign-next';
 
-/** Each method rejects with a StartError that names the service's error, and nothing that was sent to it. */
+/** Opens the secret. Its methods reject with a StartError that names the service's error, and nothing that was sent to it. */
 export function stackSecret(stackName: string, SecretId: string): StackSecret {
   const client = new SecretsManagerClient();
   // An error's message is left out: a service may repeat in it what it was sent.
@@ -81,7 +81,7 @@ export function stackSecret(stackName: string, SecretId: string): StackSecret {
       await client.send(new PutSecretValueCommand({ SecretId, SecretString })).catch(fail('written'));
     },
     async replace({ id: RemoveFromVersionId }, SecretString) {
-      // Secrets Manager has no conditional write. But it moves a label only away from the version that is named.
+      // Secrets Manager has no conditional write, but it moves a label only away from the version that is named.
       const { VersionId: MoveToVersionId } = await client
         .send(new PutSecretValueCommand({ SecretId, SecretString, VersionStages: [waiting] }))
         .catch(fail('written'));
@@ -98,7 +98,7 @@ export function stackSecret(stackName: string, SecretId: string): StackSecret {
           () => true,
           (error: Error) => (error.name === 'InvalidParameterException' ? false : fail('written')(error)),
         );
-      // Without a label a version that did not become current can be read no more by any, and Secrets Manager deletes it.
+      // A version without a label cannot be read any more, and Secrets Manager deletes it.
       await client
         .send(
           new UpdateSecretVersionStageCommand({

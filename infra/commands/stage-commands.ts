@@ -1,4 +1,4 @@
-/** The commands about one stage or stack, as an operator types them. */
+/** Commands about one stage or stack. */
 
 import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
@@ -7,7 +7,7 @@ import { credentials, secrets } from './credentials.ts';
 import { print, printError } from './print.ts';
 import { deployed, json, stage, targetOf, urlIn, whole, wholeIn } from './readers.ts';
 
-/** Prints a verdict; it is a fault unless it is known to be good. */
+/** Prints a verdict. @returns 0 only for one that is known to be good */
 function conclude(isGood: boolean | null, words: string, asJson: object | undefined): number {
   print(asJson ? JSON.stringify(asJson) : words);
   return isGood ? 0 : 1;
@@ -36,7 +36,7 @@ const cdkCommand = (verb: 'deploy' | 'diff' | 'destroy', ...more: readonly strin
   command({
     options: { stage, options: cdkOptions },
     examples: ['--stage prod', ...more],
-    // `destroy prod`, as it once was, would hand the word to the CDK and delete the usual stage.
+    // `destroy prod`, once a valid form, would hand the word to the CDK and delete the default stage.
     check: (given) =>
       given.options[0]?.startsWith('-') === false
         ? refuse('Options follow the command, and nothing besides: a stage is --stage NAME.')

@@ -1,6 +1,6 @@
 /**
- * What `countersign deploy`, `diff` and `destroy` hand over to the CDK, and what is checked before it begins: what AWS
- * cannot give would roll all of the deployment back.
+ * `countersign deploy`, `diff` and `destroy`: checks before the CDK begins, because something that AWS cannot give would
+ * roll the whole deployment back; then runs the CDK.
  */
 
 import { spawn } from 'node:child_process';
@@ -14,13 +14,13 @@ import { awsAccess, awsJson } from './aws.ts';
 import { cdkProgram, checkFolder } from './cdk-program.ts';
 import { reservationFault, reservedBy } from './preflight-bounds.ts';
 
-/** With these the CDK alone knows the account. */
+/** Tells whether only the CDK knows the account. */
 const isElsewhere = (options: readonly string[]) => options.some((option) => option.startsWith('--profile'));
 
 /**
- * @param options go to the CDK: a pipeline, without an operator, adds `--require-approval never` or `--force`
- * @returns the CDK's exit code, or 1 where it was ended
- * @throws ConfigError for what must not reach the CDK, StartError where it cannot begin
+ * @param options passed on to the CDK: a pipeline, without an operator, adds `--require-approval never` or `--force`
+ * @returns the CDK's exit code, or 1 if a signal ended it
+ * @throws ConfigError for a configuration that must not reach the CDK, StartError when the CDK cannot begin
  */
 export async function runCdk(
   verb: 'deploy' | 'diff' | 'destroy',
@@ -42,7 +42,7 @@ export async function runCdk(
   return Number(code ?? 1);
 }
 
-/** @throws ConfigError for a stage that is still the example */
+/** @throws ConfigError for a stage that still has the example's upstream */
 export function checkUpstream(stage: string): void {
   if (configOf(stage).upstream?.baseUrl === exampleBaseUrl)
     throw new ConfigError(
@@ -51,11 +51,11 @@ export function checkUpstream(stage: string): void {
 }
 
 /**
- * Compares the certificate's Region with `AWS_REGION`, and asks AWS one question, only where the stage reserves
- * instances. What cannot be read within a few seconds, and an account that only the CDK knows (`--profile`), hold up no
+ * Compares the certificate's Region with `AWS_REGION`. Asks AWS one question, only if the stage reserves instances. A
+ * figure that cannot be read within a few seconds, or an account that only the CDK knows (`--profile`), holds up no
  * deployment.
  *
- * @param options what is passed on to the CDK
+ * @param options passed on to the CDK
  * @returns one sentence, when the deployment would certainly fail
  * @throws ConfigError for a configuration that cannot be deployed anywhere
  * @example await deploymentFault({ upstream, groups: { orders: 'iam' } }, [])  // 'The stage reserves 10 …', in a new account
@@ -72,12 +72,12 @@ export async function deploymentFault(
   return instances === undefined ? undefined : reservationFault(config, instances);
 }
 
-/** What the CDK's usual bootstrap leaves in an account and Region, and each deployment asks for. */
+/** Parameter that the CDK's usual bootstrap leaves in an account and Region; each deployment reads it. */
 const bootstrapVersion = '/cdk-bootstrap/hnb659fds/version';
 
-/** @returns one sentence where the account and Region are not ready for the CDK; what cannot be read holds up nothing */
+/** @returns one sentence if account and Region lack the CDK's bootstrap; a failed read holds up nothing */
 export async function bootstrapFault(options: readonly string[]): Promise<string | undefined> {
-  // A toolkit stack with a name of its own may have a qualifier of its own, too.
+  // A toolkit stack with its own name may have its own qualifier, too.
   if (isElsewhere(options) || options.some((option) => /toolkit|qualifier/i.test(option))) return undefined;
   const access = await awsAccess();
   try {

@@ -19,7 +19,7 @@ export const start = (json: boolean) =>
     const doctor =
       'baseUrl' in upstream ? createDoctor({ ...settings, ...upstream }, console.error) : undefined;
     const begun: Promise<LocalRun> = startLocalRun(settings, {
-      // A page of an earlier run asks on, and is answered before this one has said where it is.
+      // A page of an earlier run keeps asking, and is answered before this run has printed its address.
       access: (entry) =>
         void begun.then(
           ({ url }) => console.log(accessLine(entry, { url, canLink: process.stdout.isTTY })),
@@ -48,7 +48,7 @@ export const start = (json: boolean) =>
     return [run];
   });
 
-/** Whether a server listens there; no request is sent for it. */
+/** Tells whether a server listens at the address, without sending a request. */
 function accepts(baseUrl: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(baseUrl);
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * `countersign status`: how a deployment is, in one look: version, alarms, what is left of the limit, how old quotes
- * are, the token, orders whose outcome is unknown, mass cancels under way, and schedules that are switched off. What cannot
- * be read is said to be unknown.
+ * `countersign status`: shows a deployment's state in one look: version, alarms, the rest of the limit, the age of quotes,
+ * the token, orders whose outcome is unknown, mass cancels under way, and disabled schedules. Parts that cannot be read
+ * are reported as unknown.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,34 +28,34 @@ import { deployedTrading } from './trading.ts';
 import { stopWords } from './trading-words.ts';
 
 export interface StatusOptions {
-  /** Looks again every half a minute, until the process is ended. */
+  /** Whether to look again every half a minute, until the process is ended. */
   readonly watch: boolean;
   readonly json: boolean;
 }
 
 export interface AlarmState {
-  /** Behind the deployment's: of the table, or an operator's own. */
+  /** Name behind the deployment's prefix: one of the alarm table, or an operator's own. */
   readonly name: string;
   readonly state: string;
   readonly since: string | undefined;
   readonly dimensions: readonly Dimension[];
 }
 
-/** What a status is read from. */
+/** Sources of a status. */
 export interface StatusPorts {
   readonly target: StackTarget;
   outputs(): Promise<ReadonlyMap<string, string>>;
-  /** Those whose names begin with the deployment's. */
+  /** Alarms whose names begin with the deployment's. */
   alarms(): Promise<readonly AlarmState[]>;
-  /** Names of the deployment's rules that run a function by the clock, and are switched off. */
+  /** Names of the deployment's schedules that are switched off. */
   disabledSchedules(): Promise<readonly string[]>;
-  /** The newest of each within the time, by its id; without figures there is none. */
+  /** Newest value of each figure within the time, by the figure's id; absent without a value. */
   figures(asked: readonly Figure[], lookBackMs: number): Promise<ReadonlyMap<string, number>>;
   /** One sentence for each stop of trading. */
   stops(): Promise<readonly string[]>;
-  /** One sentence. */
+  /** One sentence on the limits that functions keep. */
   limits(): Promise<string>;
-  /** Items under a key: of the index, where one is named. */
+  /** Counts the items under a key of the table, or of an index. */
   count(table: string, key: readonly [name: string, value: string], index?: string): Promise<number>;
 }
 
@@ -66,7 +66,7 @@ export interface Figure {
   readonly dimensions: readonly Dimension[];
 }
 
-/** By their names in the report: the metric, and the alarm whose dimension it has. */
+/** Figures by their names in the report: the metric, the alarm that has the metric's dimensions, and the statistic. */
 const asked = {
   limitLeft: ['BudgetLeft', 'limit-used-up', 'Minimum'],
   limitRefused: ['BudgetRefused', 'limit-used-up', 'Sum'],
@@ -86,20 +86,20 @@ export interface StatusReport {
   readonly version?: string | undefined;
   readonly alarms?: readonly Pick<AlarmState, 'name' | 'state' | 'since'>[];
   readonly limits?: string | undefined;
-  /** Of the last five minutes, the token's of its last check; one without figures is absent. */
+  /** Values of the last five minutes, for the token of its last check; one without data is absent. */
   readonly figures?: Readonly<Partial<Record<keyof typeof asked, number>>>;
-  /** Orders whose outcome is unknown; absent where orders are closed. */
+  /** Orders whose outcome is unknown; undefined if orders are closed. */
   readonly unknownOrders?: number | undefined;
-  /** Requests to cancel what is open that are not finished. */
+  /** Requests to cancel open orders that are not finished. */
   readonly massCancels?: number | undefined;
   readonly disabledSchedules?: readonly string[] | undefined;
-  /** Of trading, whose and why. */
+  /** Stops of trading, with scope and reason. */
   readonly stops?: readonly string[] | undefined;
-  /** What could not be read, and why. */
+  /** Parts that could not be read, with the reason. */
   readonly unread: readonly string[];
 }
 
-/** Each part by itself: one that cannot be read is named, and hides no other. */
+/** Reads each part by itself: one that fails is named, and hides no other. */
 export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
   const unread: string[] = [];
   const part = <T>(name: string, read: () => Promise<T>): Promise<T | undefined> =>
@@ -139,7 +139,7 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
   };
 }
 
-/** An alarm knows what its metric is of. */
+/** Takes each metric's dimensions from its alarm. */
 const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
   Object.entries(asked).flatMap(([id, [metric, name, statistic]]) => {
     const dimensions = alarms.find((one) => one.name === name)?.dimensions;
@@ -149,7 +149,7 @@ const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
 async function figuresFrom({ figures }: StatusPorts, all: readonly Figure[]) {
   const isOfToken = ({ id }: Figure) => id === 'tokenDaysLeft';
   const others = all.filter((one) => !isOfToken(one));
-  // The token is checked once a day at least.
+  // The scheduled check reads the token at least once a day.
   const ofToken = await figures(all.filter(isOfToken), 25 * 3_600_000);
   return new Map([...ofToken, ...(await figures(others, 300_000))]);
 }
@@ -160,9 +160,9 @@ export function isWell({ alarms, disabledSchedules = [], unread }: StatusReport)
 }
 
 /**
- * Some lines for an operator.
+ * Describes a status in some lines for an operator.
  *
- * @param options the stage or stack as it was typed, which the advice repeats
+ * @param options names the stage or stack as typed, for the advice
  */
 export function statusInWords(report: StatusReport, options: string): string {
   const { stack, version, alarms, limits, figures = {}, unknownOrders, massCancels, unread } = report;
@@ -212,7 +212,7 @@ function alarmWords(all: number, raised: number): string {
   return raised === 0 ? `No alarm of ${all} rings.` : 'These alarms ring:';
 }
 
-/** The ones to begin with, and then those that may follow from them. */
+/** Lists first the causes, and then the alarms that may follow from them. */
 function ringingWords(raised: NonNullable<StatusReport['alarms']>, options: string): readonly string[] {
   const names = raised.map(({ name }) => name);
   const lines = raised.map(({ name, since }) => {
@@ -230,7 +230,7 @@ function ringingWords(raised: NonNullable<StatusReport['alarms']>, options: stri
 
 const isOfTable = (name: string): name is AlarmName => Object.hasOwn(alarmTable, name);
 
-/** The command to begin with, and the chapter. Preflight reads a stage's configuration: a stack alone does not tell it. */
+/** Names the first command and the runbook's chapter. Preflight reads a stage's configuration, so it takes no stack's name. */
 function adviceOf(name: AlarmName, options: string): string {
   const { first, runbook } = alarmTable[name];
   const isOfStage = first.startsWith('countersign preflight') && !options.startsWith('--stage');
@@ -238,7 +238,7 @@ function adviceOf(name: AlarmName, options: string): string {
   return `${command}; docs/runbook.md, “${runbook}”`;
 }
 
-/** @returns the report; with `watch` it never ends, also where the stack cannot be read for a while */
+/** @returns the report; with `watch` it never ends, even while the stack cannot be read */
 export async function showStatus(
   { json, watch }: StatusOptions,
   ports: StatusPorts,
@@ -257,10 +257,10 @@ export async function showStatus(
 }
 
 /**
- * Of an alarm whose name begins with the stack's: its name in the table, or what an operator has named it behind that.
- * Undefined for one of another stack, whose name may begin alike.
+ * Finds an alarm's name in the table, or the part behind the stack's name that an operator chose. Undefined for an alarm
+ * of another stack whose name begins alike.
  *
- * @param own names of the stack's own resources: of a construct within it they have the construct's path besides
+ * @param own names of the stack's own resources; within a construct they contain the construct's path, too
  */
 export const namesIn =
   (stackName: string, own: ReadonlySet<string>) =>
@@ -311,7 +311,7 @@ export function deployedStatus(target: StackTarget): StatusPorts {
     async disabledSchedules() {
       const disabled: string[] = [];
       for (const { type, physicalId: Name } of await deployedOf(stackName)) {
-        // One of another bus than the default one has no schedule.
+        // A rule on another bus than the default one has no schedule.
         if (type !== 'AWS::Events::Rule' || Name.includes('|')) continue;
         const { State, ScheduleExpression } = await events.send(new DescribeRuleCommand({ Name }));
         if (State === 'DISABLED' && ScheduleExpression) disabled.push(Name);

@@ -1,4 +1,4 @@
-/** Every command of `countersign`, a line each. Arguments, help and docs/command.md come from here. */
+/** Table of the commands of `countersign`, from which arguments, help and docs/command.md follow. */
 
 import type { AnyCommand, CommandEntry, CommandGroup, Table } from './command.ts';
 
@@ -7,7 +7,7 @@ const requests = () => import('./request-commands.ts');
 const clients = () => import('./client-commands.ts');
 const stages = () => import('./stage-commands.ts');
 
-/** @param load the module that has the command under this name */
+/** @param load loads the module that exports the command under its name */
 function entry<const N extends string>(
   says: string,
   load: () => Promise<Readonly<Record<N, AnyCommand | CommandGroup>>>,

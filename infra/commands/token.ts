@@ -1,7 +1,7 @@
 /**
- * `countersign token`: sees to the access token that the upstream wants where two-factor checking is on. It checks the one
- * in the stack's secret, makes another where that is needed, waits until its owner has confirmed it, and stores it. The
- * token is in no argument, no output and no error.
+ * `countersign token`: renews the access token that the upstream requires with two-factor checking. It checks the token in
+ * the stack's secret, creates another one if needed, waits until its owner has confirmed it, and stores it. No argument,
+ * output or error contains the token.
  */
 
 import {
@@ -16,7 +16,7 @@ import { print } from './print.ts';
 import { changesTooOften, maxTries, membersOf } from './secret-set.ts';
 import { outputOf, outputsOf, type StackSecret, secretOutput, stackSecret } from './stack-secret.ts';
 
-/** The stack's output that says where it sends its requests to. */
+/** Stack output with the upstream's base URL. */
 export const upstreamOutput = 'UpstreamUrl';
 
 export interface TokenPorts {
@@ -26,7 +26,7 @@ export interface TokenPorts {
   /** Now, in milliseconds since the epoch. */
   clock(): number;
   pause(milliseconds: number): Promise<void>;
-  /** One line for the operator. */
+  /** Prints one line for the operator. */
   say(line: string): void;
 }
 
@@ -51,14 +51,14 @@ export async function deployedPorts(stackName: string): Promise<TokenPorts> {
 
 const dayMs = 86_400_000;
 
-/** A token with less life is prolonged, or replaced: the scheduled check gives the alarm 7 days before the end at most. */
+/** A token with less life is prolonged or replaced: the scheduled check raises the alarm at most 7 days before the end. */
 const soonMs = 7.5 * dayMs;
 
-/** How existing clients of the interface ask, whose owners have 5 minutes to confirm. */
+/** Interval and patience of the interface's existing clients: an owner has 5 minutes to confirm. */
 const pollMs = 5000;
 const confirmWithinMs = 300_000;
 
-/** What became of the token, which is not in it. */
+/** Result of a renewal, without the token itself. */
 export interface Renewal {
   readonly needed: boolean;
   readonly changed: boolean;
@@ -67,7 +67,7 @@ export interface Renewal {
   readonly expiresAt?: number | undefined;
 }
 
-/** @throws StartError in one line when there is no token in the end; the secret is then as it was */
+/** @throws StartError in one line when no usable token results; the secret is then as it was */
 export async function renewToken(ports: TokenPorts): Promise<Renewal> {
   const { stackName, secret, say, clock } = ports;
   const before = await secret.read();
@@ -114,20 +114,20 @@ const renewal = ({ token: _, ...state }: TokenState, changed: boolean): Renewal 
 const stateOf = async (calls: TokenCalls, token: string | undefined): Promise<TokenState | undefined> =>
   token === undefined ? undefined : calls.check(token);
 
-/** The earlier token if its owner can still confirm it, or with a new life; else another one. */
+/** Chooses the token to wait for: the earlier one if its owner can still confirm it or if it is prolonged, else another one. */
 async function nextOf(calls: TokenCalls, earlier: TokenState | undefined): Promise<TokenState> {
   if (earlier?.status === 'PENDING') return earlier;
   if (earlier?.status === 'NORMAL')
     try {
       return await calls.create(earlier.token);
     } catch (error) {
-      // What was refused was not done; the upstream may not renew tokens.
+      // A refused request had no effect; the upstream may not renew tokens.
       if (!(error instanceof TokenCallError && error.isRefusal)) throw error;
     }
   return calls.create();
 }
 
-/** Waits for the owner. A check that fails is no reason to give up: the next one may not. */
+/** Waits for the owner. One failed check is no reason to give up: the next one may succeed. */
 async function confirmed(
   { say, pause, clock }: TokenPorts,
   calls: TokenCalls,
@@ -158,7 +158,7 @@ async function confirmed(
   );
 }
 
-/** Into the secret as it is by now: another operator may have written its other members meanwhile. */
+/** Writes the token into the secret's current text, because another operator may have changed its other members meanwhile. */
 async function store({ stackName, secret }: TokenPorts, appKey: string, token: string): Promise<void> {
   for (let left = maxTries; left > 0; left--) {
     const current = await secret.read();

@@ -1,4 +1,4 @@
-/** `countersign trading` as an operator types it: checked before AWS is asked anything. */
+/** `countersign trading`: its arguments, which are checked before AWS is asked anything. */
 
 import type { LimitChanges } from '../../lib/guard-rails/limits.ts';
 import { defined } from '../defined.ts';
@@ -10,7 +10,7 @@ import { limitChanges, limitLines } from './trading-values.ts';
 const userIn = (text: string): string =>
   text.length > 0 && text.length <= 640 ? text : refuse('must have 1 to 640 characters.');
 
-/** Without either the whole gateway is meant; by `limits` and `history` everything. */
+/** Options for the scope. Without one, a change is about the whole gateway, and `limits` and `history` show everything. */
 const whose = {
   account: value('<id>', 'of one account', accountIn),
   user: value(
@@ -61,7 +61,7 @@ function check(verb: TradingVerb, given: TradingOptions): TradingArguments {
   };
 }
 
-/** Undefined where nothing is to be changed. */
+/** Undefined when nothing changes. */
 function changesIn(given: readonly (readonly [string, string | null])[]): LimitChanges | undefined {
   if (given.length === 0) return undefined;
   const byName = new Map<string, string | null>();
@@ -79,7 +79,7 @@ ${limitLines.join('\n')}
     actions.<limit>
 docs/orders.md, "Guard rails", says what each of them bounds.`;
 
-/** What each verb takes besides those whom it is about, and an example of it. */
+/** Verbs, each with a phrase, its options besides the scope, and an example. */
 const verbs = {
   limits: [
     'shows limits and stops, or sets limits',

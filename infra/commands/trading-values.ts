@@ -1,4 +1,4 @@
-/** Limits as an operator writes them in a shell, and reads them back: `max_duplicative_orders=3/60`. */
+/** Reads and writes limits as an operator types them in a shell: `max_duplicative_orders=3/60`. */
 
 import {
   areLimits,
@@ -20,20 +20,20 @@ const forms = {
   picklist: 'equal, or none for one user',
 } as const;
 
-/** A line for each form, with the limits that take it. */
+/** Help on the forms of values, each with the limits that take it. */
 export const limitLines: readonly string[] = Object.entries(forms).map(
   ([form, words]) => `  ${words}:\n    ${limitNames.filter((name) => formOf(name) === form).join(', ')}`,
 );
 
-/** Every name that `--set` takes. */
+/** Names that `--set` accepts. */
 export const settable: readonly string[] = [
   ...limitNames,
   ...checkNames.map((name) => `${actionPrefix}${name}`),
 ];
 
 /**
- * @param given pairs of a name and its text; null takes the limit away
- * @returns the change, or a sentence that says what is wrong
+ * @param given pairs of a name and its text; null removes the limit
+ * @returns the change, or a sentence on what is wrong
  */
 export function limitChanges(given: ReadonlyMap<string, string | null>): LimitChanges | string {
   const own: Record<string, unknown> = {};
@@ -55,7 +55,7 @@ function faultOf(name: string, text: string): string | undefined {
   const form = formIn(name);
   if (form === 'object' && !/^\d{1,9}\/\d{1,9}$/.test(text))
     return 'orders/seconds, such as 3/60: three of the same within a minute';
-  // An empty list would stop all trading: there is a word for that.
+  // An empty list would stop all trading, for which there is the verb stop.
   if (form === 'array' && namesIn(text).some((one) => one === ''))
     return 'names with commas between, such as AAPL,MSFT; stop ends all trading, --unset takes the limit away';
   return undefined;
@@ -70,7 +70,7 @@ function valueIn(name: string, text: string): unknown {
   return { orders, seconds };
 }
 
-/** Undefined for the action of a check. */
+/** Undefined for a check's action. */
 function formIn(name: string): keyof typeof forms | undefined {
   const limit = limitNames.find((one) => one === name);
   return limit && formOf(limit);
@@ -78,7 +78,7 @@ function formIn(name: string): keyof typeof forms | undefined {
 
 const namesIn = (text: string) => text.split(',').map((one) => one.trim());
 
-/** Each limit with its text, as `--set` takes it; null for what was taken away. */
+/** Writes each limit as `--set` accepts it; null for a removed one. */
 export function limitTexts({ actions = {}, ...own }: LimitChanges): ReadonlyMap<string, string | null> {
   return new Map([
     ...Object.entries(own).map(([name, value]) => [name, textOf(value)] as const),

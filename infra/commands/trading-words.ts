@@ -1,4 +1,4 @@
-/** Limits, stops and their history in words, for an operator. */
+/** Describes limits, stops and their history for an operator. */
 
 import type { ControlHistoryLine, ListedControl } from '../../lib/guard-rails/admin.ts';
 import type { ControlChange, ControlSubject } from '../../lib/guard-rails/control-changes.ts';
@@ -17,7 +17,7 @@ export function scopeWords(subject: ControlSubject): string {
   }
 }
 
-/** One line for the scope, and one for each thing that is set of it. */
+/** Describes a scope in one line, and each setting of it in another. */
 export function controlWords(control: ListedControl, deployed: TradingLimits): readonly string[] {
   const { name, version, limits, stopped } = control;
   const isGateway = name === undefined;
@@ -37,11 +37,11 @@ const headOf = ({ name, about }: ListedControl): string =>
 const sinceWords = ({ stopped, about }: ListedControl): string =>
   `since ${momentOf(stopped?.at ?? 0)}${about?.stopped ? ` by ${about.stopped.by}: ${about.stopped.reason}` : ''}`;
 
-/** Undefined where trading goes on. */
+/** Describes a stop; undefined while trading goes on. */
 export const stopWords = (control: ListedControl): string | undefined =>
   control.stopped && `${headOf(control)} ${sinceWords(control)}`;
 
-/** What counts: the limits that were set, and those of the deployment that nothing was set in place of. */
+/** Lists the limits in force: those that were set, and deployed ones that none was set in place of. */
 function limitsWords(limits: LimitChanges, deployed: TradingLimits): readonly string[] {
   const set = limitTexts(limits);
   const before = limitTexts(deployed);
@@ -54,7 +54,7 @@ function limitsWords(limits: LimitChanges, deployed: TradingLimits): readonly st
   });
 }
 
-/** Names that a change added to a list, and names that it removed: a list that is set replaces the one before. */
+/** Lists the names that a change added to a list or removed from it, because a list that is set replaces the one before. */
 export function listWords(before: TradingLimits, now: TradingLimits): readonly string[] {
   return Object.entries({ ...before, ...now }).flatMap(([name]) => {
     const [was = [], is = []] = [before, now].map((limits) => limits[name as keyof TradingLimits]);
@@ -67,7 +67,7 @@ export function listWords(before: TradingLimits, now: TradingLimits): readonly s
   });
 }
 
-/** What is deployed, where an operator has set nothing. */
+/** Describes the deployed limits while an operator has set none. */
 export const deployedWords = (deployed: TradingLimits): readonly string[] => {
   const all = limitsWords({}, deployed);
   return ['gateway', ...(all.length > 0 ? all : ['  no limits'])];
@@ -85,7 +85,7 @@ function changeWords(change: ControlChange, limitsBefore: LimitChanges | undefin
   if (change.action === 'resume') return change.action;
   if (change.action === 'confirm') return `confirm ${change.tables.join(', ')} as restored`;
   const before = limitsBefore && limitTexts(limitsBefore);
-  // Without an action of its own a check has the default one.
+  // A check without an action of its own has the default one.
   const notSet = (name: string) =>
     change.subject.kind === 'gateway' ? 'as deployed' : name.startsWith('actions.') ? 'the default' : 'none';
   return [...limitTexts(change.changes)]

@@ -1,7 +1,7 @@
 /**
  * `countersign trading`: limits of trading, the kill switch, and their history. It writes the table of controls, each change
- * with a record of the history, and reads the identity key and the directory, so that an operator names accounts and
- * users where the table holds keyed names.
+ * with a record of the history. It reads the identity key and the directory, because the table holds keyed names in place
+ * of accounts and users.
  */
 
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
@@ -27,21 +27,21 @@ import { isCalled } from './users-words.ts';
 
 export type TradingVerb = 'limits' | 'stop' | 'resume' | 'history';
 
-/** Whose trading is meant, as the operator writes it. */
+/** Scope of limits or of a stop, as the operator writes it. */
 export type TradingScope =
   | { readonly kind: 'gateway' }
   | { readonly kind: 'account'; readonly id: string }
-  /** A subject of a token, or the name of a key, a role or a source. */
+  /** Subject of a token, or the name of a key, a role or a source. */
   | { readonly kind: 'user'; readonly text: string };
 
 export interface TradingArguments {
   readonly target: StackTarget;
   readonly verb: TradingVerb;
   readonly scope: TradingScope;
-  /** Absent where limits are only shown. */
+  /** Absent when limits are only shown. */
   readonly changes?: LimitChanges;
   readonly reason?: string;
-  /** Of a stop: cancels what is open, too. */
+  /** Whether a stop also cancels open orders. */
   readonly cancelOpen?: boolean;
   readonly limit: number;
   readonly json: boolean;
@@ -51,11 +51,11 @@ export interface TradingPorts {
   readonly stackName: string;
   readonly admin: ControlAdmin;
   readonly directory: Pick<AccessAdmin, 'list'>;
-  /** Of access tokens; undefined where the stack takes none. */
+  /** Issuer of access tokens; undefined if the stack accepts none. */
   readonly issuer: string | undefined;
-  /** The gateway's limits until an operator sets others. */
+  /** Limits of the gateway until an operator sets others. */
   readonly deployed: TradingLimits;
-  /** One line for the operator. */
+  /** Prints one line for the operator. */
   say(line: string): void;
 }
 
@@ -78,7 +78,7 @@ export async function deployedTrading(given: TradingArguments): Promise<TradingP
   };
 }
 
-/** @throws StartError in one sentence; nothing was changed then */
+/** @throws StartError with one sentence; nothing was changed then */
 export async function manageTrading(given: TradingArguments, ports: TradingPorts): Promise<void> {
   try {
     const { subject, hint } = await subjectFor(given, ports);
@@ -96,7 +96,7 @@ export async function manageTrading(given: TradingArguments, ports: TradingPorts
   }
 }
 
-/** Undefined where the command only looks. */
+/** Undefined when the command only reads. */
 function changeOf(
   { verb, changes, reason, cancelOpen }: TradingArguments,
   subject: ControlSubject = { kind: 'gateway' },
@@ -123,11 +123,11 @@ async function show({ scope, json }: TradingArguments, subject: ControlSubject, 
   for (const one of controls) for (const line of controlWords(one, deployed)) say(line);
 }
 
-/** The gateway first, then accounts, then users. */
+/** Sorts the gateway first, then accounts, then users. */
 const sortKey = ({ name, about }: ListedControl) =>
   name === undefined ? '' : about ? scopeWords(about.subject) : `~${name}`;
 
-/** Beyond this the older ones of one scope are not looked for. */
+/** Records that are searched for those of one scope; older ones are not found. */
 const maxHistory = 10_000;
 
 async function history(given: TradingArguments, subject: ControlSubject, ports: TradingPorts) {
@@ -201,11 +201,11 @@ const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : JSON.string
 
 interface Meant {
   readonly subject: ControlSubject;
-  /** For the operator, where a wrong name would go unnoticed. */
+  /** Advice for the operator when a wrong name would go unnoticed. */
   readonly hint?: string;
 }
 
-/** Of what acts for a user, that user: its orders count as the user's. */
+/** Finds the scope. For a key, role or source that acts for a user it is that user, whose orders it places. */
 async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Promise<Meant> {
   if (scope.kind === 'account')
     return {

@@ -1,4 +1,4 @@
-/** `countersign users` as an operator types it: checked before AWS is asked anything. */
+/** `countersign users`: its arguments, which are checked before AWS is asked anything. */
 
 import { principalArn } from '../../lib/access/evidence.ts';
 import { isNameText } from '../../lib/access/token-claims.ts';
@@ -8,7 +8,7 @@ import { type CommandGroup, command, flag, type GivenOptions, refuse, value, val
 import { accountIn, deployed, json, targetOf, whole, wholeIn } from './readers.ts';
 import type { CommandSubject, UsersArguments, Verb } from './users.ts';
 
-/** As in tokens. What shows nothing or turns the text would make two people look like one. */
+/** Accepts names as tokens have them. Invisible characters would make two people look like one. */
 const visible = (text: string): string =>
   isNameText(text)
     ? text
@@ -22,7 +22,7 @@ const callers = [
 ];
 const isCallersArn = new RegExp(String.raw`^arn:aws[\w-]*:(${callers.join('|')})$`);
 
-/** As API Gateway reports a caller's: what is said of any other ARN would have no effect. */
+/** Accepts the ARN that API Gateway would report for a caller: a rule for any other ARN would have no effect. */
 function callersArn(text: string): string {
   const arn = principalArn(text);
   return text.length <= 640 && isCallersArn.test(arn)
@@ -30,7 +30,7 @@ function callersArn(text: string): string {
     : refuse('must be the ARN of a role or a user: arn:aws:iam::123456789012:role/name.');
 }
 
-/** Ids of API Gateway have 10 characters; values have 20 and more, and are secret. */
+/** Accepts ids of API Gateway, which have 10 characters. Values have 20 and more, and are secret. */
 function keyIn(text: string): CommandSubject {
   const [plan = '', key, ...rest] = text.split('/');
   if (key !== undefined && rest.length === 0) return { kind: 'key', plan: visible(plan), key: visible(key) };
@@ -77,14 +77,14 @@ const target = { ...deployed, json };
 const isWho = (given: unknown): given is CommandSubject =>
   typeof given === 'object' && given !== null && 'kind' in given;
 
-/** What any of the verbs may have been given. */
+/** Options that any of the verbs may have. */
 type UserOptions = Partial<Omit<GivenOptions<typeof rights & typeof target>, 'user'>> &
   Readonly<Partial<Record<keyof typeof subjects | 'name', CommandSubject | string | undefined>>> & {
     readonly days?: number | undefined;
     readonly limit?: number;
   };
 
-/** @param kinds exactly one of these options says whom the verb is about; none for a verb that is about all */
+/** @param kinds options of which exactly one says whom the verb is about; empty for a verb that is about all */
 function check(verb: Verb, kinds: readonly string[], given: UserOptions): UsersArguments {
   const found = Object.values(given).filter(isWho);
   if (kinds.length > 0 && found.length !== 1)
@@ -116,7 +116,7 @@ const run = async (given: UsersArguments) => {
 
 type VerbOptions = Parameters<typeof command>[0]['options'];
 
-/** Whom each verb is about, what it takes besides, and an example of it. */
+/** Verbs, each with a phrase, the options for its subject, its other options, and an example. */
 const verbs = {
   grant: [
     'lets a caller read or trade; the scope is read unless others are given',

@@ -1,10 +1,10 @@
-/** Records and lines of the audit in words, for an operator. */
+/** Describes records and lines of the audit for an operator. */
 
 import type { AccessAuditLine, Listed } from '../../lib/access/admin.ts';
 import type { GrantChange } from '../../lib/access/change.ts';
 import { type AccessSubject, isPrincipal, subjectOf } from '../../lib/access/records.ts';
 
-/** @param issuer the stage's: a user of another one is named with it; absent: no issuer is named */
+/** @param issuer the stage's; a user of another issuer is described with that issuer. Absent: no issuer is shown */
 export function subjectWords(subject: AccessSubject, issuer?: string): string {
   if (!isPrincipal(subject)) return `${subject.kind} ${subject.id}`;
   switch (subject.kind) {
@@ -19,7 +19,7 @@ export function subjectWords(subject: AccessSubject, issuer?: string): string {
   }
 }
 
-/** Whether an operator means this record: by the name in log lines, or by the user's subject, key, role or source. */
+/** Tells whether an operator means this record: by its name in logs, or by the user's subject, key, role or source. */
 export function isCalled(text: string, { name, record }: Listed): boolean {
   const subject = subjectOf(record);
   return name === text || (isPrincipal(subject) && subjectWords(subject) === `${subject.kind} ${text}`);
@@ -30,7 +30,7 @@ const accountWords = (account: string) => (account === '*' ? 'every account' : `
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** One line for the subject, and one for each thing that is known of it. */
+/** Describes a record: one line for the subject, and one for each fact about it. */
 export function recordWords({ name, record, expiresAt }: Listed, issuer: string): readonly string[] {
   const head = subjectWords(subjectOf(record));
   if (!('principal' in record))
@@ -48,7 +48,7 @@ export function recordWords({ name, record, expiresAt }: Listed, issuer: string)
   ];
 }
 
-/** What a change does, without whom it is about. */
+/** Describes a change without its subject. */
 function changeWords(change: GrantChange, issuer: string): string {
   switch (change.action) {
     case 'grant':

@@ -1,6 +1,6 @@
 /**
  * `countersign users`: who may see and trade on which account. It writes the directory's table, each change with a line of
- * the audit, and reads the identity key, so that an operator sees people and accounts where the table holds sealed bytes.
+ * the audit. It reads the identity key, because the table holds people and accounts as sealed bytes.
  */
 
 import type { AccessAdmin, Listed } from '../../lib/access/admin.ts';
@@ -15,7 +15,7 @@ import type { StackTarget } from './readers.ts';
 import { accessTableOutput, asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { auditWords, recordWords, subjectWords } from './users-words.ts';
 
-/** Whom or what a command is about. */
+/** Subject that a command is about. */
 export type CommandSubject =
   | { readonly kind: 'user'; readonly subject: string }
   /** An API key: its id, or the names of its plan and key. */
@@ -24,7 +24,7 @@ export type CommandSubject =
   | { readonly kind: 'iam'; readonly arn: string }
   | { readonly kind: 'source'; readonly name: string }
   | { readonly kind: 'token' | 'app'; readonly id: string }
-  /** The keyed name of a log line. */
+  /** Keyed name in a log line. */
   | { readonly kind: 'name'; readonly name: string };
 
 export type Verb =
@@ -46,12 +46,12 @@ export interface UsersArguments {
   readonly who?: CommandSubject;
   /** The subject that a key, a role or a source is bound to. */
   readonly user?: string;
-  /** `*` for all. */
+  /** Account ids; `*` for all. */
   readonly accounts: readonly string[];
   readonly userData: boolean;
-  /** Undefined: not given. */
+  /** Undefined if none are given. */
   readonly scopes?: readonly Scope[];
-  /** How long a token stays blocked. */
+  /** Days for which a token stays blocked. */
   readonly days: number;
   readonly limit: number;
   readonly json: boolean;
@@ -64,7 +64,7 @@ export interface UsersPorts {
   readonly admin: AccessAdmin;
   /** Now, in milliseconds since the epoch. */
   clock(): number;
-  /** One line for the operator. */
+  /** Prints one line for the operator. */
   say(line: string): void;
 }
 
@@ -87,7 +87,7 @@ export async function deployedUsers({ target, verb }: UsersArguments): Promise<U
   };
 }
 
-/** @throws StartError in one sentence; nothing was changed then, unless the table's answer to the write was lost */
+/** @throws StartError with one sentence; nothing was changed then, unless the table's answer to the write was lost */
 export async function manageUsers(given: UsersArguments, ports: UsersPorts): Promise<void> {
   try {
     if (given.verb === 'list') await list(given, ports);
@@ -125,7 +125,7 @@ async function audit({ limit, json }: UsersArguments, ports: UsersPorts): Promis
   for (const line of lines) say(auditWords(line, issuerIn(ports)));
 }
 
-/** With the keys and roles that act for a user, which one would look for next. */
+/** Shows a record together with the keys and roles that act for the user, which an operator would look for next. */
 async function show({ who, json }: UsersArguments, ports: UsersPorts): Promise<void> {
   const { admin, say, stackName } = ports;
   const { records } = await admin.list();
@@ -163,7 +163,7 @@ async function lookedUp(subject: AccessSubject, records: readonly Listed[], { ad
   return { subject, name, found: records.find((one) => one.name === name), bound };
 }
 
-/** A change that was made, and what is recorded of its subject since. */
+/** Change that was made, and the record of its subject afterwards. */
 interface Made {
   readonly wanted: GrantChange;
   readonly isChanged: boolean;
@@ -199,7 +199,7 @@ async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
 const issuerOf = ({ wanted: { subject } }: Pick<Made, 'wanted'>) =>
   subject.kind === 'user' ? subject.issuer : '';
 
-/** What takes away is about the user of every issuer, what gives about that of the stage's. */
+/** Applies a change that takes rights away to the user of every issuer, and one that gives rights to the stage's issuer. */
 async function changesFor(given: UsersArguments, ports: UsersPorts): Promise<readonly GrantChange[]> {
   const isOfAll = given.who?.kind === 'user' && takesAway.has(given.verb);
   const records = isOfAll ? (await ports.admin.list()).records : [];
@@ -210,7 +210,7 @@ async function makeAll(changes: readonly GrantChange[], stackName: string, admin
   const made: Made[] = [];
   for (const wanted of changes)
     try {
-      // Nothing that can fail comes after the write: the command would say that a change which was made could not be.
+      // Reads all that can fail before the write: afterwards, an error would claim that nothing was changed.
       const name = await admin.nameOf(wanted.subject);
       const { isChanged, record, ...end } = await admin.apply(wanted);
       made.push({ wanted, isChanged, name, found: record && { name, record, ...end } });
@@ -223,7 +223,7 @@ async function makeAll(changes: readonly GrantChange[], stackName: string, admin
   return made;
 }
 
-/** What an operator may have meant otherwise. */
+/** Advice on what an operator may have meant otherwise. */
 function hintsFor({ wanted, found }: Made, issuer: string): readonly string[] {
   const record = found && 'principal' in found.record ? found.record : undefined;
   const isOpen = record?.accounts.some(([account]) => account === '*');
@@ -255,7 +255,7 @@ const dayMs = 86_400_000;
 function changeFor(given: UsersArguments, subject: AccessSubject, ports: UsersPorts): GrantChange {
   const { verb, accounts, userData, scopes } = given;
   if (!isPrincipal(subject)) {
-    // Whole seconds, as DynamoDB keeps them.
+    // Whole seconds, because DynamoDB expires items by them.
     const expiresAt = 1000 * Math.ceil((ports.clock() + given.days * dayMs) / 1000);
     return verb === 'unblock'
       ? { action: verb, subject }
@@ -275,7 +275,7 @@ function changeFor(given: UsersArguments, subject: AccessSubject, ports: UsersPo
       return {
         action: verb,
         subject: subject as User,
-        // A token of this very second was issued before, too: its time is cut to the second. And clocks differ.
+        // A token's time is cut to the second, so one of this very second was issued before, too; and clocks differ.
         notBefore: Math.floor(ports.clock() / 1000) + 1 + skewSeconds,
       };
     case 'unbind':
@@ -287,7 +287,7 @@ function changeFor(given: UsersArguments, subject: AccessSubject, ports: UsersPo
   }
 }
 
-/** Empty where the stage takes no tokens. */
+/** Issuer of tokens; empty if the stage accepts none. */
 const issuerIn = ({ outputs }: UsersPorts): string => outputs.get(issuerOutput) ?? '';
 
 function userFor(subject: string, ports: UsersPorts): User {
@@ -299,7 +299,7 @@ function userFor(subject: string, ports: UsersPorts): User {
   return { kind: 'user', issuer, subject };
 }
 
-/** With the users of issuers that the stage had before: a key that was bound then still acts for such a user. */
+/** Includes users of the stage's earlier issuers: a key that was bound to such a user still acts for it. */
 function subjectsFor(
   who: CommandSubject | undefined,
   records: readonly Listed[],

@@ -28,7 +28,7 @@ interface Watch {
   readonly json: boolean;
 }
 
-/** Until it is interrupted. @throws StartError for a refusal that another connection would meet again */
+/** Prints updates until it is interrupted. @throws StartError for a refusal that another connection would meet again */
 export async function watchQuotes({ symbols, gateway, category, credentials, json }: Watch): Promise<void> {
   const { API_KEY: apiKey, TOKEN: token } = await secrets(credentials, ['API_KEY']);
   const connection = viaGateway({ baseUrl: gateway, apiKey, token });
@@ -42,7 +42,7 @@ export async function watchQuotes({ symbols, gateway, category, credentials, jso
     })) {
       const isTable = process.stdout.isTTY && !json;
       const lines = isTable ? tableOf(update, symbols) : json ? jsonLinesOf(update) : linesOf(update);
-      // Up over the table before, which goes.
+      // Moves the cursor up and clears the previous table.
       if (isTable && drawn > 0) process.stdout.write(`\x1b[${drawn}A\x1b[J`);
       for (const line of lines) print(line);
       drawn = lines.length;
@@ -62,7 +62,7 @@ const cellsOf = (quote: FollowedQuote<Quote> | undefined, ageMs: number | undefi
   );
 };
 
-/** All symbols, in the order in which they were named. */
+/** Shows all symbols, in the order in which they were named. */
 export function tableOf(
   { quotes, ageMs, isConnected, cause }: Update,
   symbols: readonly string[],
@@ -84,7 +84,7 @@ export function tableOf(
   ];
 }
 
-/** What changed, a line each. */
+/** Shows each changed symbol in a line. */
 export const linesOf = ({ quotes, changed, ageMs, isConnected }: Update): readonly string[] =>
   isConnected
     ? [...changed].map((symbol) => cellsOf(quotes.get(symbol), ageMs(symbol), symbol).join(' '))
