@@ -1,6 +1,6 @@
 /**
- * The events as JSON Schema (2020-12), each the `detail` of one: derived from the contract, and of what is
- * read from the catalogue's entries. Requests are closed, replies open.
+ * Schemas of the events' `detail` in JSON Schema (2020-12), derived from the contract and, for reads, from the
+ * catalogue's entries. Requests allow no further members, replies do.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const descriptions: Readonly<Record<string, string>> = {
   [orderSettledName]: 'It is known what became of a request whose outcome was unknown, or was known wrongly.',
 };
 
-/** By the events' names. What a deployment takes is less where groups are closed. */
+/** Schemas by the events' names. A deployment with closed groups accepts fewer operations. */
 export function eventSchemas(): Readonly<Record<string, JsonObject>> {
   const reads = readsOf(operations, openable);
   return {
@@ -78,7 +78,7 @@ function schemaOf(name: string, make: (schemas: Schemas) => JsonObject): Record<
 
 const whole = (schemas: Schemas, schema: GenericSchema, use: SchemaUse) => schemas.of(schema, use);
 
-/** Each operation takes its own parameters. */
+/** Schema of a request: each operation has its own parameters. */
 function readRequested(schemas: Schemas, reads: readonly Operation[]): JsonObject {
   const { properties, required, ...rest } = whole(schemas, contract.readRequested, 'request');
   const { operation: _, query: __, body: ___, ...common } = properties as JsonObject;
@@ -121,7 +121,7 @@ function queryOf({ query, anyQuery }: Operation): JsonObject {
 
 const isRequired = ({ query }: Operation) => Object.values(query).some(({ required }) => required);
 
-/** Each operation has a reply of its own form, or in pieces of its text. */
+/** Schema of a reply: each operation has its own answer, or pieces of the answer's text. */
 function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObject {
   const { properties, ...rest } = whole(schemas, contract.readCompleted, 'response');
   const { answer: _, ...common } = properties as JsonObject;
@@ -143,7 +143,7 @@ function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObjec
   };
 }
 
-/** The files of the published package, `countersign/events/NAME.json`. @returns the paths of what is written */
+/** Writes the published package's files, `countersign/events/NAME.json`. @returns their paths */
 export function writeEventSchemas(folder: string): readonly string[] {
   mkdirSync(folder, { recursive: true });
   return Object.entries(eventSchemas()).map(([name, schema]) => {

@@ -1,9 +1,9 @@
-/** What the document has on operations whose responses all callers share: how fresh one is, and how to ask for fresher. */
+/** Headers and parameters of operations whose responses all callers share: a response's age, and how to ask for a fresher one. */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
 import type { JsonObject } from '../json.ts';
 
-/** By the name under which the document's components have them. */
+/** Headers by their names in the document's components. */
 export const sharingHeaders = {
   Age: {
     description: 'Seconds since the upstream was asked, rounded up; of the oldest record in the answer.',
@@ -33,7 +33,7 @@ const ref = (name: keyof typeof sharingHeaders | 'RequestId' | 'CacheControl') =
   $ref: `#/components/headers/${name}`,
 });
 
-/** The responses' headers, in lower case; none for an operation that shares nothing. */
+/** Headers of the responses, in lower case; empty for an operation that shares nothing. */
 export function responseHeadersOf({ freshness }: Operation): JsonObject {
   if (!freshness) return {};
   return {
@@ -68,7 +68,7 @@ const ifNoneMatch = {
   schema: { type: 'string' },
 } as const;
 
-/** Responses besides the usual ones. */
+/** Responses of a shared read besides the usual ones. */
 export function cacheResponsesOf(operation: Operation): JsonObject {
   if (!operation.freshness || operation.method !== 'GET') return {};
   return {

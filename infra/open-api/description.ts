@@ -1,4 +1,4 @@
-/** An operation in prose: what types cannot say, in Markdown. */
+/** Describes an operation in Markdown, as far as types cannot. */
 
 import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
@@ -7,7 +7,7 @@ import { scopeOf } from '../../lib/catalogue/scopes.ts';
 import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { journalInProse } from './journaled.ts';
 
-/** What a person who calls the operation has to know, and what explains it. */
+/** Part of a description: something that every caller must know, or an explanation. */
 interface DescriptionPart {
   readonly text: string | false | undefined;
   readonly explains?: true;
@@ -58,7 +58,7 @@ const joined = (parts: readonly DescriptionPart[]): string =>
 
 export const descriptionOf = (operation: Operation): string => joined(partsOf(operation));
 
-/** The same in two: for a page that folds what explains. */
+/** Splits the description in two, for a page that folds the explanations. */
 export function descriptionInTwo(operation: Operation): { readonly first: string; readonly more: string } {
   const parts = partsOf(operation);
   return {

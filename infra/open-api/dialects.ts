@@ -1,17 +1,17 @@
 /**
- * The three dialects of a schema: OpenAPI 3.1 (JSON Schema 2020-12), OpenAPI 3.0, and the models of API Gateway,
- * which have fewer keywords. The second and third allow what the first allows, or more; never less.
+ * Writes schemas in three dialects: OpenAPI 3.1 (JSON Schema 2020-12), OpenAPI 3.0, and the models of API Gateway, which
+ * have fewer keywords. The second and third allow what the first allows, or more; never less.
  *
- * Without a library: a converter of whole documents from 3.1 to 3.0 gives the same schemas, but would replace 12 of
- * these lines, because the other two dialects remain. It brings 66 MB, a compiler of its own among them, and takes
- * 180 ms for a document.
+ * No library does it: a converter of whole documents from 3.1 to 3.0 gives the same schemas, but would replace only 12 of
+ * these lines, because the other two dialects remain. It brings 66 MB, among them a compiler, and takes 180 ms for a
+ * document.
  */
 
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 export type Dialect = '3.1' | '3.0' | 'api-gateway';
 
-/** The type of what a reference leads to, where it has one: a union has several. */
+/** Finds the type behind a reference; undefined for a union, which has several. */
 export type TypeOfReference = (reference: string) => string | undefined;
 
 /** @param schema in JSON Schema 2020-12 */
@@ -19,7 +19,7 @@ export function inDialect(schema: JsonObject, dialect: Dialect, typeOf: TypeOfRe
   const { $schema: _, required, propertyNames, anyOf, ...rest } = schema;
   const all: JsonObject = {
     ...rest,
-    // The names in a JSON object are strings anyway.
+    // Omitted when trivial: names in a JSON object are strings anyway.
     ...(propertyNames && !isPlainText(propertyNames) && { propertyNames }),
     // OpenAPI 3.0 does not allow an empty list here.
     ...(Array.isArray(required) && required.length > 0 && { required }),
@@ -49,7 +49,7 @@ function insideOf(keyword: string, value: Json, dialect: Dialect, typeOf: TypeOf
 
 type Rewrite = (rest: JsonObject, options: readonly JsonObject[], typeOf: TypeOfReference) => JsonObject;
 
-/** Each adds the options of a union, of which there may be none, to the other keywords. */
+/** Writers of a schema, which add a union's options, if there are any, to the other keywords. */
 const writers: Readonly<Record<Dialect, Rewrite>> = {
   '3.1': (rest, options, typeOf) => {
     const { value, others } = orNull(options);
@@ -70,13 +70,13 @@ const writers: Readonly<Record<Dialect, Rewrite>> = {
     if (!Array.isArray(inner)) return alone({ ...value, ...nullAmongValues(value), ...rest, nullable: true });
     return { ...value, ...rest, [value.oneOf ? 'oneOf' : 'anyOf']: orNullAmong(inner as JsonObject[]) };
   },
-  // Its models have neither unions nor formats: a value with several forms is not restricted.
+  // API Gateway's models have neither unions nor formats: a value with several forms is not restricted.
   'api-gateway': ({ description: _, format: __, additionalProperties: ___, ...rest }, options) =>
     options.length > 0 ? {} : rest,
 };
 
 /**
- * `oneOf` where no value can have two of the types: generators make a type with cases of it, but an empty type of
+ * Writes `oneOf` if no value can have two of the types. Generators make a type with cases from it, but an empty type from
  * `anyOf`.
  */
 function union(options: readonly JsonObject[], typeOf: TypeOfReference): JsonObject {
@@ -94,7 +94,7 @@ function alone({ $ref, ...rest }: JsonObject): JsonObject {
   return Object.keys(rest).length > 0 ? { ...rest, allOf: [{ $ref }] } : { $ref };
 }
 
-/** The option of a nullable union that is not null, and whether there are further ones. */
+/** Finds the option of a nullable union that is not null, and whether there are further ones. */
 function orNull(options: readonly JsonObject[]): { readonly value?: JsonObject; readonly others: boolean } {
   const [value, ...more] = options.filter((option) => !isNull(option));
   return options.some(isNull) && value ? { value, others: more.length > 0 } : { others: false };
@@ -102,7 +102,7 @@ function orNull(options: readonly JsonObject[]): { readonly value?: JsonObject; 
 
 const isNull = (schema: JsonObject) => schema.type === 'null';
 
-/** OpenAPI 3.0 knows null beside a type only, so that one of the options takes it. */
+/** Lets one option accept null, because OpenAPI 3.0 knows null only beside a type. */
 function orNullAmong(options: readonly JsonObject[]): readonly JsonObject[] {
   const taker = options.findIndex(({ type }) => type !== undefined);
   return options.map((option, at) =>
@@ -116,5 +116,5 @@ const nullAmongValues = ({ enum: values }: JsonObject) =>
 const isPlainText = (schema: Json) =>
   isJsonObject(schema) && schema.type === 'string' && Object.keys(schema).length === 1;
 
-/** ECMAScript's \d is these ten; other languages' takes every script's digits. */
+/** Rewrites \d, which is ten digits in ECMAScript and the digits of every script in other languages. */
 export const portable = (pattern: string) => pattern.replaceAll('\\d', '[0-9]');

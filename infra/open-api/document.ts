@@ -1,4 +1,4 @@
-/** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
+/** Derives one OpenAPI document of the interface from the catalogue, for people and generators. */
 
 import { type Group, type GroupFacts, groups } from '../../lib/catalogue/index.ts';
 import { isSentOn, isStream, type Operation } from '../../lib/catalogue/operation.ts';
@@ -22,7 +22,7 @@ import { responseExamples } from './response-examples.ts';
 import { namesFor } from './schema-names.ts';
 import { createSchemas, type Schemas } from './schemas.ts';
 
-/** What a document has once: how the interface behaves. */
+/** Introduction to the document: how the interface behaves as a whole. */
 const introduction = `A broker’s Trading & Market Data interface, signed by a gateway: requests come without signing headers, and
 answers are the upstream’s, byte for byte.
 
@@ -76,9 +76,9 @@ export interface DocumentOptions {
   readonly version?: OpenApiVersion;
   /** The operations of this gateway. */
   readonly operations: readonly Operation[];
-  /** Where it is; several are alternatives. */
+  /** Addresses of the gateway; several are alternatives. */
   readonly servers: readonly JsonObject[];
-  /** How callers of a group show who they are. Default: what a deployment asks of them. */
+  /** Mode in which a group's callers authenticate. Default: a deployment's. */
   readonly access?: (group: Group) => AccessMode;
 }
 
@@ -114,7 +114,7 @@ export function openApiDocument(options: DocumentOptions): JsonObject {
   };
 }
 
-/** `version` is that of this document; the interface itself has none. */
+/** `version` belongs to this document; the interface itself has none. */
 const info = { title: 'Countersign', version: '1', description: introduction };
 
 const dialect: Readonly<Record<OpenApiVersion, JsonObject>> = {
@@ -135,7 +135,7 @@ const dialect: Readonly<Record<OpenApiVersion, JsonObject>> = {
 interface DocumentParts {
   readonly schemas: Schemas;
   readonly refusals: ProblemResponses;
-  /** Of responses, by operation id. */
+  /** Examples of responses, by operation id. */
   readonly examples: ReadonlyMap<string, Json>;
   readonly access: NonNullable<DocumentOptions['access']>;
 }
@@ -151,7 +151,7 @@ function pathsOf(operations: readonly Operation[], parts: DocumentParts): JsonOb
   return paths;
 }
 
-/** Under its main path only: a generated client would have each alias as a method of its own. */
+/** Describes an operation under its main path only: a generated client would have a method for each alias. */
 function operationObject(operation: Operation, parts: DocumentParts): JsonObject {
   const { id, group, title, aliases, deprecated } = operation;
   const parameters = parametersOf(operation);
@@ -220,7 +220,7 @@ function tag(group: Group): JsonObject {
   };
 }
 
-/** Whether callers must show who they are. */
+/** Tells whether callers must authenticate. */
 const hasAccess = (group: Group) => groups[group].exposure !== 'public';
 
 const exposure = {

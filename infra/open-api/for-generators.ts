@@ -1,9 +1,8 @@
 /**
- * A document as generators of clients digest it. The exact one says more than many of them can read: it has unions of
- * types, which become code that does not compile, formats of texts, which become other things than texts, and refusals in
- * two forms, which double a client.
+ * Simplifies a document for generators of clients. The exact document has unions of types, which become code that does
+ * not compile; formats of texts, which become other types than texts; and refusals in two forms, which double a client.
  *
- * What a client may send becomes narrower here, what it may receive becomes wider; never the other way round.
+ * Requests become narrower here, responses become wider; never the other way round.
  */
 
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
@@ -11,13 +10,13 @@ import { shareEnumerations } from './shared-enumerations.ts';
 
 const prefix = '#/components/schemas/';
 
-/** @param document of `openApiDocument`, in either version */
+/** @param document made by `openApiDocument`, in either version */
 export function forGenerators(document: JsonObject): JsonObject {
   const schemas = (document.components as JsonObject).schemas as JsonObject;
   const sent = referredFrom(bodiesOf(document), schemas);
   const simple: JsonObject = Object.fromEntries(
     Object.entries(schemas)
-      // Where one is used, nothing is said of the type.
+      // References to an untyped schema are replaced by no type at all.
       .filter(([, schema]) => !isUntyped(schema as JsonObject))
       .map(([name, schema]) => [name, simpler(schema, schemas, sent.has(name))]),
   );
@@ -29,7 +28,7 @@ export function forGenerators(document: JsonObject): JsonObject {
   return shareEnumerations({ ...rest, components: { ...components, schemas: kept } });
 }
 
-/** Of a refusal's two forms the one that every client gets that does not ask for the other. */
+/** Keeps one form of a refusal, which a client gets unless it asks for the other. */
 const inFlatForm = (responses: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(responses).map(([name, response]) => {
@@ -44,7 +43,7 @@ const bodiesOf = (document: JsonObject): readonly Json[] =>
     Object.values(path as JsonObject).map((operation) => (operation as JsonObject).requestBody ?? null),
   );
 
-/** The schemas to which it refers, and those to which they refer. */
+/** Names of the schemas that a document refers to, directly or through others. */
 function referredFrom(json: Json, schemas: JsonObject): ReadonlySet<string> {
   const names = new Set<string>();
   const waiting: Json[] = [json];
@@ -57,23 +56,23 @@ function referredFrom(json: Json, schemas: JsonObject): ReadonlySet<string> {
   return names;
 }
 
-/** Schemas in JSON, and what is around them. */
+/** Simplifies schemas, and the document around them. */
 function simpler(json: Json, schemas: JsonObject, isSent: boolean): Json {
   if (Array.isArray(json)) return json.map((one: Json) => simpler(one, schemas, isSent));
   if (!isJsonObject(json)) return json;
   const about = typeof json.description === 'string' ? { description: json.description } : {};
   const [first, second] = optionsOf(referredTo(json, schemas));
   if (second && !isSent) return about;
-  // Of the forms that are taken one is enough.
+  // One of the accepted forms is enough for a request.
   if (first && second) return { ...about, ...(simpler(first, schemas, isSent) as JsonObject) };
   const [only] = optionsOf(json);
   const { oneOf: _, anyOf: __, ...around } = json;
   const flat = only && (json.oneOf || json.anyOf) ? { ...only, ...around } : json;
   return Object.fromEntries(
     Object.entries(isSent ? asNewClientsSend(withoutNull(flat)) : flat)
-      // It makes something else of a text: of a decimal a binary number, of a day a moment, of a URL a parser's failure.
+      // Generators turn a format into another type: a decimal into a binary number, a day into a moment, a URL into a parser.
       .filter(([keyword, value]) => !(keyword === 'format' && typeof value === 'string' && value !== 'int64'))
-      // An example is a value, whose members may have a keyword's name.
+      // An example is a value, and its members may have a keyword's name.
       .map(([keyword, value]) => [
         keyword,
         /^examples?$/.test(keyword)
@@ -83,7 +82,7 @@ function simpler(json: Json, schemas: JsonObject, isSent: boolean): Json {
   );
 }
 
-/** Of names that are one in the code, `instrumentId` and `instrument_id`, the first: no such member is required. */
+/** Keeps the first of names that are the same in code, `instrumentId` and `instrument_id`; none of them is required. */
 function distinct(members: JsonObject): JsonObject {
   const seen = new Set<string>();
   return Object.fromEntries(
@@ -94,7 +93,7 @@ function distinct(members: JsonObject): JsonObject {
   );
 }
 
-/** Alone, or as the one part of a composition, which OpenAPI 3.0 needs for keywords beside it. */
+/** Resolves a reference, alone or as the only part of a composition, which OpenAPI 3.0 needs for keywords beside it. */
 function referredTo(schema: JsonObject, schemas: JsonObject): JsonObject {
   const [part] = (schema.allOf ?? []) as readonly JsonObject[];
   const { $ref } = part ?? schema;
@@ -104,10 +103,10 @@ function referredTo(schema: JsonObject, schemas: JsonObject): JsonObject {
 const optionsOf = ({ oneOf, anyOf }: JsonObject): readonly JsonObject[] =>
   ((oneOf ?? anyOf ?? []) as readonly JsonObject[]).filter(({ type }) => type !== 'null');
 
-/** A union of several types: sources differ on the type, or the upstream sends one or the other. */
+/** Tells whether a schema allows several types: sources differ on the type, or the upstream sends one or the other. */
 const isUntyped = (schema: JsonObject) => optionsOf(schema).length > 1;
 
-/** A generated client leaves out what it does not send. */
+/** Removes null from the schema of a request: a generated client leaves out an absent member. */
 function withoutNull({ nullable: _, ...schema }: JsonObject): JsonObject {
   const { type, enum: values } = schema;
   return {
@@ -117,9 +116,9 @@ function withoutNull({ nullable: _, ...schema }: JsonObject): JsonObject {
   };
 }
 
-/** Words of old clients for a session: their letters are values of other enumerations, and no new client needs them. */
+/** Values of a session that only old clients send. Other enumerations have the same letters, and no new client needs them. */
 const oldSessions: readonly Json[] = ['Y', 'N'];
-/** Only old clients leave these out of an order. Where a member is optional, a client in Go has a pointer for it. */
+/** Members that only old clients leave out of an order. A client in Go would have a pointer for each optional one. */
 const membersOfNewOrders = ['combo_type', 'instrument_type', 'market', 'symbol'];
 
 function asNewClientsSend(schema: JsonObject): JsonObject {

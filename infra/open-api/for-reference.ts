@@ -1,7 +1,7 @@
 /**
- * A document for the page of a local run on which a person reads and tries calls: what a person calls first stands first,
- * notes are folded, older forms stand apart, and the simulated upstream takes the examples of orders now. No generator
- * reads it.
+ * Arranges a document for the local run's page, where a person reads and tries calls: frequent first calls stand first,
+ * notes are folded, older forms stand apart, and orders have examples that the simulated upstream accepts now. No
+ * generator reads it.
  */
 
 import type { Group } from '../../lib/catalogue/index.ts';
@@ -11,13 +11,13 @@ import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { descriptionInTwo } from './description.ts';
 
 export interface ReferenceOptions {
-  /** Those of the document. */
+  /** Operations of the document. */
   readonly operations: readonly Operation[];
-  /** The upstream is the simulator, whose market takes the examples. */
+  /** Whether the upstream is the simulator, whose market accepts the examples. */
   readonly isSimulated: boolean;
 }
 
-/** In the order of the page. */
+/** Descriptions of the tags, in the page's order. */
 const words = {
   'market-data': 'Quotes, bars and ticks, when you ask and as they come.',
   orders: 'Place one first; then change, cancel and read it.',
@@ -38,7 +38,7 @@ const order = Object.keys(words) as readonly Tag[];
 const answeredOf = (sideEffect: Operation['sideEffect']) =>
   sideEffect?.journal?.by === 'client_order_id' ? sideEffect.journal.answered : undefined;
 
-/** What a person does first in a group stands before the rest. */
+/** Ranks of operations within a tag: a person's first calls stand before the rest. */
 const steps: readonly ((operation: Operation) => boolean)[] = [
   ({ freshness }) => freshness === 'by-symbol',
   ({ follows }) => follows !== undefined,
@@ -49,7 +49,7 @@ const steps: readonly ((operation: Operation) => boolean)[] = [
   () => true,
 ];
 
-/** @param document of `openApiDocument` */
+/** @param document made by `openApiDocument` */
 export function forReference(
   document: JsonObject,
   { operations, isSimulated }: ReferenceOptions,
@@ -79,7 +79,7 @@ const tagOf = ({ group, legacyOf }: Operation): Tag => (legacyOf === undefined ?
 const placeOf = (operation: Operation): number =>
   order.indexOf(tagOf(operation)) * steps.length + steps.findIndex((isAt) => isAt(operation));
 
-/** Markdown, in which the page folds what follows such a line. */
+/** Markdown with a comment after which the page folds the text. */
 const folded = (title: string, text: string): string => `<!-- fold: ${title} -->\n\n${text}`;
 
 const notesOf = ({ name, description }: JsonObject): string =>
@@ -115,12 +115,12 @@ function withExamples(requestBody: JsonObject, examples: JsonObject): JsonObject
   };
 }
 
-/** Orders at the prices of this moment, in place of those of the day on which the catalogue was written. */
+/** Example orders at the prices of this moment, in place of those from the day on which the catalogue was written. */
 function examplesOf({ example: { body } }: Operation): JsonObject | undefined {
   const json = body as Json | undefined;
   const list = isJsonObject(json) && (['new_orders', 'batch_orders'] as const).find((name) => json[name]);
   if (!isJsonObject(json) || !list) return undefined;
-  // The upstream takes several at once for the day alone, and none after the close.
+  // The upstream accepts several orders at once only for the day, and a single day order not after the close.
   const duration = list === 'batch_orders' ? { time_in_force: 'DAY' } : {};
   const withOrders = (terms: JsonObject, summary: string): JsonObject => ({
     summary,

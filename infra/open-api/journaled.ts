@@ -1,9 +1,9 @@
-/** What the document has on requests that the gateway's journal keeps: how one is known when it comes again. */
+/** Headers and parameters of requests that the gateway's journal records: how a repeated request is recognised. */
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Json, JsonObject } from '../json.ts';
 
-/** By the name under which the document's components have them. */
+/** Headers by their names in the document's components. */
 export const journalHeaders = {
   IdempotentReplayed: {
     description:
@@ -12,11 +12,11 @@ export const journalHeaders = {
   },
 } as const;
 
-/** The responses' headers, in lower case. */
+/** Headers of the responses, in lower case. */
 export const replayHeadersOf = ({ sideEffect }: Operation): JsonObject =>
   sideEffect?.journal ? { 'idempotent-replayed': { $ref: '#/components/headers/IdempotentReplayed' } } : {};
 
-/** None for orders that are placed: their own ids are their keys. */
+/** Parameters with the idempotency key; none for placed orders, whose own ids are their keys. */
 export const keyParametersOf = ({ sideEffect }: Operation): readonly JsonObject[] =>
   sideEffect?.journal?.by === 'idempotency-key' ? [idempotencyKey] : [];
 
@@ -25,11 +25,11 @@ const idempotencyKey = {
   in: 'header',
   description:
     'Chosen by the client, one for each change that it means: with the same key and the same contents the request is executed once within 24 hours, however often it comes. With other contents it is refused with 409.',
-  // No space at an end: HTTP would lose it.
+  // No space at either end: HTTP would lose it.
   schema: { type: 'string', pattern: '^[!-~]([ -~]{0,253}[!-~])?$' },
 } as const;
 
-/** What the gateway answers by itself, by operation id: the simulated upstream knows nothing of it. */
+/** Examples, by operation id, of answers that the gateway gives by itself; the simulated upstream cannot give them. */
 export const ownExamples: Readonly<Record<string, Json>> = {
   getOrderOutcome: {
     client_order_id: 'gw-20261020-000003',
@@ -42,7 +42,7 @@ export const ownExamples: Readonly<Record<string, Json>> = {
   },
 };
 
-/** For the description of the operation. */
+/** Paragraph for the operation's description. */
 export function journalInProse({ sideEffect }: Operation): string | undefined {
   const { journal } = sideEffect ?? {};
   if (!journal) return undefined;

@@ -1,4 +1,4 @@
-/** The shapes of a refusal, as schemas. */
+/** Schemas of the two forms of a refusal. */
 
 import * as v from 'valibot';
 import { described } from '../../lib/catalogue/described.ts';

@@ -1,4 +1,4 @@
-/** Which errors an operation can have, and how they are documented. */
+/** Finds which errors an operation can have, and documents them. */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
@@ -8,12 +8,12 @@ import type { Json, JsonObject } from '../json.ts';
 import { codes, problem, refusal } from './problem-schema.ts';
 import type { Schemas } from './schemas.ts';
 
-/** For paths that are in no document. */
+/** Errors of paths and methods that are in no document. */
 const notOfAnOperation: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
 const ofBodies: readonly RefusalCode[] = ['payload_too_large', 'unsupported_media_type'];
-/** Of an operation that the gateway answers with a constant. */
+/** Errors of an operation that the gateway answers with a constant. */
 const ofConstants: readonly RefusalCode[] = ['invalid_parameter'];
-/** The code of a read where a request with a side effect has an unknown outcome. */
+/** Errors of a read, in place of which a request with a side effect has `outcome_unknown`. */
 const ofReads: readonly RefusalCode[] = [
   'upstream_error',
   'upstream_broken_answer',
@@ -21,10 +21,10 @@ const ofReads: readonly RefusalCode[] = [
   'upstream_timeout',
 ];
 const ofShared: readonly RefusalCode[] = ['no_fresh_answer'];
-/** Deployed, they may come from API Gateway, with a time to retry after. */
+/** Errors that in a deployment may come from API Gateway, with a time to retry after. */
 const ofApiGateway: readonly RefusalCode[] = ['gateway_error', 'gateway_timeout'];
 const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
-/** Where the gateway asks who calls. */
+/** Errors of operations whose callers the gateway identifies. */
 const ofUsers: readonly RefusalCode[] = [
   'missing_token',
   'invalid_token',
@@ -32,19 +32,19 @@ const ofUsers: readonly RefusalCode[] = [
   'access_unavailable',
 ];
 const ofAccounts: readonly RefusalCode[] = ['account_not_granted'];
-/** Of requests that the journal keeps. */
+/** Errors of requests that the journal records. */
 const ofJournaled: readonly RefusalCode[] = ['idempotency_conflict', 'journal_unavailable'];
-/** Of pre-trade checks and the kill switch. */
+/** Errors of pre-trade checks and of the kill switch. */
 const ofGuarded: readonly RefusalCode[] = ['order_blocked', 'trading_limits_unavailable', 'orders_closed'];
-/** Of what the gateway answers of its journal: there may be none. Nothing comes from the upstream, and no limit counts. */
+/** Errors of answers from the gateway's journal, which a deployment may lack. The upstream and its limits play no part. */
 const ofJournalAnswers: readonly RefusalCode[] = ['unknown_operation', 'journal_unavailable'];
 const ofUpstream = /^(upstream_|data_not_subscribed$|budget_used_up$)/;
 
-/** Codes that come with more statuses than their own. */
+/** Statuses of codes that have more than one. */
 const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
   upstream_rejected: [400, 403, 404, 422],
   gateway_error: [500, 502],
-  // 504 where the client takes only what is cached.
+  // 504 if the client accepts only cached answers.
   no_fresh_answer: [503, 504],
 };
 
@@ -68,9 +68,9 @@ function canAnswer(
   return !ofSideEffects.includes(code) || sideEffect !== undefined;
 }
 
-/** References by status, to responses that `components` gives afterwards. */
+/** References by status, to responses that `components` returns afterwards. */
 export interface ProblemResponses {
-  /** @param asks whether callers must show who they are */
+  /** @param asks whether callers must authenticate */
   of(operation: Operation, asks: boolean): JsonObject;
   components(): JsonObject;
 }
@@ -94,7 +94,7 @@ export function createRefusals(schemas: Schemas): ProblemResponses {
   };
 }
 
-/** The status in words; where orders, reads and what the gateway answers by itself differ, with what it is about. */
+/** Names a response after its status and, where orders, reads and the gateway's own answers differ, after their kind. */
 function nameOf(
   status: number,
   here: readonly RefusalCode[],
@@ -103,7 +103,7 @@ function nameOf(
   const { title } = example(status, here[0] as RefusalCode);
   const words = String(title).replaceAll(' ', '');
   const has = (some: readonly RefusalCode[]) => here.some((code) => some.includes(code));
-  // Where every operation that has the status asks, nothing needs to be told apart.
+  // All operations with a 401 identify their callers, so their name needs no suffix.
   const users = status === 401 ? '' : has(ofAccounts) ? 'OfAccount' : has(ofUsers) ? 'OfUser' : '';
   if (gatewayAnswer) return `${words}OfConstant`;
   if (answeredBy) return `${words}OfOwnAnswer${users}`;
@@ -118,7 +118,7 @@ function response(
   { sideEffect }: Operation,
   schemas: Schemas,
 ): JsonObject {
-  // From API Gateway itself, for reads only. All operations have the same 500, so it stands there for all.
+  // API Gateway's own refusals concern reads only; but all operations share one 500, which therefore names it, too.
   const byGateway = here.some((code) => ofApiGateway.includes(code)) && (status === 500 || !sideEffect);
   const waits = byGateway || here.some((code) => 'retry-after' in answerTo(status, code).headers);
   return {
@@ -146,7 +146,7 @@ function response(
   };
 }
 
-/** What a client gets without naming anything comes first. */
+/** The form that a client gets by default comes first. */
 const forms = [
   ['application/json', refusal],
   ['application/problem+json', problem],

@@ -1,4 +1,4 @@
-/** What a client may send: the parameters and the body of an operation, as its check takes them. */
+/** Documents an operation's parameters and body, as the gateway checks them. */
 
 import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
@@ -9,7 +9,7 @@ import { portable } from './dialects.ts';
 import { keyParametersOf } from './journaled.ts';
 import type { Schemas } from './schemas.ts';
 
-/** Query parameters, then headers: those that are forwarded, the key of a change, and those that say how fresh an answer has to be. */
+/** Parameters: the query, then headers that are forwarded, the key of a change, and headers on freshness. */
 export function parametersOf(operation: Operation): readonly JsonObject[] {
   const { query, headers = [], example } = operation;
   return [
@@ -20,7 +20,7 @@ export function parametersOf(operation: Operation): readonly JsonObject[] {
         in: 'query',
         ...(parameter.required && { required: true }),
         description: describeParameter(parameter),
-        // Several values travel in one text.
+        // Several values travel as one text.
         ...(parameter.list && { style: 'form', explode: false }),
         schema: parameterSchema(parameter),
         ...(value !== undefined && { example: typed(parameter, value) }),
@@ -30,7 +30,7 @@ export function parametersOf(operation: Operation): readonly JsonObject[] {
       name,
       in: 'header',
       description: 'Forwarded to the upstream as it is.',
-      // No space at an end: HTTP would lose it.
+      // No space at either end: HTTP would lose it.
       schema: { type: 'string', pattern: '^[!-~]([ -~]{0,254}[!-~])?$' },
     })),
     ...keyParametersOf(operation),
@@ -52,11 +52,11 @@ export function parameterSchema({ json, list }: Parameter): JsonObject {
   };
 }
 
-/** What is allowed, where the schema does not show it at a glance. */
+/** Adds the allowed values if the schema does not show them at a glance. */
 export const describeParameter = ({ description, allowed, json }: Parameter) =>
   json.enum || json.type === 'boolean' ? description : `${description} Takes ${allowed}.`;
 
-/** The value of a text in a query. */
+/** Converts a query's text to the value that the schema describes. */
 function typed({ json, list }: Parameter, text: string): Json {
   if (list) return text.split(list.separator).map((item) => scalar(json.type, item));
   return scalar(json.type, text);
@@ -68,7 +68,7 @@ function scalar(type: Parameter['json']['type'], text: string): Json {
   return text;
 }
 
-/** Undefined for an operation that takes no body. */
+/** Undefined for an operation without a body. */
 export function requestBodyOf(operation: Operation, schemas: Schemas): JsonObject | undefined {
   const { body, example } = operation;
   if (!body) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Examples of responses: the simulated upstream's to the catalogue's example requests. Its market and
- * clock stand still here, so that the same catalogue always gives the same document.
+ * Examples of responses: the simulated upstream's answers to the catalogue's example requests. Its market and clock stand
+ * still here, so that the same catalogue always gives the same document.
  */
 
 import * as v from 'valibot';
@@ -13,17 +13,17 @@ import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from './schem
 
 const seed = 1;
 
-/** A trading day, in regular hours. */
+/** Moment of a trading day, in regular hours. */
 const now = Date.parse('2026-10-21T15:00:00Z');
 
 const known = new Map<Operation, Json | undefined>();
 
-/** By operation id; without those that the simulator does not play. A process makes each once. */
+/** Examples by operation id, without operations that the simulator does not play. A process makes each once. */
 export function responseExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
   const examples = new Map(Object.entries(ownExamples));
   const ofReads = createWorld(seed);
   for (const operation of operations.filter(({ answeredBy, follows }) => !answeredBy && !follows)) {
-    // What one operation changes must not show in the example of another.
+    // Each change has a world of its own, so that it does not show in the example of another operation.
     if (!known.has(operation))
       known.set(operation, exampleOf(operation, operation.sideEffect ? createWorld(seed) : ofReads));
     const example = known.get(operation);
@@ -39,8 +39,8 @@ function exampleOf(operation: Operation, world: World): Json | undefined {
 }
 
 /**
- * Two records of a list, and one of each list in them: the third shows nothing new. Of their members those that
- * the schema names: the upstream may send more, but an example that shows more explains nothing.
+ * Shortens an example: two records of a list, and one of each list in them, because a third shows nothing new. Members
+ * that the schema does not name are left out, because an example with them explains nothing.
  */
 function shown(json: Json, schema: v.GenericSchema, max = 2): Json {
   const base = baseOf(schema);

@@ -1,16 +1,14 @@
 /**
- * What the parts of responses and bodies are called: the types that a generated client has. A schema has one
- * name wherever it is used. Its own title comes first; without one the first place in the catalogue where it
- * stands names it:
+ * Names the schemas of responses and bodies; a generated client has its types by these names. A schema has one name
+ * wherever it is used: its own title, or else a name from the first place in the catalogue where it stands:
  *
- * - `PlaceOrderBody`, `GetAccountBalanceAnswer`: the whole of a body or a response. Not `…Response`, which several
- *   generators make a type of their own of;
+ * - `PlaceOrderBody`, `GetAccountBalanceAnswer`: the whole of a body or a response. A name like `…Response` would collide
+ *   with a type that several generators make;
  * - `ListAccountsItem`: a record of a response that is a list, or a page of one;
  * - `ListAccountPositionsLeg`, `PlaceOrderBodyNewOrder`: an object in there, by the members that lead to it.
  *
- * Unions that several operations share are called what `schemas.ts` exports them as: a generated client has
- * one type for "a moment" then, instead of one for each member that holds one. Texts and numbers stay where
- * they are.
+ * Unions that several operations share are named after the export in `schemas.ts`: a generated client then has one type
+ * for "a moment" instead of one for each member that holds one. Texts and numbers have no names.
  */
 
 import * as v from 'valibot';
@@ -21,7 +19,7 @@ import { baseOf, isArray, isList, isObject, isRecord, isUnion, isWrapped } from 
 
 export type SchemaNames = ReadonlyMap<v.GenericSchema, string>;
 
-/** Names do not depend on which operations a document has: the whole catalogue is named, then what is beside it. */
+/** Names the whole catalogue first and other operations after it, so that names do not depend on a document's operations. */
 export function namesFor(operations: readonly Operation[]): SchemaNames {
   const names = new Map<v.GenericSchema, string>();
   for (const [name, schema] of Object.entries(shared))
@@ -46,11 +44,11 @@ export function namesFor(operations: readonly Operation[]): SchemaNames {
 }
 
 interface SchemaPlace {
-  /** What an object is called that stands here. */
+  /** Name of an object in this place. */
   readonly own: string;
-  /** What the names of the objects in it begin with. */
+  /** Prefix for the names of the objects within it. */
   readonly within: string;
-  /** At the top of a response: the name of its records, and the member that holds them, if one does. */
+  /** At the top of a response: the name of its records, and the member that holds them, if any. */
   readonly record?: { readonly name: string; readonly in: string | undefined };
 }
 
@@ -89,5 +87,5 @@ function name(schema: v.GenericSchema, text: string, names: Map<v.GenericSchema,
 const pascal = (text: string) =>
   text.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** `fees` is a list of what is called a fee. */
+/** Names one element of a list: a fee in `fees`. */
 const singular = (text: string) => text.replace(/ies$/, 'y').replace(/([^su])s$/, '$1');

@@ -1,8 +1,8 @@
-/** What a schema of the catalogue is made of. */
+/** Takes the catalogue's schemas apart. */
 
 import type * as v from 'valibot';
 
-/** What a pipe begins with: descriptions and rules that follow make no other type of it. */
+/** Finds the schema at the start of a pipe; the descriptions and rules after it do not change the type. */
 export const baseOf = (schema: v.GenericSchema): v.GenericSchema =>
   'pipe' in schema ? baseOf((schema.pipe as readonly [v.GenericSchema])[0]) : schema;
 
@@ -27,7 +27,7 @@ export const isWrapped = (
   schema: v.GenericSchema,
 ): schema is v.GenericSchema & { readonly wrapped: v.GenericSchema } => 'wrapped' in schema;
 
-/** Also of a list that may be absent. */
+/** Recognises a list that may be absent, too. */
 export function isList(schema: v.GenericSchema): boolean {
   const base = baseOf(schema);
   return isWrapped(base) ? isList(base.wrapped) : isArray(base) || isRecord(base);

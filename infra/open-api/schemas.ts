@@ -1,4 +1,4 @@
-/** From the catalogue's schemas to those of a document: named ones once, as components, the others in place. */
+/** Converts the catalogue's schemas for a document: named ones once, as components, the others in place. */
 
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
@@ -8,19 +8,19 @@ import type { SchemaNames } from './schema-names.ts';
 import { baseOf, isObject } from './schema-parts.ts';
 
 /**
- * In responses enumerations are open: the upstream may come to send other values, and generated clients refuse an
- * response that their closed ones do not know.
+ * Enumerations in responses are open: the upstream may send further values one day, and generated clients refuse a
+ * response whose closed enumeration lacks the value.
  */
 export type SchemaUse = 'request' | 'response';
 
 export interface Schemas {
   /**
-   * For the place where it is used: a reference, if it has a name.
+   * Converts a schema where it is used: to a reference, if it has a name.
    *
-   * @param isClosed whether its objects take no other members than those that they name, and those that it refers to, too
+   * @param isClosed whether its objects, and those that it refers to, allow only the members that they name
    */
   of(schema: GenericSchema, use: SchemaUse, isClosed?: boolean): JsonObject;
-  /** All that was referred to so far, by name. */
+  /** Schemas that were referred to so far, by name. */
   components(): JsonObject;
 }
 
@@ -29,23 +29,23 @@ const prefix = '#/components/schemas/';
 export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
   const referred = new Map<string, Referred>();
   const components = new Map<string, JsonObject>();
-  /** Names to which schemas refer that were given out. A dialect may leave out a part, and the reference in it. */
+  /** Names in references that were returned. A dialect may leave out a part, and the reference in it. */
   const needed = new Set<string>();
 
   function convert({ schema, use, isClosed }: Referred): JsonObject {
     const self = baseOf(schema);
     const json = toJsonSchema(schema, {
       target: 'draft-2020-12',
-      // What is checked is what comes, before anything is made of it.
+      // Describes the input as it comes, before anything is made of it.
       typeMode: 'input',
-      // The title is the component's name; a check that only code can make is beside the format that names it.
+      // The title is the component's name. A check in code stands beside the format that names it.
       ignoreActions: ['title', 'check'],
       overrideSchema: ({ valibotSchema }) =>
         valibotSchema === self
           ? undefined
           : (referenceTo({ schema: valibotSchema, use, isClosed }) ??
             (use === 'response' ? openEnumeration(valibotSchema) : undefined)),
-      // The format alone would leave it to the reader's library which days it takes.
+      // Adds a pattern, because the format alone leaves it to the reader's library which days it accepts.
       overrideAction: ({ valibotAction, jsonSchema }) =>
         valibotAction.type === 'iso_date'
           ? {
@@ -67,7 +67,7 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
     const name = names.get(one.schema);
     if (name === undefined) return undefined;
     const before = referred.get(name);
-    // Where both use it, what may be sent decides.
+    // If both uses refer to it, the narrower one of requests decides.
     const { use } = before?.use === 'request' ? before : one;
     referred.set(name, { ...one, use, isClosed: one.isClosed || before?.isClosed === true });
     return { $ref: `${prefix}${name}` };
@@ -83,7 +83,7 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
     of: (schema, use, isClosed = false) =>
       noted(referenceTo({ schema: baseOf(schema), use, isClosed }) ?? convert({ schema, use, isClosed })),
     components() {
-      // A component may refer to further ones, which are then found by the same loop.
+      // A component may refer to further ones, which the same loop then finds.
       for (const name of needed) {
         const found = referred.get(name);
         if (found && !components.has(name)) components.set(name, noted(convert(found)));
@@ -99,7 +99,7 @@ interface Referred {
   readonly isClosed: boolean;
 }
 
-/** Each object of it that names its members takes no others. */
+/** Lets each object that names its members allow no others. */
 function closed(json: JsonObject): JsonObject {
   const inner = Object.entries(json).map(([name, value]) => [
     name,
@@ -111,7 +111,7 @@ function closed(json: JsonObject): JsonObject {
   };
 }
 
-/** Known values, under the extension that readers and generators know for them. */
+/** Lists the known values under the extension by which readers and generators know them. */
 function openEnumeration(schema: GenericSchema) {
   if (schema.type !== 'picklist') return undefined;
   const { options } = schema as unknown as { readonly options: readonly string[] };

@@ -1,16 +1,16 @@
 /**
- * One named enumeration for several places of a document with the same values: generators make a type of each place.
+ * Makes one named enumeration of several places with the same values: generators would make a type of each place.
  *
- * No two named ones have a value in common, because some generators make a constant of each value, under the value's name
- * alone. Of those that have, the one with the most places is named, and the others stay at theirs.
+ * No two named enumerations share a value, because some generators make a constant of each value under the value's name
+ * alone. Among those that share one, the enumeration with the most places is named, and the others stay in place.
  */
 
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 interface EnumerationPlace {
-  /** The member or parameter. */
+  /** Name of the member or parameter. */
   readonly name: string;
-  /** The schema or operation around it. */
+  /** Name of the schema or operation around it. */
   readonly owner: string;
 }
 
@@ -62,7 +62,7 @@ function collect(json: Json, place: EnumerationPlace, found: Map<string, Enumera
     else if (!/^examples?$/.test(keyword)) collect(inner, here, found);
 }
 
-/** Types that a language has everywhere, or that generated code takes from its library. */
+/** Types that a language has everywhere, or that generated code imports from its library. */
 const ofLanguages = [
   'Any',
   'Class',
@@ -79,7 +79,7 @@ const ofLanguages = [
   'Type',
 ];
 
-/** What most of its places are called; where that is taken, with the owner of the first before it. */
+/** Names an enumeration like most of its places; if that is taken, with the first owner before it. */
 function namesOf(
   found: ReadonlyMap<string, readonly EnumerationPlace[]>,
   taken: Set<string>,
@@ -118,7 +118,7 @@ function replaced(json: Json, names: ReadonlyMap<string, string>): Json {
   if (name) {
     const { type: _, enum: __, ...about } = json;
     const reference = { $ref: `#/components/schemas/${name}` };
-    // Beside a reference OpenAPI 3.0 ignores keywords.
+    // OpenAPI 3.0 ignores keywords beside a reference.
     return Object.keys(about).length > 0 ? { ...about, allOf: [reference] } : reference;
   }
   return Object.fromEntries(
