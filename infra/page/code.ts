@@ -1,4 +1,4 @@
-/** A call in the languages of those who will make it. The key and the token stay out: they come from the program's own place. */
+/** Writes a call in several languages. Key and token are left out: they come from the program's own place. */
 
 import { type ApiCall, token, urlOf } from './gateway.ts';
 
@@ -8,7 +8,7 @@ export type Language = (typeof languages)[number];
 type CodeWriter = (call: ApiCall, url: string, headers: readonly (readonly [string, string])[]) => string;
 
 const bearer = 'authorization';
-/** A template's place, in its language's own sign. */
+/** Placeholder of the token, in the template syntax of a language. */
 const bearerOf = (sign: string) => `\`Bearer ${sign}{token}\``;
 
 /** @example codeOf({ method: 'GET', path: '/trading/accounts/list' }, 'Swift'); */
@@ -22,12 +22,12 @@ export function codeOf(call: ApiCall, language: Language): string {
   return writers[language](call, urlOf(call), headers);
 }
 
-/** Its answer does not end: it is read as it comes. */
+/** Tells whether the answer is a stream, which has no end and is read as it comes. */
 const isStream = ({ path }: ApiCall) => path.endsWith('/stream');
 
 const isName = (value: string) => value === 'API_KEY' || value === 'TOKEN';
 
-/** Single quotes end and begin again around one that is meant. */
+/** Quotes a text for a shell; a single quote ends the quotation and begins it again. */
 const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const writers: Readonly<Record<Language, CodeWriter>> = {

@@ -1,4 +1,4 @@
-/** A call that can be copied: a button beside what made it, and a dialog with the call in each language. */
+/** Copies a call: a button beside its origin, and a dialog with the call in each language. */
 
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -34,7 +34,7 @@ export function CodeDialog() {
     <dialog
       ref={dialog}
       aria-labelledby="code-title"
-      // It comes after the press that closed it, and may come after one that opened another call.
+      // The event comes after the press that closed the dialog, and perhaps after one that opened another call.
       onClose={() => {
         if (!dialog.current?.open) shown.value = undefined;
       }}
@@ -73,7 +73,7 @@ export function CodeDialog() {
   );
 }
 
-/** Only a secure context has a clipboard; otherwise the text is marked, to be copied by hand. */
+/** Copies by the clipboard, which only a secure context has; otherwise marks the text, to be copied by hand. */
 async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

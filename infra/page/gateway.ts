@@ -1,6 +1,6 @@
 /**
- * The gateway that the page calls, and who calls: a key, and beside it the token of a user who has signed in. The page is a
- * client as any other; what it can do besides, a local run answers to the operator's key.
+ * Connects the page to its gateway by an API key and, once a user has signed in, the user's token. The page is a client
+ * like any other; a local run answers further calls to the operator's key.
  */
 
 import { signal } from '@preact/signals';
@@ -10,9 +10,9 @@ import type { Connection } from '../../lib/client/connection.ts';
 const named = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
-/** Empty, as a local run serves it: the page's own origin. A bundle for a deployment names the gateway. */
+/** Address from the page's own `meta`, in a bundle for a deployment; a local run serves the page from its own origin. */
 export const baseUrl = named('gateway') || location.origin;
-/** On another origin than the gateway's, for one that is deployed. */
+/** Whether the page is hosted on another origin than its deployed gateway. */
 export const isHosted = named('gateway') !== '';
 export const isOwnIssuer = named('issuer') === '';
 export const issuerUrl = named('issuer') || `${location.origin}/issuer`;
@@ -20,16 +20,16 @@ export const clientId = named('client-id') || 'page';
 
 const kept = { key: 'countersign-api-key', token: 'countersign-token' } as const;
 
-/** The tab keeps both over a reload, and no other place does. */
+/** Session storage keeps both over a reload, and nothing else does. */
 export const key = signal(sessionStorage.getItem(kept.key) ?? '');
 export const token = signal(sessionStorage.getItem(kept.token) ?? '');
-/** What a local run says of itself. Undefined: not known yet, or there is none. */
+/** Whether the gateway is a local run; undefined until it has answered. */
 export const isLocal = signal<boolean | undefined>(undefined);
-/** The last refusal of the key, as the gateway words it. */
+/** Gateway's words on the last refusal of the key. */
 export const keyFault = signal('');
-/** Why no answer can be read. Empty: answers can be read. */
+/** Reason why no answer can be read; empty while answers can. */
 export const silence = signal('');
-/** Why the page has signed a user out. */
+/** Reason why the page has signed a user out. */
 export const tokenFault = signal('');
 
 export function useKey(text: string): void {
@@ -45,7 +45,7 @@ export function useToken(text: string): void {
   else sessionStorage.removeItem(kept.token);
 }
 
-/** A tab that a link of the console opens asks the others for the key: the address of that link has none. */
+/** Shares the key among tabs: a console's link opens a tab without one, and the address of the link has none. */
 export function shareKey(): void {
   const channel = new BroadcastChannel('countersign-key');
   channel.onmessage = ({ data }: MessageEvent<{ key?: string }>) => {
@@ -55,7 +55,7 @@ export function shareKey(): void {
   if (!key.value) channel.postMessage({});
 }
 
-/** A call as it can be copied. */
+/** Call in a form that can be copied. */
 export interface ApiCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -65,14 +65,14 @@ export interface ApiCall {
 }
 
 export interface GatewayAnswer<T> {
-  /** 0: no answer came. */
+  /** Status of the answer; 0 if none came. */
   readonly status: number;
   readonly value: T | undefined;
   readonly header: (name: string) => string | null;
-  /** Of a refusal. */
+  /** Code and detail of a refusal. */
   readonly code?: string;
   readonly detail?: string;
-  /** A refusal after which the request may have taken effect. */
+  /** Whether a refused request may have taken effect. */
   readonly isOpen?: boolean;
 }
 
@@ -86,7 +86,7 @@ const credentials = (): Record<string, string> => ({
   ...(token.value && { authorization: `Bearer ${token.value}` }),
 });
 
-/** A browser does not say why it keeps an answer back; one that no script may read still shows that the gateway is there. */
+/** Finds out why answers stay away: a browser only shows whether a response that scripts may not read comes. */
 export async function lookAtGateway(): Promise<void> {
   const comes = (mode: RequestMode) =>
     fetch(`${baseUrl}/health`, { mode }).then(
@@ -99,7 +99,7 @@ export async function lookAtGateway(): Promise<void> {
   else silence.value = `The gateway ${baseUrl} does not answer. Is it there, and does the network reach it?`;
 }
 
-/** Never rejects: an answer that did not come is one with the status 0. */
+/** Sends a call. Never rejects: a missing answer has the status 0. */
 export async function send<T>(call: ApiCall): Promise<GatewayAnswer<T>> {
   const { method, body, headers } = call;
   try {
@@ -136,7 +136,7 @@ function noteKey(code: string, detail: string): void {
   tokenFault.value = `Signed out. ${detail}`;
 }
 
-/** For the streams of the library's own client. */
+/** Connection for the streams of the library's client. */
 export const connection: Connection = {
   async prepare({ operation: { method }, path, query, headers }) {
     const search = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
@@ -148,10 +148,10 @@ export const connection: Connection = {
   },
 };
 
-/** In every language the same width, as columns need it. */
+/** Formats a time with the same width in every language, as columns need it. */
 export const clock = (ms: number): string => new Date(ms).toLocaleTimeString([], { hour12: false });
 
-/** Also where a page has no secure context, as on a phone in the same network. */
+/** Makes an id even without a secure context, as on a phone in the same network. */
 export function freshId(prefix: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return `${prefix}-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

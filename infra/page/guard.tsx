@@ -1,4 +1,4 @@
-/** Limits and the kill switch of a local run, each with what undoes it. */
+/** Limits and the kill switch of a local run, each with its undo. */
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -11,7 +11,7 @@ interface Scope {
     readonly subject: { readonly kind: string };
     readonly stopped?: { readonly reason: string };
   };
-  /** Null takes a limit of the configuration away. */
+  /** Null removes a limit of the configuration. */
   readonly limits?: { readonly max_order_notional?: string | null };
   readonly stopped?: unknown;
 }
@@ -23,7 +23,7 @@ const show: ApiCall = { method: 'GET', path: '/_trading' };
 
 const ofAll = () => controls.value?.find(({ about }) => about?.subject.kind === 'gateway');
 
-/** Of the whole gateway, and so of every user. */
+/** Tells whether the whole gateway is stopped, and so every user. */
 export const isStopped = () => Boolean(ofAll()?.stopped);
 
 async function change(call: ApiCall, done: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The upstream's limit: what it counts beside what clients asked, and a thousand phones with and without the gateway. */
+/** The upstream's limit: its count beside the clients' requests, and a thousand phones with and without the gateway. */
 
 import { signal } from '@preact/signals';
 import type { PhonesReport, PhoneWay } from '../local/phones.ts';
@@ -56,7 +56,7 @@ export function Limit() {
   );
 }
 
-/** Sixty seconds, the newest on the right; what clients asked stands behind what the upstream counts. */
+/** Chart of sixty seconds, the newest on the right; the clients' requests stand behind the upstream's count. */
 function Bars({
   counted,
   asked,

@@ -1,4 +1,4 @@
-/** What a local run tells of itself: its window, faults, and last requests. Asked each second while the page is seen. */
+/** State of a local run: its window, faults, and last requests. Asked for each second while the page is visible. */
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -10,7 +10,7 @@ export interface RunState {
   readonly users: readonly { readonly name: string; readonly accounts: number }[];
   readonly orders?: readonly { readonly clientOrderId: string }[];
   readonly fault: string;
-  /** Of the run's configuration. */
+  /** Limits in the run's configuration. */
   readonly limits: { readonly max_order_notional?: string };
   readonly window?: {
     readonly requests: number;
@@ -39,7 +39,7 @@ async function ask(): Promise<void> {
   if (list.value) requests.value = list.value.requests;
 }
 
-/** A page for a deployment does not ask: no deployment has such a path. */
+/** Polls a local run. A hosted page does not, because no deployment has such a path. */
 export function useRun(): void {
   const given = key.value;
   useEffect(() => {

@@ -41,12 +41,12 @@ function Page() {
 const replacesKey =
   'The link that you followed brings another API key. Use it in place of the one that this page has?';
 
-/** Behind the #, which browsers send to no server; taken out of the address at once, so that no history has it. */
+/** Takes a key from behind the #, which browsers send to no server, and removes it from the address and the history. */
 function takeKey(): void {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given === null) return;
   history.replaceState(null, '', location.pathname + location.search);
-  // Anybody can make a link: with a key of theirs, a person's orders would go where they want.
+  // Asks first, because anybody can make a link: with a stranger's key, a person's orders would go where the stranger wants.
   if (!key.value || key.value === given || confirm(replacesKey)) useKey(given);
 }
 

@@ -1,4 +1,4 @@
-/** Orders: preview, place, change and cancel one, lose its answer on purpose, and read its story as events come. */
+/** Orders: preview, place, change and cancel one, lose its answer on purpose, and follow its events. */
 
 import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -28,24 +28,24 @@ interface ListedAccount {
 
 type ShownOutcome = 'placed' | 'not known' | 'refused';
 
-/** An order of this page, and all that was said of it. */
+/** Order of this page, with every line that was written about it. */
 interface Placed {
   readonly id: string;
   readonly words: string;
   readonly place: ApiCall;
   readonly story: readonly string[];
-  /** What its answers have said; absent before the first. */
+  /** Result of its answers; absent before the first. */
   readonly outcome?: ShownOutcome;
-  /** As its newest event tells; absent or empty before the first. */
+  /** Status by its newest event; absent or empty before the first. */
   readonly status?: string;
-  /** With what was asked for last: they hold once an event says so. */
+  /** Terms of the last requested change, which hold once an event confirms it. */
   readonly changed?: string;
 }
 
 const accountOf = ({ place }: Placed) => (place.body as { readonly account_id: string }).account_id;
 
 const kept = 'countersign-orders';
-/** With the ids by which each can be sent again, unchanged. */
+/** Number of orders kept over a reload, with the ids by which each can be sent again unchanged. */
 const keptOrders = 50;
 
 export const accounts = signal<readonly ListedAccount[] | string>([]);
@@ -53,7 +53,7 @@ const orders = signal<readonly Placed[]>(JSON.parse(sessionStorage.getItem(kept)
 effect(() => sessionStorage.setItem(kept, JSON.stringify(orders.value.slice(0, keptOrders))));
 const preview = signal('');
 const isListening = signal('');
-/** Orders of which an answer is awaited. */
+/** Ids of orders that wait for an answer. */
 const busy = signal<readonly string[]>([]);
 
 const time = () => clock(Date.now());
@@ -65,7 +65,7 @@ function edit(id: string, change: (order: Placed) => Partial<Placed>): void {
 const tell = (id: string, line: string) =>
   edit(id, ({ story }) => ({ story: [...story, `${time()} ${line}`] }));
 
-/** An event may come late: what has ended stays so. An id whose order failed is free for another. */
+/** Notes an event, which may come late: an order that has ended stays so. The id of a failed order is free for another. */
 function hear(id: string, scene: string, status: string, filled: string): void {
   if (scene === 'MODIFY_SUCCESS') edit(id, ({ words, changed = words }) => ({ words: changed }));
   if (requestScenes.has(scene)) return;
@@ -74,7 +74,7 @@ function hear(id: string, scene: string, status: string, filled: string): void {
   edit(id, ({ status: known = '' }) => ({ status: isEnded(known) ? known : heard }));
 }
 
-/** Events may have been missed: what was not final then may be otherwise now. */
+/** Forgets states that were not final: events that would have changed them may have been missed. */
 function forgetOpen(): void {
   orders.value = orders.value.map((one) =>
     isFinal({ status: one.status ?? '' }) ? one : { ...one, status: '' },
@@ -84,10 +84,10 @@ function forgetOpen(): void {
 const placePath = '/trade/place_order';
 const previewPath = '/trading/orders/preview';
 
-/** The order may have been placed, changed or cancelled all the same. */
+/** Tells whether the order may have been placed, changed or cancelled despite the answer. */
 const isUnknown = ({ status, isOpen }: GatewayAnswer<unknown>) => status === 0 || isOpen === true;
 
-/** In a sentence each, what an answer to an order means for who sent it. */
+/** Explains an answer to the person who sent the order. */
 function meaning(answer: GatewayAnswer<unknown>, { path, body }: ApiCall, isAgain = false): string {
   const { status, code, detail, header } = answer;
   const isPlace = path === placePath;
@@ -113,12 +113,12 @@ async function sendOrder(id: string, what: string, call: ApiCall): Promise<void>
   busy.value = busy.value.filter((other) => other !== id);
 }
 
-/** What an earlier answer may have placed is there, whatever a later one says. */
+/** Result after an answer. An order that an earlier answer may have placed stays so, whatever a later one says. */
 function after(
   { outcome, status = '' }: Placed,
   answer: GatewayAnswer<unknown>,
 ): Pick<Placed, 'outcome' | 'status'> {
-  // Another order has the id of one that failed.
+  // The id of a failed order was used for another one.
   const isAnother = status === 'FAILED' && !answer.header('idempotent-replayed');
   if (answer.status === 200) return { outcome: 'placed', status: isAnother ? '' : status };
   if (outcome === 'placed' || outcome === 'not known') return { outcome };
@@ -143,7 +143,7 @@ async function followEvents(stop: AbortSignal): Promise<void> {
     }
   } catch (error) {
     if (stop.aborted) return;
-    // Beside the accounts, which say it too.
+    // A wrong key is reported beside the accounts.
     isListening.value = keyFault.value ? '' : isClientError(error) ? error.message : String(error);
   }
 }
@@ -192,7 +192,7 @@ export function Orders() {
   );
 }
 
-/** What the form says, with an id that no order had. */
+/** Reads the order from the form, with an id that no order had. */
 function orderOf(form: HTMLFormElement) {
   const given = Object.fromEntries(
     [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]),
@@ -236,7 +236,7 @@ async function onTicket(event: SubmitEvent): Promise<void> {
   await sendOrder(id, 'place', place);
 }
 
-/** The browser says the title where what is typed is none of it. */
+/** Constraints of a field; the browser shows the title for an invalid entry. */
 const aboveZero = {
   inputMode: 'decimal',
   pattern: '\\s*(?=.*[1-9])[0-9]*\\.?[0-9]+\\s*',
@@ -343,7 +343,7 @@ const phaseWords: Readonly<Record<string, string>> = {
 
 function Order({ order: { id, words, place, story, outcome, status = '' } }: { readonly order: Placed }) {
   const isBusy = busy.value.includes(id);
-  // An event that shows the order says more than an answer; that of a failure may be an earlier order's with the id.
+  // An event that shows the order outranks an answer; that of a failure may concern an earlier order with the id.
   const isOver = status && status !== 'FAILED' ? isFinal({ status }) : outcome === 'refused';
   const failedCancels = story.filter((line) => line.includes('CANCEL_FAILED')).length;
   const { account_id } = place.body as { readonly account_id: string };
@@ -358,7 +358,7 @@ function Order({ order: { id, words, place, story, outcome, status = '' } }: { r
     method: 'POST',
     path: '/trading/orders/cancel',
     body: { account_id, client_order_id: id },
-    // The same again is sent once. After a cancel that failed, it is another one.
+    // A repeated cancel is sent once. After a failed one it gets another key.
     headers: { 'idempotency-key': `cancel-${id}${failedCancels > 0 ? `-${failedCancels}` : ''}` },
   };
   return (

@@ -1,4 +1,4 @@
-/** Who calls: the user that the key stands for, or one who signs in by authorization code with PKCE. */
+/** The caller: the user that the key stands for, or one who signs in by authorization code with PKCE. */
 
 import { signal } from '@preact/signals';
 import {
@@ -26,7 +26,7 @@ interface Discovery {
   readonly token_endpoint: string;
 }
 
-/** The run's own issuer names itself by one of the run's addresses, and the page may have come from another one. */
+/** Endpoints of an issuer. The run's own names itself by one of its addresses, and the page may have come from another. */
 const discovery = async (): Promise<Discovery> =>
   isOwnIssuer
     ? { authorization_endpoint: `${issuerUrl}/authorize`, token_endpoint: `${issuerUrl}/token` }
@@ -40,7 +40,7 @@ const base64url = (bytes: Uint8Array) =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-/** RFC 7636: the code alone, which others may see in an address, is worth nothing without the verifier. */
+/** RFC 7636: others may see the code in an address, and it is worth nothing without the verifier. */
 async function signIn(user: string): Promise<void> {
   if (!crypto.subtle) {
     said.value = 'Sign-in needs a secure context: open the page as localhost, or over HTTPS.';
@@ -64,7 +64,7 @@ async function signIn(user: string): Promise<void> {
   location.assign(`${authorization_endpoint}?${asked}`);
 }
 
-/** The issuer has led the browser back here with a code. */
+/** Ends a sign-in, for which the issuer has led the browser back here with a code. */
 export async function finishSignIn(): Promise<void> {
   const answer = new URLSearchParams(location.search);
   const code = answer.get('code');
@@ -100,7 +100,7 @@ export async function finishSignIn(): Promise<void> {
   else said.value = `Nobody is signed in: ${given.error_description ?? given.error}`;
 }
 
-/** Read, and not checked: the gateway does. */
+/** Reads a token without verifying it, which the gateway does. */
 function claimsOf(text: string): Readonly<Record<string, string>> {
   try {
     return JSON.parse(atob((text.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')));
@@ -115,7 +115,7 @@ const scopeWords: Readonly<Record<string, string>> = {
   write: 'to change watchlists',
 };
 
-/** Other issuers may say it elsewhere. */
+/** Describes the standard scope claim; other issuers may use another one. */
 function allowedBy(scope: unknown): string {
   if (typeof scope !== 'string') return '';
   const words = scope.split(' ').map((one) => scopeWords[one] ?? one);
@@ -158,7 +158,7 @@ export function People() {
   );
 }
 
-/** The first step of all: shown while there is no key, or a wrong one. */
+/** Form for the key, shown while there is none, or a wrong one. */
 function KeyForm() {
   if (key.value && !keyFault.value) return null;
   return (

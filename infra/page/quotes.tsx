@@ -1,4 +1,4 @@
-/** Quotes as they come over the stream: price, change, a small chart, and how old each record is and where it came from. */
+/** Quotes from the stream: price, change, a small chart, the age of each record and its origin. */
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -20,10 +20,10 @@ const category = 'US_STOCK';
 const kept = 'countersign-watchlist';
 const first = ['AAPL', 'MSFT', 'NVDA', 'AMZN', 'TSLA'];
 const snapshotPath = '/openapi/market-data/stock/snapshot';
-/** Of a chart. */
+/** Number of prices in a chart. */
 const keptPrices = 120;
 
-/** One that the stream cannot ask for would take the others with it. */
+/** Tells whether the stream can ask for a symbol; one that it cannot would end the others, too. */
 const isSymbol = (text: string) => /^[A-Z0-9][A-Z0-9._/^-]{0,31}$/.test(text);
 const mostSymbols = 100;
 
@@ -32,19 +32,19 @@ const symbols = signal<readonly string[]>(
 );
 const news = signal<FollowUpdate<Quote> | undefined>(undefined);
 const fault = signal('');
-/** Of what was typed. */
+/** Answer to what was typed. */
 const said = signal('');
-/** What keeps old records from being refreshed, as an event said it: the next one need not say it again. */
+/** Reason why old records are not refreshed, from the last event that gave one. */
 const cause = signal('');
 const now = signal(Date.now());
 const charts = new Map<string, number[]>();
-/** What a connection began with: the stream had it in memory. By symbol, when the record was fetched. */
+/** Records with which a connection began, from the stream's memory: time of the fetch, by symbol. */
 const begunWith = new Map<string, number>();
-/** Where an answer came from that was asked for by hand, until the stream tells a newer record. */
+/** Origins of answers that were asked for by hand, until the stream sends a newer record. */
 const byHand = new Map<string, { readonly at: number | undefined; readonly origin: string }>();
-/** Of the records that are shown, in words. */
+/** Origins of the records that are shown, in words. */
 const origins = signal<Readonly<Record<string, string>>>({});
-/** What a local run tells of the records that its streams told. */
+/** Origins that a local run reports for the records of its streams. */
 type Fetches = Readonly<Record<string, readonly QuoteOrigin[]>>;
 
 const words: Readonly<Record<QuoteSource, string>> = {
@@ -58,7 +58,7 @@ function watch(list: readonly string[]): void {
   localStorage.setItem(kept, list.join());
 }
 
-/** Follows until the signal aborts. */
+/** Follows the stream until the signal aborts. */
 async function followQuotes(list: readonly string[], stop: AbortSignal): Promise<void> {
   fault.value = '';
   news.value = undefined;
@@ -89,11 +89,11 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
 
 let isNaming = false;
 
-/** Beside the stream, which waits for no other answer. */
+/** Asks for origins without holding up the stream. */
 async function nameOrigins(): Promise<void> {
   if (isNaming) return;
   isNaming = true;
-  // What comes meanwhile is not in the answer.
+  // Fixes the records that the answer is about: newer ones may come meanwhile.
   const shown = symbols.value.map((symbol) => [symbol, news.value?.quotes.get(symbol)?.at] as const);
   const query = { symbols: symbols.value.join(), category };
   const call: ApiCall = { method: 'GET', path: '/_run/origins', query };
@@ -102,7 +102,7 @@ async function nameOrigins(): Promise<void> {
   isNaming = false;
 }
 
-/** As far as it is known: a deployment tells that a record came over the stream, and no more. */
+/** Names a record's origin, as far as it is known: a deployment reports only that it came over the stream. */
 function originOf(symbol: string, at: number | undefined, told: Fetches = {}): string {
   const asked = byHand.get(symbol);
   if (asked && asked.at === at) return asked.origin;
@@ -265,7 +265,7 @@ const states = {
 } as const;
 
 function Age({ symbol, state }: { readonly symbol: string; readonly state: keyof typeof states }) {
-  // Read, so that ages go on between two events.
+  // Reads the clock, so that ages advance between two events.
   void now.value;
   const ageMs = news.value?.ageMs(symbol);
   const told = state === 'missing' && charts.has(symbol) ? 'too old to show' : states[state];
@@ -302,7 +302,7 @@ const quoteCall = (symbol: string): ApiCall => ({
   query: { symbols: symbol, category },
 });
 
-/** Newer than what is kept, if the gateway gets it: it says where the answer came from. */
+/** Asks for a newer record than the cached one; the answer says where it came from. */
 async function ask(symbol: string): Promise<void> {
   const headers = { 'cache-control': 'max-age=1' };
   const { status, header, code } = await send({ ...quoteCall(symbol), headers });
@@ -311,14 +311,14 @@ async function ask(symbol: string): Promise<void> {
   origins.value = { ...origins.value, [symbol]: origin };
 }
 
-/** RFC 9211, in words. */
+/** Puts a `cache-status` header (RFC 9211) into words. */
 function wordOf(cacheStatus: string): string {
   if (/;\s*hit/.test(cacheStatus)) return 'memory';
   if (/collapsed/.test(cacheStatus)) return words.other_fetch;
   return /fwd=/.test(cacheStatus) ? words.own_fetch : 'upstream';
 }
 
-/** In a sentence, why these cannot be followed; empty where they can. */
+/** Says why these symbols cannot be followed; empty if they can. */
 function faultOf(given: readonly string[]): string {
   if (given.length === 0) return 'Type a symbol, such as AAPL.';
   const odd = given.find((one) => !isSymbol(one));

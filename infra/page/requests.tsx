@@ -1,4 +1,4 @@
-/** The last requests of a local run: how each was answered and why, how long it waited, and what was sent upstream for it. */
+/** Last requests of a local run: how each was answered and why, how long it waited, and what was sent upstream for it. */
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -10,9 +10,9 @@ import { requests } from './local.ts';
 const chosen = signal('');
 const onlyFailed = signal(false);
 
-/** As a line of the console links it. */
+/** Reads the request id from a link of the console. */
 const idIn = (hash: string) => new URLSearchParams(hash.slice(1)).get('request') ?? '';
-/** The request that a link led to, until it is in view. */
+/** Request that a link led to, until it is in view. */
 let linked = '';
 
 export function Requests() {
@@ -139,8 +139,7 @@ function Details({ seen }: { readonly seen: ExplainedRequest }) {
   return (
     <article aria-label={`Request ${requestId}`} id="details">
       <h3>
-        {method} {path} → {status}{' '}
-        {/* Where an account's id is left out of what is shown, it cannot be asked again. */}
+        {method} {path} → {status} {/* A request with its account's id left out cannot be repeated. */}
         {method === 'GET' && !query.includes('…') && (
           <CopyCall call={callOf(path, query)} what="this request" />
         )}
