@@ -1,11 +1,11 @@
 /**
- * The interface's body rules 1 and 3: compact JSON, and no escapes left that an encoder made of <, > and &.
- * Apart from the signature check, because a body can break them and still be correctly signed.
+ * Checks the interface's body rules 1 and 3: compact JSON, and none of the escapes that an encoder makes of <, > and &.
+ * The signature is checked apart, because a body can break these rules and still be correctly signed.
  */
 
 import { parameterError, type Rejection } from './refusal.ts';
 
-/** The refusal for a body that breaks a rule, naming the rule; undefined for a good one or an empty one. */
+/** Refuses a body that breaks a rule, naming the rule; undefined for a valid or an empty one. */
 export function checkBodyRules(body: Uint8Array): Rejection | undefined {
   if (body.length === 0) return undefined;
   let text: string;
@@ -22,7 +22,7 @@ export function checkBodyRules(body: Uint8Array): Rejection | undefined {
   return checkTokens(text);
 }
 
-/** Walks valid JSON: outside strings no white space, inside them none of the three escapes. */
+/** Walks through valid JSON: white space may stand only inside strings, and the three escapes nowhere. */
 function checkTokens(json: string): Rejection | undefined {
   let inString = false;
   for (let at = 0; at < json.length; at++) {

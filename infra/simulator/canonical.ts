@@ -1,6 +1,6 @@
 /**
- * What is signed, written from the interface's section "Algorithm" and from nothing else: this code is a
- * second opinion, so it shares no line with the signer it judges.
+ * Builds the string to sign from the interface's section "Algorithm" and from nothing else. It is a second opinion, so it
+ * shares no line with the signer that it judges.
  */
 
 import { createHash, createHmac } from 'node:crypto';
@@ -47,7 +47,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Steps 1 to 7: the encoded string that the signature is computed over. */
+/** Computes steps 1 to 7: the encoded string that is signed. */
 export function canonicalString({ path, query, headers, body }: SignedParts): string {
   const valuesOf = new Map<string, string[]>();
   for (const [name, value] of [...query, ...headers]) {
@@ -66,17 +66,17 @@ export function canonicalString({ path, query, headers, body }: SignedParts): st
   return percentEncode(str3);
 }
 
-/** Steps 8 and 9: base64 of the HMAC-SHA256 of the encoded string. */
+/** Computes steps 8 and 9: base64 of the HMAC-SHA256 of the encoded string. */
 export function signatureOf(encodedString: string, appSecret: string): string {
   return createHmac('sha256', `${appSecret}&`).update(encodedString, 'utf8').digest('base64');
 }
 
-/** Never by locale: both ends must agree on the order under any language setting. */
+/** Compares by code unit and never by locale: both ends must agree on the order under any language setting. */
 export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** One text per byte: itself for RFC 3986's unreserved characters, otherwise its escape. */
+/** Text for each byte: itself for RFC 3986's unreserved characters, otherwise its escape. */
 const escapes = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return /[A-Za-z0-9\-._~]/.test(character)

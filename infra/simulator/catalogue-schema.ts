@@ -1,8 +1,8 @@
-/** What the catalogue says of answers, as something to walk through. */
+/** Shape of the catalogue's response schemas, for code that walks through them. */
 
 import type { GenericSchema } from 'valibot';
 
-/** What schemas of the catalogue can hold, as valibot lays them out. */
+/** Members of valibot's schemas that the catalogue uses. */
 export interface Schema extends GenericSchema {
   readonly entries?: Readonly<Record<string, Schema>>;
   readonly item?: Schema;

@@ -4,25 +4,25 @@ import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { ApiFault, ChooseFault, FaultRequest } from './faults.ts';
 import { fraction, mix } from './random.ts';
 
-/** The faults that need no figures of their own. */
+/** Faults that need no further figures. */
 const plainKinds = ['drop', 'hang', 'drop-after', 'hang-after', 'repeat'] as const;
 
 export type PlainFault = Extract<ApiFault, { readonly kind: (typeof plainKinds)[number] }>['kind'];
 
 export const isPlainFault = (kind: string): kind is PlainFault => plainKinds.some((one) => one === kind);
 
-/** From 0 to 1, of all requests; together at most 1. */
+/** Share of all requests, from 0 to 1, for each fault; together at most 1. */
 export type FaultRates = Readonly<Partial<Record<PlainFault, number>>>;
 
 export interface ChanceOptions {
   /** Another seed hits other requests; 1 when absent. */
   readonly seed?: number;
-  /** Which requests it is about; all when absent. The others draw no number. */
+  /** Selects the requests that a fault may hit; all when absent. Others draw no random number. */
   readonly of?: (request: FaultRequest) => boolean;
 }
 
 /**
- * Each request is hit by chance. The same seed and the same order of requests hit the same ones.
+ * Hits each request by chance. The same seed and the same order of requests hit the same ones.
  *
  * @throws RangeError when a rate is not from 0 to 1, or all together are more than 1
  *
@@ -51,8 +51,8 @@ export function faultsByChance(
 }
 
 /**
- * The first request that places an order is executed, and its answer is lost; every later request with the same account and
- * `client_order_id` is answered. Other requests are not touched.
+ * Executes the first request that places an order and loses its answer; answers every later request with the same account
+ * and `client_order_id`. Other requests are not affected.
  *
  * @param kind how the answer is lost
  *
@@ -80,7 +80,7 @@ interface PlacingBody {
   readonly batch_orders?: readonly { readonly client_order_id?: unknown }[];
 }
 
-/** Account and id of each order that a request places; none of a request that does not, or cannot be read. */
+/** Account and id of each order that a request places; empty for any other or unreadable request. */
 function ordersIn({ method, path, body }: FaultRequest): readonly string[] {
   const match = findRoute(routes, method, path);
   if (match.kind !== 'route' || !placing.includes(match.route.operation.id)) return [];
@@ -90,7 +90,7 @@ function ordersIn({ method, path, body }: FaultRequest): readonly string[] {
       JSON.stringify([account_id, order.client_order_id]),
     );
   } catch {
-    // The upstream refuses it.
+    // The upstream refuses an unreadable body.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** UPSTREAM_FAULTS: what goes wrong in a simulator that runs by itself, or in the local run. */
+/** Reads UPSTREAM_FAULTS: the faults of a simulator that runs by itself, or in the local run. */
 
 import { StartError, type Variables } from '../environment.ts';
 import { type FaultRates, faultsByChance, isPlainFault, loseFirstAnswers } from './chance.ts';
@@ -7,7 +7,7 @@ import type { SimulatorOptions } from './index.ts';
 const form =
   'UPSTREAM_FAULTS must be a list such as lose-first,drop=0.1,repeat=0.05,late=2000: lose-first; drop, hang, drop-after, hang-after and repeat with a share from 0 to 1 of all requests, together at most 1; late with milliseconds up to 600000; seed with a whole number.';
 
-/** @throws StartError when it is set to something else */
+/** @throws StartError for any other form */
 export function readUpstreamFaults(env: Variables): Pick<SimulatorOptions, 'fault' | 'showAfterMs'> {
   const text = env.UPSTREAM_FAULTS;
   if (!text) return {};
@@ -27,7 +27,7 @@ export function readUpstreamFaults(env: Variables): Pick<SimulatorOptions, 'faul
   };
 }
 
-/** Orders that no read shows for more than ten minutes are rather lost than late. */
+/** Longest delay; an order that no read shows for more than ten minutes is lost rather than late. */
 const maxLateMs = 600_000;
 
 function isItem(name: string, figure: string | undefined): boolean {

@@ -1,40 +1,40 @@
-/** Things that go wrong between a gateway and its upstream, for tests to bring about on purpose. */
+/** Faults between a gateway and its upstream, for tests to cause on purpose. */
 
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
 export type ApiFault =
-  /** The connection ends before the request is looked at; nothing is executed. */
+  /** Ends the connection before the request is read; nothing is executed. */
   | { readonly kind: 'drop' }
   /** Never answers; nothing is executed. */
   | { readonly kind: 'hang' }
-  /** Answers this instead of executing the operation; the signature and the limit are still checked. */
+  /** Answers with this instead of executing the operation; the signature and the limit are still checked. */
   | {
       readonly kind: 'status';
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** A text is sent as it is, anything else as JSON; empty when absent. */
+      /** Text is sent as it is, anything else as JSON; empty when absent. */
       readonly body?: unknown;
     }
   /** Like `status`: 200 with a page of HTML. */
   | { readonly kind: 'not-json' }
   /** Like `status`: 200 with a JSON text of this many bytes (at least 2). */
   | { readonly kind: 'oversized'; readonly bytes: number }
-  /** Executed, then the connection ends without an answer. */
+  /** Executes the request, then ends the connection without an answer. */
   | { readonly kind: 'drop-after' }
-  /** Executed, then never answers. */
+  /** Executes the request, then never answers. */
   | { readonly kind: 'hang-after' }
-  /** Executed, and answered this many milliseconds later. */
+  /** Executes the request, and answers this many milliseconds later. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Executed, and answered with this instead of the operation's answer. */
+  /** Executes the request, and answers with this instead of the operation's answer. */
   | { readonly kind: 'answer-after'; readonly status: number; readonly body: string }
-  /** Executed, then half of the answer and the end of the connection. */
+  /** Executes the request, sends half of the answer, and ends the connection. */
   | { readonly kind: 'truncate' }
-  /** The right answer, gzip-encoded. */
+  /** Sends the right answer, gzip-encoded. */
   | { readonly kind: 'gzip' }
   /**
-   * Something before the upstream delivers the request twice. The first delivery is executed; the second one has the same
-   * nonce and is refused for it, and its answer is the one that the client gets.
+   * Delivers the request twice, as something before the upstream may do. The first delivery is executed. The second has the
+   * same nonce and is refused for it, and the client gets that refusal.
    */
   | { readonly kind: 'repeat' };
 
@@ -42,28 +42,28 @@ export type ApiFault =
 export interface FaultRequest {
   readonly method: string;
   readonly path: string;
-  /** As sent, without the question mark; empty when there is none. */
+  /** Query as sent, without the question mark; empty when there is none. */
   readonly query: string;
-  /** 1 for the first request with this method and path, and so on. */
+  /** Counts the requests with this method and path, from 1. */
   readonly attempt: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty when there is none. */
+  /** Text of the body; empty when there is none. */
   readonly body: string;
 }
 
-/** What goes wrong with a request, if anything. */
+/** Chooses the fault of a request, if any. */
 export type ChooseFault = (request: FaultRequest) => ApiFault | undefined;
 
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** `ok`, or in one word why not: an error code, or what stood in for the operation. */
+  /** `ok`, or one word for the reason: an error code, or the answer that stood in for the operation. */
   readonly outcome: string;
 }
 
-/** The answer that a fault puts in place of the operation's; undefined for faults that do not. */
+/** Answer by which a fault replaces the operation's; undefined for faults that do not. */
 export function standInFor(fault: ApiFault | undefined): ApiAnswer | undefined {
   const outcome = 'fault';
   switch (fault?.kind) {
@@ -82,7 +82,7 @@ export function standInFor(fault: ApiFault | undefined): ApiAnswer | undefined {
   }
 }
 
-/** Sends an answer in the way the fault wants. `later` runs a task after some milliseconds. */
+/** Sends an answer as the fault requires. `later` runs a task after some milliseconds. */
 export function deliver(
   response: ServerResponse,
   answer: ApiAnswer,

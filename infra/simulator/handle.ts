@@ -1,4 +1,4 @@
-/** The way of a request through the simulated upstream, from the path to the answer. */
+/** Handles a request in the simulated upstream, from the path to the answer. */
 
 import { takesToken } from '../../lib/catalogue/groups.ts';
 import { findRoute, type Operation, type Route } from '../../lib/catalogue/index.ts';
@@ -26,15 +26,15 @@ export interface SimulatedUpstream {
   readonly toleranceSeconds: number;
   readonly nonces: NonceMemory;
   readonly counters: RequestCounters;
-  /** Answers have the less usual form where sources disagree on it. */
+  /** Whether answers have the less usual form where sources disagree on it. */
   readonly hasOtherForms?: boolean;
   readonly world: World;
 }
 
-/** `standIn` takes the operation's place: everything is checked up to the limit, then it is the answer. */
+/** Handles a request. `standIn` replaces the operation's answer; all checks up to the limit come before it. */
 export function handle(request: WireRequest, upstream: SimulatedUpstream, standIn?: ApiAnswer): ApiAnswer {
   const path = request.rawTarget.split('?', 1)[0]!;
-  // Seen live: a key of the other environment finds no path at all, and is not told that it is the key.
+  // Seen live: a key of the other environment finds no path at all, and no answer says that the key is the reason.
   if (upstream.foreignKeys.has(headerOf(request, 'x-app-key') ?? ''))
     return unrouted('foreign-key', 'Route Not Found');
   const match = findRoute(upstream.routes, request.method, path);
@@ -55,7 +55,7 @@ export function handle(request: WireRequest, upstream: SimulatedUpstream, standI
   if (standIn) return standIn;
 
   const reply = execute(operation, request, verified, upstream);
-  // What comes before is the same for both families; only market data's own refusals name the status.
+  // The refusals above are the same for both families; only market data's own name the status.
   if (!reply.ok) return refused(reply, namesStatus(operation));
   const payload = upstream.hasOtherForms ? inOtherForm(operation, reply.payload) : reply.payload;
   return { status: 200, headers: {}, body: JSON.stringify(payload), outcome: 'ok' };
@@ -77,7 +77,7 @@ function execute(
   return behaviourOf(operation.id)(call, world);
 }
 
-/** What needs a memory or a token, for a request whose signature is right. */
+/** Checks nonce, token and limit of a request whose signature is right. */
 function admit(
   { operation }: Route,
   request: WireRequest,
@@ -88,7 +88,7 @@ function admit(
   if (!upstream.nonces.admit(appKey, nonce, until, request.now)) {
     return refuse(401, 'DUPPLICATED_REQUEST', 'The nonce was used before');
   }
-  // A token cannot be asked of those who come to get one, or to learn whether they need one.
+  // Operations that issue a token, or tell whether one is needed, cannot require it.
   if (upstream.accessToken !== undefined && takesToken(operation.group)) {
     const token = headerOf(request, 'x-access-token');
     if (token !== upstream.accessToken && !upstream.world.tokens.use(token, request.now))
@@ -109,12 +109,12 @@ function refused(refusal: Rejection, withStatus = false): ApiAnswer {
   return { status, headers: {}, body: JSON.stringify(codedBody(refusal, withStatus)), outcome };
 }
 
-/** From the server in front of the upstream, which knows no error codes. */
+/** Refusal of the server in front of the upstream, which knows no error codes. */
 function unrouted(outcome: string, error_msg: string): ApiAnswer {
   return { status: 404, headers: {}, body: JSON.stringify({ error_msg }), outcome };
 }
 
-/** From the web server around the operations; see `serverBody`. */
+/** Refusal of the web server around the operations; see `serverBody`. */
 export function serverRefusal(
   status: number,
   outcome: string,
@@ -125,7 +125,7 @@ export function serverRefusal(
   return { status, headers: {}, body: JSON.stringify(serverBody(status, message, path, now)), outcome };
 }
 
-/** The stream checks it by itself, behind its session. */
+/** Checks the subscription to market data; the market stream checks its own, after the session. */
 function checkSubscription(
   { group }: Operation,
   { query, body }: Parameters,

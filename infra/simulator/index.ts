@@ -1,6 +1,6 @@
 /**
- * The strict simulated upstream: an HTTP server on this machine that verifies every request's signature
- * with its own code, keeps the interface's rules and answers from an invented, repeatable market.
+ * Strict simulated upstream: an HTTP server on this machine that verifies every request's signature with its own code,
+ * keeps the interface's rules and answers from an invented, repeatable market.
  */
 
 import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/index.ts';
@@ -43,19 +43,19 @@ export interface AppSecrets {
 }
 
 export interface SimulatorOptions extends AppSecrets {
-  /** 0, the default, takes any free port. */
+  /** Port; 0, the default, takes any free one. */
   readonly port?: number;
-  /** App keys of the other environment: to a request with one of them no path is known. */
+  /** App keys of the other environment: requests with one of them find no path. */
   readonly foreignKeys?: readonly string[];
   /**
-   * Ids of operations whose paths the upstream does not route. Absent: those that were seen to answer 404 live,
-   * which is the query form of stock bars, `getStockBars`.
+   * Ids of operations that the upstream does not route. Absent: those that answered 404 live, which is the query form of
+   * stock bars, `getStockBars`.
    */
   readonly unrouted?: readonly string[];
   /** When set, x-access-token must be this, or a token that was issued and approved. */
   readonly accessToken?: string;
   /**
-   * How long a new token waits for its owner's approval; 3000 when absent. One that waits for more than five
+   * Milliseconds that a new token waits for its owner's approval; 3000 when absent. A token that waits for more than five
    * minutes is never approved.
    */
   readonly tokenApprovalMs?: number;
@@ -63,32 +63,32 @@ export interface SimulatorOptions extends AppSecrets {
   readonly tokenUseProlongs?: boolean;
   /** Market data that the user has not subscribed to; none when absent. */
   readonly unsubscribed?: readonly Product[];
-  /** Price levels of the book that the user may ask for; 50, level 2, when absent. */
+  /** Price levels of the book that the user may request; 50, level 2, when absent. */
   readonly depthLevels?: number;
   /** Another seed is another market; 1 when absent. */
   readonly seed?: number;
-  /** Unix time in milliseconds; the machine's clock when absent. */
+  /** Returns Unix time in milliseconds; the machine's clock when absent. */
   readonly clock?: () => number;
-  /** How far x-timestamp may be from the clock, in seconds either way; 300 when absent. */
+  /** Seconds that x-timestamp may differ from the clock in either direction; 300 when absent. */
   readonly toleranceSeconds?: number;
-  /** Other figures for the catalogue's request limits. */
+  /** Figures that replace those of the catalogue's request limits. */
   readonly limits?: Partial<Record<LimitName, Window>>;
-  /** What each endpoint is allowed besides: a preset, or figures by kind. Default `interface`, which is nothing. */
+  /** Limits for each endpoint besides: a preset, or figures by kind. Default `interface`, which has none. */
   readonly upstreamLimits?: UpstreamLimits;
-  /** Asked for every request that arrives; what it returns goes wrong. */
+  /** Chooses a fault for every request that arrives. */
   readonly fault?: ChooseFault;
-  /** For how many milliseconds no read shows an order that was placed; 0 when absent. See `Exchange.showAfter`. */
+  /** Milliseconds for which no read shows a placed order; 0 when absent. See `Exchange.showAfter`. */
   readonly showAfterMs?: number | undefined;
   /** The event stream: its port, pings and connection limit. */
   readonly events?: EventOptions;
-  /** The market-data stream: its port, certificate, limits and intervals. Absent: there is none, and no session either. */
+  /** Port, certificate, limits and intervals of the market-data stream. Absent: no stream and no sessions. */
   readonly marketStream?: MarketStreamOptions;
   /**
-   * `other`: where sources disagree on the form of a member of an answer, such as a time in milliseconds or as text, it
-   * has the form that it does not have otherwise.
+   * `other` sends the less usual form of a member wherever sources disagree on it, such as a time in milliseconds or as
+   * text.
    */
   readonly forms?: 'other';
-  /** Other operations than the catalogue's. */
+  /** Operations in place of the catalogue's. */
   readonly operations?: readonly Operation[];
 }
 
@@ -98,33 +98,33 @@ export interface Simulator {
   readonly port: number;
   /** The last 10 000 requests, oldest first. */
   readonly received: readonly ReceivedHeaders[];
-  /** How many requests had each outcome, since the start; see `Received.outcome`. */
+  /** Number of requests with each outcome since the start; see `ReceivedHeaders.outcome`. */
   readonly counts: Readonly<Record<string, number>>;
-  /** When each request came that counts against the limit now, Unix time in milliseconds. */
+  /** Arrival times, in Unix milliseconds, of the requests that count against the limit now. */
   counted(limit: LimitName): readonly number[];
   /** Every order that a request placed, oldest first. */
   readonly orders: readonly StoredOrder[];
   readonly accounts: readonly Holder[];
-  /** What happened to orders, and what tests make happen to them. */
+  /** Record of what happened to orders, with controls for tests to change them. */
   readonly trading: Exchange;
   /** The event stream, `127.0.0.1` and its port, in plaintext. */
   readonly events: SimulatedEvents;
-  /** The market-data stream, where the options ask for it. */
+  /** Market-data stream, if the options ask for it. */
   readonly marketStream: SimulatedMarketStream | undefined;
-  /** From now on this chooses what goes wrong; without an argument nothing does. */
+  /** Chooses the faults from now on; without an argument there are none. */
   bring(fault?: ChooseFault): void;
-  /** All symbols of a category the most traded ones first. */
+  /** Lists all symbols of a category, the most traded ones first. */
   symbols(category: Category): readonly string[];
-  /** From now on these credentials are accepted and no others. */
+  /** Accepts these credentials from now on, and no others. */
   setCredentials(credentials: readonly AppSecrets[]): void;
-  /** Ends open connections too, and may be called again. */
+  /** Closes the server and its open connections; may be called again. */
   close(): Promise<void>;
 }
 
-/** Known to the catalogue, and answered with 404 by the live upstream. */
+/** Operations that the catalogue has and the live upstream answers with 404. */
 const unroutedLive = ['getStockBars'];
 
-/** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
+/** Listens on 127.0.0.1 only; a port in use rejects with the original `EADDRINUSE` error. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock = Date.now, unrouted = unroutedLive } = options;
   const world = createWorld(options.seed ?? 1, options);

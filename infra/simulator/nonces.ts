@@ -1,13 +1,13 @@
-/** Which nonces were used. Holds a nonce for as long as its request would still be in time, and no longer. */
+/** Remembers used nonces, each for as long as its request would still be in time. */
 
 export class NonceMemory {
-  /** Unix milliseconds until which a nonce is taken, in order of arrival. */
+  /** Unix milliseconds until which a nonce is remembered, in order of arrival. */
   readonly #takenUntil = new Map<string, number>();
 
-  /** False when this app key used this nonce before. Ask only about correctly signed requests. */
+  /** Returns false when this app key used this nonce before. Callers ask only about correctly signed requests. */
   admit(appKey: string, nonce: string, until: number, now: number): boolean {
     this.#forget(now);
-    // Neither part can hold a line end: both were header values.
+    // Neither part can contain a line end: both were header values.
     const key = `${appKey}\n${nonce}`;
     const taken = this.#takenUntil.get(key);
     if (taken !== undefined && taken >= now) return false;
@@ -16,7 +16,7 @@ export class NonceMemory {
     return true;
   }
 
-  /** From the oldest on; one still in time can hide expired ones, but for at most twice the tolerance. */
+  /** Forgets from the oldest on; one that is still in time can hide expired ones, but for at most twice the tolerance. */
   #forget(now: number): void {
     for (const [key, until] of this.#takenUntil) {
       if (until >= now) return;

@@ -1,13 +1,13 @@
 /**
- * An answer in the other of two forms, wherever sources disagree on one: the catalogue's schema has a union there. A time
- * in milliseconds becomes ISO 8601 text and the other way round, a list a text, a bare list one in `result`.
+ * Converts an answer to the other of two forms where sources disagree on one; the catalogue's schema has a union there. A
+ * time in milliseconds becomes ISO 8601 text and the reverse, a list becomes text, or stands in a member `result`.
  */
 
 import type { GenericSchema } from 'valibot';
 import type { Schema } from './catalogue-schema.ts';
 import { offsetText } from './numbers-and-times.ts';
 
-/** @param schema the operation's `response`, which the value fits before and after */
+/** @param schema the operation's `response`; the value fits it before and after */
 export function inOtherForm({ response }: { readonly response: GenericSchema }, value: unknown): unknown {
   return converted(response as Schema, value);
 }
@@ -40,7 +40,7 @@ function ofUnion(options: readonly Schema[], value: unknown): unknown {
   return within;
 }
 
-/** The JavaScript type of a schema's values. */
+/** JavaScript type of a schema's values. */
 const kinds: Readonly<Record<string, string>> = {
   number: 'number',
   string: 'string',
@@ -50,10 +50,10 @@ const kinds: Readonly<Record<string, string>> = {
   loose_object: 'object',
 };
 
-/** Above it a number is a moment in milliseconds, of the year 1973 or later. */
+/** Smallest number that counts as a moment in milliseconds, of the year 1973 or later. */
 const firstMoment = 100_000_000_000;
 
-/** Nothing where a value has no such form. */
+/** Conversions between types; undefined for a value that has no such form. */
 const conversions: Readonly<Record<string, (value: unknown, members: readonly string[]) => unknown>> = {
   'number to string': (value) => (Number(value) >= firstMoment ? offsetText(Number(value)) : String(value)),
   'string to number': (value) => {

@@ -1,15 +1,15 @@
 /**
- * Pages with a cursor. A cursor says which moment the first page saw and which record comes next, so that
- * who goes through the pages meets each record of that moment once, however much changes meanwhile.
+ * Pages by cursor. A cursor contains the moment of the first page and the next record, so that a client that reads all
+ * pages meets each record of that moment once, whatever changes meanwhile.
  */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { type Rejection, wrongParameter } from './refusal.ts';
 
 export interface Cursor {
-  /** The moment of the first page, Unix time in milliseconds. */
+  /** Moment of the first page, Unix time in milliseconds. */
   readonly now: number;
-  /** The key of the last record that was given, or how many were given. */
+  /** Key of the last record that was sent, or the number of records sent. */
   readonly after: string;
 }
 
@@ -25,7 +25,7 @@ export function readCursor({ operation, query, now }: PageRequested): Cursor | u
   if (text === undefined) return undefined;
   const [, time, after] = /^p1\|(\d{1,15})\|(.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   const cursor = { now: Number(time), after: after ?? '' };
-  // Only what an answer held is a cursor, and no answer was given in the future.
+  // Accepts only cursors that an answer contained, and no answer came from the future.
   return after !== undefined && cursor.now <= now && writeCursor(cursor) === text
     ? cursor
     : wrongParameter(operation, 'pagination_key');
@@ -35,7 +35,7 @@ export function writeCursor({ now, after }: Cursor): string {
   return Buffer.from(`p1|${now}|${after}`).toString('base64url');
 }
 
-/** The page that is asked for of what there was at the first page's moment. */
+/** Requested page of the records that existed at the first page's moment. */
 export function pageOf<T, F>(
   call: PageRequested,
   size: number,

@@ -7,13 +7,13 @@ import { type Rejection, wrongParameter, wrongValue } from './refusal.ts';
 
 export interface Parameters {
   readonly ok: true;
-  /** Checked parameters in the form the interface wants, and any others that the operation allows. */
+  /** Checked parameters in the form that the interface requires, and any others that the operation allows. */
   readonly query: Readonly<Record<string, string>>;
-  /** The parsed body; undefined for an operation that takes none. */
+  /** Parsed body; undefined for an operation without one. */
   readonly body: unknown;
 }
 
-/** The body of an operation as its behaviour gets it. */
+/** Body of an operation as its behaviour receives it. */
 export type BodyIn<O extends { readonly body: v.GenericSchema }> = WithoutNulls<v.InferOutput<O['body']>>;
 
 type WithoutNulls<T> = T extends null
@@ -24,7 +24,7 @@ type WithoutNulls<T> = T extends null
       ? { [K in keyof T]: WithoutNulls<T[K]> }
       : T;
 
-/** `body` has passed the body rules, so it is empty or JSON. */
+/** Checks query and body; `body` has passed the body rules, so it is empty or JSON. */
 export function checkParameters(
   operation: Operation,
   pairs: readonly Field[],
@@ -48,7 +48,7 @@ export function checkParameters(
   return issue.input === undefined ? wrongParameter(operation, name) : wrongValue(operation, name);
 }
 
-/** A member that is `null` is as good as none, as clients were seen to rely on. Elements of lists stay. */
+/** Drops members that are `null`, because clients were seen to rely on it. Elements of lists stay. */
 function withoutNulls(this: unknown, _name: string, value: unknown): unknown {
   return value === null && !Array.isArray(this) ? undefined : value;
 }

@@ -1,4 +1,4 @@
-/** Repeatable chance: the same seed and words give the same numbers, on every run and machine. */
+/** Repeatable chance: the same seed and texts give the same numbers on every run and machine. */
 
 /** Scrambles two integers into an unsigned 32-bit one. */
 export function mix(a: number, b: number): number {
@@ -15,18 +15,18 @@ export function hashOf(seed: number, text: string): number {
   return h;
 }
 
-/** A hash as a number from 0 up to, but not including, 1. */
+/** Maps a hash to a number from 0 up to, but not including, 1. */
 export function fraction(hash: number): number {
   return hash / 2 ** 32;
 }
 
-/** A text of 32 hexadecimal digits. */
+/** Makes a text of 32 hexadecimal digits. */
 export const hexText = (hash: number): string =>
   Array.from({ length: 4 }, (_, at) => mix(hash, at).toString(16).padStart(8, '0')).join('');
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** An identifier of `length` digits and capital letters. */
+/** Makes an identifier of `length` digits and capital letters. */
 export function identifier(hash: number, length: number): string {
   return Array.from({ length }, (_, at) => digits[mix(hash, at) % digits.length]).join('');
 }

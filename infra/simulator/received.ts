@@ -1,4 +1,4 @@
-/** What arrived at the simulated upstream, for tests to look at. */
+/** Log of the requests that arrived at the simulated upstream, for tests. */
 
 import type { ApiFault } from './faults.ts';
 
@@ -8,15 +8,15 @@ export interface ReceivedHeaders {
   readonly method: string;
   /** Path and query exactly as in the request line. */
   readonly target: string;
-  /** Names in lower case; of a repeated header the lines joined with a comma and a space. */
+  /** Headers with names in lower case; the lines of a repeated one are joined with a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Cut after 32 768 characters. */
+  /** Text of the body, cut after 32 768 characters. */
   readonly body: string;
   /** The upstream's clock on arrival, Unix time in milliseconds. */
   readonly time: number;
   /** `ok`, the error code of the refusal, `unknown-path`, `other-method` or `fault` (nothing executed). */
   readonly outcome: string;
-  /** The fault that was brought about, if any. */
+  /** Fault that was caused, if any. */
   readonly fault: ApiFault['kind'] | undefined;
 }
 
@@ -32,7 +32,7 @@ export class ReceivedLog {
     return this.#requests;
   }
 
-  /** How many requests had each outcome, since the start. */
+  /** Number of requests with each outcome, since the start. */
   get counts(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts);
   }
@@ -44,7 +44,7 @@ export class ReceivedLog {
   }
 }
 
-/** Header lines as one object. */
+/** Converts header lines to an object. */
 export function headersOf(rawHeaders: readonly string[]): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -1,4 +1,4 @@
-/** How the simulated upstream says no: in which of the four shapes seen live, and with which code. */
+/** Refusals of the simulated upstream: their codes, and the four shapes that were seen live. */
 
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../../lib/catalogue/index.ts';
@@ -7,9 +7,9 @@ export interface Rejection {
   readonly ok: false;
   /** HTTP status. */
   readonly status: number;
-  /** The stable key; some are misspelt because the upstream's are. */
+  /** Stable code; some are misspelt because the upstream's are. */
   readonly error_code: string;
-  /** For people; not a stable key. */
+  /** Words for people, which may change. */
   readonly message: string;
 }
 
@@ -17,30 +17,30 @@ export function refuse(status: number, error_code: string, message: string): Rej
   return { ok: false, status, error_code, message };
 }
 
-/** Market data has codes and a shape of its own; everything else, instruments among it, is trading. */
+/** Tells whether an operation has the codes and the shape of market data; all others, instruments too, are trading's. */
 export const isMarketData = ({ group }: Pick<Operation, 'group'>): boolean =>
   ['market-data', 'market-stream', 'screeners', 'watchlists', 'fundamentals'].includes(group);
 
-/** Whether the operation's own refusals name the status: those of the stream were seen with market data's codes and without it. */
+/** Tells whether refusals name the status: the stream's were seen with market data's codes and without a status. */
 export const namesStatus = (operation: Pick<Operation, 'group'>): boolean =>
   isMarketData(operation) && operation.group !== 'market-stream';
 
-/** Of trading: a parameter that is missing, unknown or not accepted; `name` says which. */
+/** Refuses a parameter of trading that is missing, unknown or not accepted; `name` says which. */
 export function parameterError(name: string): Rejection {
   return refuse(417, 'OPENAPI_PARAM_ERR', `Parameter error, ${name}`);
 }
 
-/** The same of market data. */
+/** Refuses a parameter of market data likewise. */
 export function illegalParameter(name: string): Rejection {
   return refuse(417, 'ILLEGAL_PARAMETER', `Parameter error, ${name}`);
 }
 
-/** A parameter that is missing, or must not be there. */
+/** Refuses a parameter that is missing, or not allowed. */
 export function wrongParameter(operation: Operation, name: string): Rejection {
   return isMarketData(operation) ? illegalParameter(name) : parameterError(name);
 }
 
-/** A parameter whose value is not accepted: of two of them market data has codes of their own. */
+/** Refuses a parameter's value; market data has codes of its own for two parameters. */
 export function wrongValue(operation: Operation, name: string): Rejection {
   const code = isMarketData(operation) && Object.hasOwn(valueCodes, name) ? valueCodes[name] : undefined;
   return code ? refuse(417, code, `Parameter error, ${name}`) : wrongParameter(operation, name);
@@ -51,7 +51,7 @@ const valueCodes: Readonly<Record<string, string>> = {
   period: 'UNSUPPORTED_PERIOD',
 };
 
-/** The body of a refusal that has a code: the first shape, or market data's with the status. */
+/** Body of a refusal with a code: the first shape, or market data's with the status. */
 export const codedBody = ({ status, error_code, message }: Rejection, withStatus: boolean): object => ({
   error_code,
   message,
@@ -59,9 +59,9 @@ export const codedBody = ({ status, error_code, message }: Rejection, withStatus
 });
 
 /**
- * The body of what no operation was asked for: a method that the path does not have, a body that is too large,
- * a failure. Which refusals have this shape live was not seen; these come from the web server around the
- * operations, whose habit it is.
+ * Body of a refusal that concerns no operation: a method that the path does not have, too large a body, a failure. Which
+ * refusals have this shape live was not seen. These come from the web server around the operations, which usually sends
+ * it.
  */
 export const serverBody = (status: number, message: string, path: string, now: number): object => ({
   timestamp: new Date(now).toISOString(),

@@ -1,4 +1,4 @@
-/** All counters of the upstream's limits: a request counts against each of its own, or is refused and against none. */
+/** Counters of the upstream's limits. A request counts against each of its limits, or is refused and counts against none. */
 
 import type { RequestLimit } from '../../lib/catalogue/index.ts';
 import {
@@ -13,7 +13,7 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 
 export type Window = Pick<RequestLimit, 'requests' | 'perSeconds'>;
 
-/** A request limit as a sliding log: in any window of its length at most so many requests are admitted. */
+/** Request limit as a sliding log: any window of its length admits at most so many requests. */
 export class SlidingLog {
   readonly #window: Window;
   /** Arrival times of the admitted requests, Unix milliseconds, oldest first. */
@@ -33,7 +33,7 @@ export class SlidingLog {
     this.#admitted.push(now);
   }
 
-  /** When each request came that counts now. */
+  /** Arrival times of the requests that count now. */
   counted(now: number): readonly number[] {
     this.hasRoom(now);
     return [...this.#admitted];
@@ -41,15 +41,15 @@ export class SlidingLog {
 }
 
 export interface RequestCountersOptions {
-  /** Other figures for the catalogue's limits. */
+  /** Figures that replace those of the catalogue's limits. */
   readonly limits?: Partial<Record<LimitName, Window>> | undefined;
-  /** What each endpoint is allowed besides; nothing by default. */
+  /** Limits for each endpoint besides; none by default. */
   readonly upstreamLimits?: UpstreamLimits | undefined;
 }
 
 /**
- * For all app keys together: the interface does not show the scope of the counting, and this is the strictest reading. The
- * two operations of the market-data stream have the vendor's figures besides, for each app key and under every preset.
+ * Counts for all app keys together: the interface does not show the scope of its counting, and this is the strictest
+ * reading. The market-data stream's two operations also have the vendor's figures, by app key and under every preset.
  */
 export class RequestCounters {
   readonly #options: RequestCountersOptions;
@@ -66,7 +66,7 @@ export class RequestCounters {
     return true;
   }
 
-  /** When each request came that counts against the limit now, Unix milliseconds; none where it was never asked for. */
+  /** Arrival times, in Unix milliseconds, of the requests that count against the limit now; empty if none ever came. */
   counted(limit: LimitName, now: number): readonly number[] {
     return this.#logs.get(limit)?.counted(now) ?? [];
   }

@@ -1,4 +1,4 @@
-/** The simulated upstream's HTTP server: reads a request whole, has it handled, and sends the answer. */
+/** HTTP server of the simulated upstream: reads a whole request, has it handled, and sends the answer. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOn } from '../listen.ts';
@@ -51,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     const body = await readBody(request);
     if (body === 'aborted') return;
     if (body === 'too-large') {
-      // What is left of the body is not worth reading, so the connection cannot be used again.
+      // The rest of the body is not read, so the connection cannot be used again.
       response.setHeader('connection', 'close');
       const message = 'request entity too large';
       const answer = serverRefusal(413, 'too-large', message, pathOf(request), options.clock());
@@ -66,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
       body,
       now: options.clock(),
     };
-    // Of its own clock, as any server's: a client can tell how far its own is off.
+    // Sends the simulator's own clock, so that a client can tell how far its own is off.
     response.setHeader('date', new Date(wire.now).toUTCString());
     const fault = options.fault(describe(wire, attempts));
     const answer = execute(wire, fault, requestId);
@@ -75,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     else if (fault?.kind === 'drop') response.destroy();
   }
 
-  /** One delivery of a request; undefined when a fault keeps it from being looked at. */
+  /** Handles one delivery of a request; undefined when a fault ends it before it is read. */
   function execute(wire: WireRequest, fault: ApiFault | undefined, requestId: string): ApiAnswer | undefined {
     const isLost = fault?.kind === 'drop' || fault?.kind === 'hang';
     const answer = isLost ? undefined : handle(wire, options.upstream, standInFor(fault));
@@ -124,7 +124,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | 'aborted' | 
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length;
-      // Leaving the loop would end the connection before an answer; the rest is read and thrown away.
+      // Leaving the loop would end the connection before an answer, so the rest is read and dropped.
       if (length <= maxBodyBytes) chunks.push(chunk);
     }
   } catch {

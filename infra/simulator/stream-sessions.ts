@@ -1,6 +1,6 @@
 /**
- * Who is connected to the market-data stream, under which session id, and what each session is subscribed to. It knows no
- * transport; the connections do not outlive their session, nor it them.
+ * Sessions of the market-data stream: their connections, ids and subscriptions. A session is independent of the transport,
+ * and ends together with its connection.
  */
 
 import type { Instrument } from './market/instrument.ts';
@@ -9,7 +9,7 @@ export const subTypes = ['SNAPSHOT', 'QUOTE', 'TICK'] as const;
 
 export type SubType = (typeof subTypes)[number];
 
-/** What a connection is answered with. Those below 100 are MQTT's own. */
+/** Codes that answer a connection. Those below 100 are MQTT's own. */
 export const connack = {
   accepted: 0,
   wrongProtocol: 1,
@@ -22,18 +22,18 @@ export const connack = {
   tooManyConnections: 105,
 } as const;
 
-/** The connection of a session. */
+/** Connection of a session. */
 export interface Link {
-  /** Ends it without a word. */
+  /** Ends the connection without a message. */
   drop(): void;
 }
 
 export interface StreamLimits {
   /** Connections that one app key may have; 5 when absent. */
   readonly connections?: number;
-  /** For how long a closed one counts, in milliseconds; 60 000 when absent. */
+  /** Milliseconds for which a closed connection counts; 60 000 when absent. */
   readonly closedCountsMs?: number;
-  /** How long after its first connection a session id is not known over HTTP, in milliseconds; 0 when absent. */
+  /** Milliseconds after its first connection in which a session id is not known over HTTP; 0 when absent. */
   readonly lateMs?: number;
 }
 
@@ -43,16 +43,16 @@ export interface SubscribeOptions {
   readonly overnight: boolean;
 }
 
-/** What is pushed of one symbol to one session. */
+/** Data of one symbol that is pushed to one session. */
 export interface Feed extends SubscribeOptions {
   readonly instrument: Instrument;
   readonly type: SubType;
-  /** The trade that was told last; none before the first message. */
+  /** Time of the last trade that was sent; undefined before the first message. */
   tradeTime: number | undefined;
-  /** When the last messages were sent. */
+  /** Times of the last messages. */
   sentAt: readonly number[];
   messages: number;
-  /** The members of a snapshot as the client has them, by field number. */
+  /** Members of a snapshot as the client has them, by field number. */
   told: ReadonlyMap<number, string>;
 }
 
@@ -61,7 +61,7 @@ export class StreamSession {
   readonly appKey: string;
   readonly link: Link;
   readonly #feeds = new Map<string, Map<SubType, Feed>>();
-  /** Its data has stopped, until it subscribes again or for good. */
+  /** Set once its data has stopped, until the next subscription or for good. */
   muted: 'until-subscribe' | 'for-good' | undefined;
 
   constructor(id: string, appKey: string, link: Link) {
@@ -78,7 +78,7 @@ export class StreamSession {
     return [...this.#feeds.values()].flatMap((byType) => [...byType.values()]);
   }
 
-  /** Adds to what there is. What is there already is told anew, as a whole. */
+  /** Adds subscriptions. A symbol that is subscribed already is sent again as a whole. */
   subscribe(instruments: readonly Instrument[], types: readonly SubType[], options: SubscribeOptions): void {
     for (const instrument of instruments) {
       const byType = this.#feeds.get(instrument.symbol) ?? new Map<SubType, Feed>();
@@ -101,7 +101,7 @@ export class StreamSession {
   }
 }
 
-/** For how long the first connection of a session id is remembered. */
+/** Milliseconds for which the first connection of a session id is remembered. */
 const firstRememberedMs = 60_000;
 
 export class StreamSessions {
@@ -123,7 +123,7 @@ export class StreamSessions {
     return [...this.#open.values()];
   }
 
-  /** A session for a connection, or the code that refuses it. A session that has the id already loses its connection. */
+  /** Opens a session, or returns the code that refuses it. An open session with the same id loses its connection. */
   connect(id: string, appKey: string, link: Link, now: number): StreamSession | number {
     const { connections, closedCountsMs } = this.#limits;
     this.#closed = this.#closed.filter(({ at }) => at > now - closedCountsMs);
@@ -140,27 +140,27 @@ export class StreamSessions {
     return session;
   }
 
-  /** Its connection has ended: it counts for a while, unless another one took its place. */
+  /** Ends a session. Its connection counts for a while, unless another one took its place. */
   disconnect(session: StreamSession, now: number): void {
     if (this.#open.get(session.id) !== session) return;
     this.#open.delete(session.id);
     this.#closed.push({ appKey: session.appKey, at: now });
   }
 
-  /** As if another client had connected with the session's id. */
+  /** Closes a session as if another client had connected with its id. */
   takeOver(session: StreamSession): void {
     this.#open.delete(session.id);
     session.link.drop();
   }
 
-  /** The session that a request names; undefined where the upstream does not know it, or not yet. */
+  /** Finds the session that a request names; undefined if the upstream does not know it, or not yet. */
   find(id: string, appKey: string | undefined, now: number): StreamSession | undefined {
     const session = this.#open.get(id);
     const isLate = now < (this.#firstConnected.get(id) ?? 0) + this.lateMs;
     return session?.appKey === appKey && !isLate && !this.#forgotten.has(id) ? session : undefined;
   }
 
-  /** Its connection stays open and gets no data any more; its id never works again. */
+  /** Leaves the connection open without data; the session's id never works again. */
   forget(session: StreamSession): void {
     this.#forgotten.add(session.id);
     session.muted = 'for-good';

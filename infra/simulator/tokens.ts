@@ -1,4 +1,4 @@
-/** Access tokens: made on request, approved by an owner who does so after a few seconds unless told otherwise. */
+/** Access tokens: created on request, and approved by an owner after a few seconds unless set otherwise. */
 
 import { hashOf, hexText, mix } from './random.ts';
 
@@ -7,16 +7,16 @@ export type TokenPhase = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
 export interface ShownToken {
   readonly token: string;
   readonly status: TokenPhase;
-  /** Unix time in milliseconds; a token that is not known has none. */
+  /** Unix time in milliseconds; absent for an unknown token. */
   readonly expiresAt?: number;
 }
 
 const dayMilliseconds = 86_400_000;
 const life = 15 * dayMilliseconds;
-/** How long the owner has for the approval. */
+/** Milliseconds in which the owner may approve. */
 const approvalWithin = 5 * 60_000;
 
-/** A token that was approved long ago and is renewed each day, so that it can be written into a note. */
+/** Token that was approved long ago and is renewed each day, so that it can be written into a note. */
 const standingToken = '5d0c9be27af14836b1d2e07745c6a98f';
 
 interface Token {
@@ -42,7 +42,7 @@ export class TokenBook {
     return this.check(token, now);
   }
 
-  /** Gives a token that is still good a new life; undefined for any other. */
+  /** Renews the life of a valid token; undefined for any other. */
   renew(token: string, now: number): ShownToken | undefined {
     const { status } = this.check(token, now);
     if (status !== 'NORMAL' && status !== 'PENDING') return undefined;
@@ -51,7 +51,7 @@ export class TokenBook {
     return this.check(token, now);
   }
 
-  /** True for a token that opens the operations; using it prolongs its life, unless told otherwise. */
+  /** Returns true for a token that opens the operations; using it prolongs its life, unless set otherwise. */
   use(token: string | undefined, now: number): boolean {
     if (token === undefined || this.check(token, now).status !== 'NORMAL') return false;
     const known = this.#tokens.get(token);
@@ -70,7 +70,7 @@ export class TokenBook {
     if (now >= expiresAt) return { token, status: 'EXPIRED', expiresAt };
     if (now - createdAt < Math.min(this.#approvalMs, approvalWithin))
       return { token, status: 'PENDING', expiresAt };
-    // What becomes of a token that its owner did not approve was not seen; it is not one that ran out.
+    // It was not seen what becomes of a token that its owner did not approve; it is not one that expired.
     return this.#approvalMs <= approvalWithin
       ? { token, status: 'NORMAL', expiresAt }
       : { token, status: 'INVALID' };

@@ -1,6 +1,6 @@
 /**
- * Is this request, as it came off the wire, correctly signed? A pure function, so that tests can put
- * thousands of requests through it without a socket; what has to be remembered (nonces) is elsewhere.
+ * Checks whether a request, as it came off the wire, is correctly signed. A pure function, so that tests can check
+ * thousands of requests without a socket; nonces, which need a memory, are checked elsewhere.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -20,13 +20,13 @@ export interface WireRequest {
 }
 
 export interface VerifyOptions {
-  /** The secret of an app key; undefined when the key is not known. */
+  /** Finds the secret of an app key; undefined for an unknown key. */
   readonly secretOf: (appKey: string) => string | undefined;
-  /** How far x-timestamp may be from `now`, in seconds, either way. */
+  /** Seconds that x-timestamp may differ from `now`, in either direction. */
   readonly toleranceSeconds: number;
 }
 
-/** Who has signed, and when. */
+/** App key, nonce and time of a valid signature. */
 export interface Signed {
   readonly ok: true;
   readonly appKey: string;
@@ -41,7 +41,7 @@ export interface Verified extends Signed {
   readonly query: readonly Field[];
 }
 
-/** Required headers with the refusal for each one's absence, in the order they are looked at. */
+/** Required headers with the refusal for each one's absence, in the order of the checks. */
 const required = {
   host: [400, 'ILLEAGAL_PARAMETER'],
   'x-app-key': [401, 'MISSING_APP_KEY'],
@@ -79,7 +79,7 @@ export function verifyRequest(request: WireRequest, options: VerifyOptions): Ver
 
 type SigningName = Exclude<HeaderName, 'host' | 'x-version'>;
 
-/** What a request and a subscription have in common. @param text what the signature is computed over */
+/** Checks the signature of a request or a subscription. @param text builds the string that is signed */
 export function checkSignature(
   headers: Readonly<Record<SigningName, string> & { 'x-version'?: string }>,
   now: number,
@@ -90,7 +90,7 @@ export function checkSignature(
     return refuse(401, 'SIGNATURE_ALGORITHM_NOT_SUPPORTED', 'x-signature-algorithm must be HMAC-SHA256');
   if (headers['x-signature-version'] !== '1.0')
     return refuse(401, 'VERSION_NOT_SUPPORTED', 'x-signature-version must be 1.0');
-  // Of requests alone: in a subscription it is refused before.
+  // Only requests come here with the header; a subscription with it was refused before.
   if ((headers['x-version'] ?? 'v3') !== 'v3')
     return refuse(401, 'UNSUPPORTED_API_VERSION', 'x-version must be v3');
   const timestamp = instantOf(headers['x-timestamp']);
@@ -106,7 +106,7 @@ export function checkSignature(
     : refuse(401, 'INCORRECT_SIGN', 'The signature does not match');
 }
 
-/** Every required header exactly once, and the content type of a POST. */
+/** Reads every required header, which must come exactly once, and checks the content type of a POST. */
 function readHeaders(request: WireRequest): Record<HeaderName, string> | Rejection {
   const lines = new Map<string, string[]>();
   for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
@@ -116,7 +116,7 @@ function readHeaders(request: WireRequest): Record<HeaderName, string> | Rejecti
   const found: Partial<Record<HeaderName, string>> = {};
   for (const name of Object.keys(required) as HeaderName[]) {
     const [value, ...more] = lines.get(name) ?? [];
-    // Two lines would leave open which of them was signed.
+    // Two lines would leave open which one was signed.
     if (more.length > 0) return refuse(400, 'ILLEAGAL_PARAMETER', `${name} was sent more than once`);
     if (!value) {
       const [status, code] = required[name];
@@ -133,7 +133,7 @@ function readHeaders(request: WireRequest): Record<HeaderName, string> | Rejecti
   return found as Record<HeaderName, string>;
 }
 
-/** Milliseconds of a timestamp in the one allowed form; undefined for others and for days that never were. */
+/** Parses a timestamp in the one allowed form to milliseconds; undefined for others and for days that do not exist. */
 function instantOf(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return undefined;
   const instant = Date.parse(text);

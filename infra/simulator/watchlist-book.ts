@@ -1,4 +1,4 @@
-/** The watchlists of the user, in memory. */
+/** Watchlists of the user, in memory. */
 
 import type { Instrument } from './market/instrument.ts';
 
@@ -14,12 +14,12 @@ export interface Watchlist {
   readonly sort: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** By symbol. */
+  /** Entries by symbol. */
   readonly entries: ReadonlyMap<string, WatchlistEntry>;
 }
 
 export const maxLists = 20;
-/** Over all lists of the user. */
+/** Maximum over all lists of the user. */
 export const maxInstruments = 1000;
 
 export class WatchlistBook {
@@ -29,12 +29,12 @@ export class WatchlistBook {
     for (const list of initial) this.#lists.set(list.id, list);
   }
 
-  /** Highest sort first, and the older one of two with the same. */
+  /** Lists, highest sort first, and the older one of two with the same. */
   get all(): readonly Watchlist[] {
     return [...this.#lists.values()].sort((a, b) => b.sort - a.sort || a.createdAt - b.createdAt);
   }
 
-  /** How many instruments there are over all lists. */
+  /** Number of instruments over all lists. */
   get size(): number {
     return [...this.#lists.values()].reduce((sum, { entries }) => sum + entries.size, 0);
   }
@@ -59,7 +59,7 @@ export class WatchlistBook {
     this.#lists.delete(id);
   }
 
-  /** The lowest that is free, so that a list which an example names can come back after it was deleted. */
+  /** Lowest free id, so that a list which an example names can come back after it was deleted. */
   #freeId(): string {
     for (let id = firstId; ; id += 154) if (!this.#lists.has(String(id))) return String(id);
   }
@@ -67,7 +67,7 @@ export class WatchlistBook {
 
 const firstId = 40_218_837;
 
-/** Two lists that are there from the start, under ids that can be written into a note. */
+/** Lists that exist from the start, under ids that can be written into a note. */
 export function initialWatchlists(find: (symbol: string) => Instrument | undefined): readonly Watchlist[] {
   const listOf = (id: number, name: string, sort: number, symbols: readonly string[]): Watchlist => {
     const createdAt = Date.UTC(2026, 5, 2, 9, 15) + sort * 60_000;

@@ -1,4 +1,4 @@
-/** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
+/** State of the simulated upstream: accounts, instruments, prices, orders, watchlists and tokens. */
 
 import { createUniverse, type Universe } from './market/universe.ts';
 import { type Rejection, refuse } from './refusal.ts';
@@ -18,7 +18,7 @@ export interface Holder {
   readonly account_class: string;
 }
 
-/** Invented, and the same for every seed, so that an account id can be written into a test or a note. */
+/** Invented accounts, the same for every seed, so that an account id can be written into a test or a note. */
 const accounts: readonly Holder[] = [
   {
     account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -38,13 +38,13 @@ const accounts: readonly Holder[] = [
   },
 ];
 
-/** In cents. */
+/** Deposits in cents. */
 const deposits: Readonly<Record<Holder['account_type'], bigint>> = {
   MARGIN: 1_000_000_00n,
   CASH: 250_000_00n,
 };
 
-/** What can be subscribed to: the data of one asset category. */
+/** Market data of one asset category, which a user may subscribe to. */
 export type Product = 'US_STOCK' | 'US_ETF' | 'US_OPTION';
 
 export interface World {
@@ -52,30 +52,30 @@ export interface World {
   readonly accounts: readonly Holder[];
   readonly universe: Universe;
   readonly orders: OrderBook;
-  /** By account id. */
+  /** Portfolios by account id. */
   readonly portfolios: ReadonlyMap<string, Portfolio>;
   readonly watchlists: WatchlistBook;
   readonly tokens: TokenBook;
-  /** Requests need an access token. */
+  /** Whether requests need an access token. */
   readonly hasTokenCheck: boolean;
-  /** Price levels on each side of the book that the user may ask for. */
+  /** Price levels on each side of the book that the user may request. */
   readonly depthLevels: number;
   /** Market data that the user has not subscribed to. */
   readonly unsubscribed: readonly Product[];
-  /** Who is connected to the market-data stream. */
+  /** Sessions of the market-data stream. */
   readonly streamSessions: StreamSessions;
 }
 
 export interface WorldOptions {
-  /** How long a new token waits for its owner's approval; 3000 when absent. */
+  /** Milliseconds that a new token waits for its owner's approval; 3000 when absent. */
   readonly tokenApprovalMs?: number;
   /** Whether a token lives longer for being used; true when absent. */
   readonly tokenUseProlongs?: boolean;
   /** When set, requests need an access token. */
   readonly accessToken?: string;
-  /** 50, level 2, when absent. */
+  /** Price levels of the book; 50, level 2, when absent. */
   readonly depthLevels?: number;
-  /** None when absent. */
+  /** Market data without a subscription; none when absent. */
   readonly unsubscribed?: readonly Product[];
   readonly marketStream?: StreamLimits;
 }
@@ -108,7 +108,7 @@ export function createWorld(seed: number, options: WorldOptions = {}): World {
   };
 }
 
-/** The refusal of market data that the user of the app key has not subscribed to. */
+/** Refuses market data that the user of the app key has not subscribed to. */
 export function notSubscribed({ unsubscribed }: World, category: string | undefined): Rejection | undefined {
   const product = unsubscribed.find((one) => one === category);
   return product

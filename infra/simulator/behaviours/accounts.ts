@@ -1,4 +1,4 @@
-/** Accounts: who holds them, what is in them, and what that is worth. */
+/** Accounts: their holders, their holdings, and the value of these. */
 
 import { strikeText } from '../market/option-contracts.ts';
 import { lastOptionTrade, multiplier, optionPriceOf, termsShown } from '../market/option-model.ts';
@@ -86,7 +86,7 @@ function balance(account: Holder, world: World, now: number) {
   };
 }
 
-/** Equity over what is held, at most 1. */
+/** Ratio of equity to the value of the holdings, at most 1. */
 function marginRatio(equity: bigint, held: bigint): string {
   return held <= 0n || equity >= held ? '1.0000' : ratioText(equity, held);
 }
@@ -108,7 +108,7 @@ function shownPosition(position: Valued, total: bigint, account: Holder, world: 
     instrument_type: kind,
     option_strategy: strategyOf(legs),
     last_price: money(price),
-    // With four decimals, because what was paid on average is seldom whole cents.
+    // Has four decimals, because an average price is seldom whole cents.
     cost_price: decimalText(divide(cost * 100n * oneShare, quantity * BigInt(asset.multiplier)), 4),
     market_value: dollarText(value),
     unrealized_profit_loss: dollarText(profit),
@@ -140,7 +140,7 @@ function shownLeg(
   };
 }
 
-/** From the legs alone; what has no name of its own is shown as the nearest that has. */
+/** Names the strategy of the legs; a combination without a name gets the nearest one. */
 function strategyOf(legs: readonly AssetLeg[]): string {
   const contracts = legs.flatMap(({ contract }) => contract ?? []);
   if (legs.length === 1) return 'SINGLE';

@@ -1,4 +1,4 @@
-/** Imbalances before the opening and the closing auction: a value every five seconds, none in between. */
+/** Imbalances before the opening and the closing auction: a value every five seconds. */
 
 import type { Instrument } from '../market/instrument.ts';
 import { dayMilliseconds, priceAt } from '../market/prices.ts';
@@ -12,8 +12,8 @@ type Auction = 'PRE_OPEN' | 'PRE_CLOSE';
 const step = 5000;
 
 /**
- * From and to in milliseconds of the UTC day: the hours of the real market, though the simulated one trades
- * on through its auctions.
+ * Start and end in milliseconds of the UTC day, as in the real market, although the simulated one trades on through its
+ * auctions.
  */
 const windows: Readonly<Record<Auction, readonly [from: number, to: number]>> = {
   PRE_OPEN: [(13 * 60 + 28) * 60_000, (13 * 60 + 30) * 60_000],
@@ -40,7 +40,7 @@ export const auctions: Behaviours = {
   }),
 };
 
-/** Those of the auction that is on, or of the last one. */
+/** Times of the running auction's values, or of the last one's. */
 function timesOf(auction: Auction, now: number): readonly number[] {
   const [from, to] = windows[auction];
   const today = Math.floor(now / dayMilliseconds) * dayMilliseconds;

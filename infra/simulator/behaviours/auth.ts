@@ -1,4 +1,4 @@
-/** Tokens, and whether the simulated upstream was started with one. */
+/** Tokens, and the configuration that tells whether one is needed. */
 
 import type { checkToken, createToken } from '../../../lib/catalogue/index.ts';
 import type { BodyIn } from '../parameters.ts';
@@ -14,14 +14,14 @@ export const auth: Behaviours = {
     return renewed ? answer(shown(renewed)) : parameterError('token');
   },
 
-  /** A token that the simulator never issued is INVALID; what cannot be a token is a wrong parameter. */
+  /** Answers INVALID for a token that the simulator never issued; refuses text that cannot be a token. */
   checkToken: ({ body, now }, { tokens }) => {
     const { token } = body as BodyIn<typeof checkToken>;
     return /^[0-9a-f]{32}$/.test(token) ? answer(shown(tokens.check(token, now))) : parameterError('token');
   },
 };
 
-/** The expiry has two names in the sources; both are sent. */
+/** Sends the expiry under both names that the sources give it. */
 function shown({ token, status, expiresAt }: ShownToken) {
   return { token, status, ...(expiresAt !== undefined && { expires_at: expiresAt, expires: expiresAt }) };
 }

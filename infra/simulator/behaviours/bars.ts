@@ -20,7 +20,7 @@ export const bars: Behaviours = {
   listStockBars: ({ body, now }, world) => {
     const asked = body as BarsBody;
     const count = Number(asked.count ?? usualCount);
-    // The schema lets through what only looks like a count.
+    // The schema accepts any text of digits as a count.
     if (count < 1 || count > maxBars) return illegalParameter('count');
     const found = findAll(asked.symbols, (symbol) => findInstrument(world, symbol, asked.category));
     if (isRefusal(found)) return found;
@@ -47,7 +47,7 @@ export const bars: Behaviours = {
   ),
 };
 
-/** What the query forms have in common. */
+/** Reads the parameters that the query forms share. */
 export function queryAsked(
   query: Readonly<Record<string, string>>,
   now: number,
@@ -69,7 +69,7 @@ interface AskedSessions extends BarsAsked {
 
 function stockBars(instrument: Instrument, asked: AskedSessions): readonly object[] {
   const { session, nameAt } = sessionFor(asked.sessions);
-  // A day and what is longer holds all of its sessions.
+  // A bar of a day or longer contains all sessions.
   const intraday = !['D', 'W', 'M', 'Y'].includes(asked.timespan);
   const traded = stockAsTraded(instrument, session);
   const wanted = (time: number) => !intraday || nameAt(time) !== undefined;

@@ -1,4 +1,4 @@
-/** What an operation does in the simulated upstream, once the request has been let in and checked. */
+/** Behaviour of an operation in the simulated upstream, once the request has been admitted and checked. */
 
 import type { Operation } from '../../../lib/catalogue/index.ts';
 import type { Rejection } from '../refusal.ts';
@@ -8,11 +8,11 @@ export interface ApiCall {
   readonly operation: Operation;
   /** Checked against the catalogue entry. */
   readonly query: Readonly<Record<string, string>>;
-  /** Checked against the catalogue entry; undefined when the operation takes none. */
+  /** Checked against the catalogue entry; undefined for an operation without a body. */
   readonly body: unknown;
   /** The upstream's clock, Unix time in milliseconds. */
   readonly now: number;
-  /** The key that signed the request; absent where a behaviour is asked without one. */
+  /** Key that signed the request; absent when a behaviour is called without one. */
   readonly appKey?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Finds what a call names, or says that it is not known. */
+/** Finds the instruments that a call names, or refuses unknown ones. */
 
 import type { Instrument } from '../market/instrument.ts';
 import { type Contract, findContract } from '../market/option-contracts.ts';
@@ -6,7 +6,7 @@ import { type Rejection, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
 import { type ApiCall, type ApiReply, answer, type Behaviour } from './behaviour.ts';
 
-/** Market data: the symbol must be of the category that the call is about. */
+/** Finds an instrument for market data: the symbol must be of the call's category. */
 export function findInstrument(
   { universe }: World,
   symbol: string,
@@ -16,7 +16,7 @@ export function findInstrument(
   return instrument?.category === category ? instrument! : unknownSymbol(symbol);
 }
 
-/** What is told of the instrument that a call of market data names; the refusal where it is not known. */
+/** Answers for the instrument that a call of market data names, or refuses an unknown one. */
 export const ofInstrument =
   (told: (found: Instrument, call: ApiCall, world: World) => object): Behaviour =>
   (call, world) => {
@@ -24,7 +24,7 @@ export const ofInstrument =
     return isRefusal(found) ? found : replyOf(told(found, call, world));
   };
 
-/** The same of each one that it names. */
+/** Answers for each instrument that a call names, or refuses the first unknown one. */
 export const ofInstruments =
   (told: (found: Instrument, call: ApiCall) => object): Behaviour =>
   (call, world) => {
@@ -35,7 +35,7 @@ export const ofInstruments =
 
 const replyOf = (told: object): ApiReply => (isRefusal(told) ? told : answer(told));
 
-/** Fundamentals: the category is not looked at, for the interface asks for US_STOCK of funds too. */
+/** Finds an instrument for fundamentals in any category, because the interface asks for funds with US_STOCK, too. */
 export function findAny({ universe }: World, symbol: string | undefined): Instrument | Rejection {
   return universe.get(symbol!) ?? unknownSymbol(symbol!);
 }
@@ -44,7 +44,7 @@ export function findOption({ universe }: World, symbol: string): Contract | Reje
   return findContract(universe, symbol) ?? unknownSymbol(symbol);
 }
 
-/** Every one of them, or the first that is not known. */
+/** Finds all of them, or refuses the first that is unknown. */
 export function findAll<T extends object>(
   symbols: readonly string[],
   find: (symbol: string) => T | Rejection,

@@ -1,7 +1,7 @@
 /**
- * An answer made from an entry's response schema alone: what an operation without a behaviour of its own
- * answers, and what documentation can show. It fits the schema, echoes what was asked for, and is the same
- * for the same question at the same moment.
+ * Makes an answer from an entry's response schema alone: for an operation without a behaviour of its own, and for
+ * documentation. The answer fits the schema, echoes the parameters, and is the same for the same question at the same
+ * moment.
  */
 
 import * as v from 'valibot';
@@ -16,18 +16,18 @@ export interface ExampleCall {
   readonly body?: unknown;
   /** Unix time in milliseconds. */
   readonly now: number;
-  /** Another seed is another answer; 1 when absent. */
+  /** Seed of the invented values; 1 when absent. */
   readonly seed?: number;
 }
 
-/** What is known of an answer, by the names of its members. */
+/** Known facts, by the names of the answer's members. */
 export type AnswerFacts = Readonly<Record<string, unknown>>;
 
-/** Serves any operation. */
+/** Behaviour for any operation. */
 export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
   answer(exampleAnswer(operation, { query, body, now, seed: world.seed }));
 
-/** Every optional member is there, and of several forms the first. Throws for a schema it cannot fill. */
+/** Fills every optional member, and takes the first of several forms. Throws for a schema that it cannot fill. */
 export function exampleAnswer(operation: Operation, call: ExampleCall): unknown {
   const { query = {}, body } = call;
   const asked: AnswerFacts = { ...(typeof body === 'object' && body), ...query };
@@ -51,11 +51,11 @@ function pageFor({ id, response }: Operation, asked: AnswerFacts, { now, seed = 
 }
 
 /**
- * An answer that tells known facts wherever it has a member of their name; the schema leaves out the others, and makes up
- * what is not known.
+ * Makes an answer with known facts in every member that has a fact's name. Facts without a member are left out, and
+ * members without a fact are invented.
  *
- * @param records facts of each record of the outermost list, whose length they are; one record for each symbol asked for
- * when absent
+ * @param records facts of each record of the outermost list, which gets as many records; when absent, one record for each
+ * requested symbol
  */
 export function factualAnswer(
   { operation: { id, response }, now }: Pick<ApiCall, 'operation' | 'now'>,
@@ -67,13 +67,13 @@ export function factualAnswer(
   return make(response as Schema, { ...place, ...(records && { records }) });
 }
 
-/** Where in the answer a value stands, and what it may be made from. */
+/** Place of a value in the answer, and the facts that it may be made from. */
 interface AnswerPlace extends Slot {
-  /** The way from the top, for a message. */
+  /** Path from the top, for an error message. */
   readonly at: string;
-  /** What comes back under the same name. */
+  /** Facts and parameters that members of the same name repeat. */
   readonly asked: AnswerFacts;
-  /** Of the outermost list. */
+  /** Facts of the outermost list's records. */
   readonly records?: readonly AnswerFacts[];
   readonly isInList?: boolean;
 }
@@ -142,7 +142,7 @@ function makeObject(entries: Readonly<Record<string, Schema>>, place: AnswerPlac
   );
 }
 
-/** One record for each that is known or each symbol asked for where records have one, else as many as asked for, or two. */
+/** Makes a record for each known one or each requested symbol if records have a symbol, else `count` records, or two. */
 function makeArray(schema: Schema, place: AnswerPlace): unknown[] {
   const { minimum = 0, maximum = Infinity } = constraintsOf(schema);
   const ofSymbols = schema.item!.type.endsWith('object') && schema.item!.entries!.symbol !== undefined;
@@ -178,7 +178,7 @@ function firstFit(schema: Schema, { at }: AnswerPlace, candidates: readonly unkn
 
 const fits = (schema: v.GenericSchema, value: unknown) => v.is(schema, value);
 
-/** Bounds and format from all pipes around a schema; what else they ask is tried, not read. */
+/** Reads bounds and format from all pipes around a schema; other rules are met by trying candidates. */
 function constraintsOf(schema: Schema): Constraints {
   let found: Constraints = {};
   for (const part of schema.pipe ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Fundamentals of companies and funds; every symbol is answered as if it were either. Here stand the facts by which
- * one would notice that an answer is made up; the schemas pick from them, and chance adds the rest.
+ * Fundamentals of companies and funds; every symbol is answered as if it were either. This file has the facts by which one
+ * would notice an invented answer; the schemas pick from them, and chance adds the rest.
  */
 
 import { dividendsOf, nextQuarter, publishedQuarters, publishedYears, trait } from '../market/books.ts';
@@ -20,14 +20,14 @@ import { type AnswerFacts, factualAnswer } from './from-schema.ts';
 
 const firstDay = dayOf(marketStart);
 
-/** Of the outermost list's records, or of what the answer has beside them. */
+/** Facts of the outermost list's records, or of the answer beside them. */
 type Tell = (
   about: Instrument,
   call: ApiCall,
   world: World,
 ) => readonly AnswerFacts[] | AnswerFacts | Rejection;
 
-/** By its name: what a figure is made of. */
+/** Figures of which an indicator is made, by the indicator's name. */
 const indicators: Readonly<Record<string, readonly [part: string, whole: string, decimals: number]>> = {
   roa: ['net_income', 'total_assets', 4],
   roe: ['net_income', 'total_equity', 4],
@@ -99,13 +99,13 @@ const tellers: Readonly<Record<string, Tell>> = {
     }));
   },
 
-  /** Twenty of the same sector and kind, the asked one among them. */
+  /** Compares twenty of the same sector and kind, the requested one among them. */
   getIndustryComparison: (about, { query, now }, { universe }) => {
     const type = query.sort_by ?? 'EPS_TTM';
     const others = [...universe.values()].filter(
       (one) => one !== about && one.sectorId === about.sectorId && one.category === about.category,
     );
-    // Of debt and of prices the lowest is the best.
+    // The lowest debt and the lowest price are the best.
     const sign = ['DEBT_TO_ASSETS', 'PE_TTM', 'PB_RATIO'].includes(type) ? 1 : -1;
     const peers = [about, ...others.slice(0, 19)].map((one) => ({
       one,
@@ -158,7 +158,7 @@ const tellers: Readonly<Record<string, Tell>> = {
 
   getFundHoldings: (fund, _call, { universe }) => {
     const stocks = universe.active().filter((one) => one.category === 'US_STOCK' && one !== fund);
-    // Ten short steps do not go once around, so they lead to ten different ones.
+    // Ten short steps do not go once around the list, so they lead to ten different stocks.
     const start = mix(fund.noise, 97) % stocks.length;
     return Array.from({ length: 10 }, (_, at) => {
       const { symbol, name } = stocks[(start + at * 7) % stocks.length]!;
@@ -171,7 +171,7 @@ const tellers: Readonly<Record<string, Tell>> = {
     });
   },
 
-  /** The newest first, each a day before the one to continue from; today's is known when the day is over. */
+  /** Lists values from the newest, before `last_date` if given; a day's value is known when the day is over. */
   getFundNetValues: (fund, { query, now }) => {
     const yesterday = dayOf(now) - 1;
     const last = query.last_date === undefined ? yesterday : dayNumber(query.last_date) - 1;
@@ -186,19 +186,19 @@ const tellers: Readonly<Record<string, Tell>> = {
   getFundPerformance: () => ({}),
   getFundRatings: () => ({}),
 
-  /** Before the first day that has a price, so that prices need no correction. */
+  /** Splits lie before the first day with a price, so that prices need no correction. */
   getFundSplits: (fund) => [
     { split_date: timeOf(launchOf(fund) + 300), split_type: 'SPLIT', split_ratio: '1:2', from: '1', to: '2' },
   ],
 };
 
-/** So many reports that were published, the oldest first, and the next one. */
+/** Published reports, the oldest first, and then the next one. */
 const reports = (about: Instrument, now: number, count: number): readonly AnswerFacts[] => [
   ...publishedQuarters(about, now, count).toReversed(),
   nextQuarter(about, now),
 ];
 
-/** What answers tell of any company or fund beside their own facts. */
+/** Facts that answers contain for any company or fund beside their own. */
 function factsOf(one: Instrument, now: number): AnswerFacts {
   const monday = dayOf(now) - ((dayOf(now) + 3) % 7);
   const mean = Math.round(closeOf(one, monday - 1) * trait(one, 65, 0.95, 1.2));
@@ -227,10 +227,10 @@ function factsOf(one: Instrument, now: number): AnswerFacts {
   };
 }
 
-/** Years before the simulated market's first day. */
+/** Day of the launch, years before the simulated market's first day. */
 const launchOf = ({ noise }: Instrument) => firstDay - 400 - (mix(noise, 90) % 6000);
 
-/** In whole hundreds of dollars: what all its shares were worth when yesterday ended. */
+/** Value of all shares at yesterday's close, in whole hundreds of dollars. */
 const assetsOf = (fund: Instrument, now: number) =>
   100 * Math.round((closeOf(fund, dayOf(now) - 1) * fund.sharesOutstanding) / 10_000);
 

@@ -1,4 +1,4 @@
-/** Every behaviour by operation id; an operation without one is answered from its response schema. */
+/** Behaviours by operation id; an operation without one is answered from its response schema. */
 
 import { accounts } from './accounts.ts';
 import { auctions } from './auctions.ts';

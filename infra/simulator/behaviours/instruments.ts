@@ -11,7 +11,7 @@ const pageSize = 1000;
 
 export const instruments: Behaviours = {
   listStockInstruments: (call, { universe }) => {
-    // Funds are reached by their sub-category or by name; the category is that of all.
+    // Funds are found by sub-category or by symbol, because all records have the same category.
     const { symbols, sub_category: subCategory } = call.query;
     const records = select(universe, call.query, (one) =>
       symbols === undefined && subCategory !== undefined
@@ -32,7 +32,7 @@ export const instruments: Behaviours = {
       (one) =>
         one.category === query.category && (subCategory === undefined || one.subCategory === subCategory),
     );
-    // Identifiers rise in the order of the list.
+    // Identifiers rise in the list's order.
     const rest = last === undefined ? found : found.filter((one) => idOf(one) > idFrom(last));
     return answer(rest.slice(0, Number(size ?? 1000)).map(shownInstrument));
   },
@@ -40,10 +40,10 @@ export const instruments: Behaviours = {
 
 const idOf = ({ instrumentId }: Instrument) => BigInt(instrumentId);
 
-/** What is no identifier comes before all of them. */
+/** Sorts text that is no identifier before all identifiers. */
 const idFrom = (text: string) => (/^\d+$/.test(text) ? BigInt(text) : -1n);
 
-/** Those asked for by symbol, or all; a symbol that is not known has no record. */
+/** Selects instruments by symbol, or all of them; an unknown symbol gives no record. */
 function select(
   universe: Universe,
   { symbols, status }: Readonly<Record<string, string>>,
@@ -56,7 +56,7 @@ function select(
   return named.filter((one) => wanted(one) && (status === undefined || one.status === status));
 }
 
-/** The more an instrument moves, the more it takes to hold it on credit. */
+/** Requires more margin for an instrument that moves more. */
 function shownInstrument(instrument: Instrument) {
   const { noise, dailyMove, subCategory, status } = instrument;
   const margin = Math.round(100 * (0.2 + 10 * (dailyMove - 0.01))) / 100;

@@ -1,6 +1,6 @@
 /**
- * Older forms of operations: the records are the current operation's, from its own behaviour; only the pages and the
- * shape of the answer are others.
+ * Older forms of operations. The records come from the current operation's behaviour; only the pages and the shape of the
+ * answer differ.
  */
 
 import type { Operation } from '../../../lib/catalogue/index.ts';
@@ -19,12 +19,12 @@ import { screeners } from './screeners.ts';
 
 type OldQuery = ApiCall['query'];
 
-/** No source says how long a page is when page_size is absent. */
+/** Page size when page_size is absent; no source states it. */
 const usualPageSize = 20;
-/** The shortest page that the live upstream gives of open orders. */
+/** Page size of open orders: the shortest page that the live upstream sends. */
 const usualOrders = 10;
 
-/** Contracts that are looked through for the last one seen: more than any filtered list has. */
+/** Contracts that are searched for the last one seen: more than any filtered list has. */
 const maxContracts = 20_000;
 
 export const legacy: Behaviours = {
@@ -72,7 +72,7 @@ export const legacy: Behaviours = {
 interface IndexedPage {
   readonly records: readonly object[];
   readonly hasMore: boolean;
-  /** What the current answer has beside its records. */
+  /** Members of the current answer beside its records. */
   readonly rest: object;
 }
 
@@ -80,7 +80,7 @@ function rankPage({ records, hasMore }: IndexedPage) {
   return { has_more: hasMore, data: records };
 }
 
-/** The page that page_index names, from 1, of all records that the current operation has now. */
+/** Sends the page with the number page_index, from 1, of all records that the current operation has now. */
 function byIndex(operation: Operation, shown: (page: IndexedPage) => unknown): Behaviour {
   const current = { ...fundamentals, ...screeners }[operation.id]!;
   return (call, world) => {
@@ -98,7 +98,7 @@ function byIndex(operation: Operation, shown: (page: IndexedPage) => unknown): B
   };
 }
 
-/** The groups after the last order seen, which may have left the list meanwhile: then its place still counts. */
+/** Sends the groups after the last order seen, whose place counts even if it has left the list meanwhile. */
 function orders(
   current: Behaviour,
   translated = (query: OldQuery): OldQuery | Rejection => query,
@@ -122,7 +122,7 @@ function orders(
   };
 }
 
-/** Where an order's group stands in the account's list; undefined when none is named. */
+/** Place of an order's group in the account's list; undefined if none is named. */
 function placeOf(
   accountId: string,
   named: { readonly last_client_order_id?: string | undefined; readonly last_order_id?: string | undefined },
@@ -142,7 +142,7 @@ function placeOf(
   return group?.sequence ?? parameterError('last_order_id');
 }
 
-/** The period in the current operation's form. A day that ends a period is part of it. */
+/** Converts the period to the current operation's form; it includes the day that ends it. */
 function inPeriod({ start_date, end_date, ...query }: OldQuery): OldQuery | Rejection {
   const period: Record<string, string> = {};
   for (const [name, text, dayIs] of [
@@ -158,10 +158,10 @@ function inPeriod({ start_date, end_date, ...query }: OldQuery): OldQuery | Reje
   return { ...query, ...period };
 }
 
-/** As in answers: as milliseconds, eight digits would lie in 1970. */
+/** Days in the form that answers have; read as milliseconds, eight digits would lie in 1970. */
 const compactDay = /^(\d{4})(\d\d)(\d\d)$/;
 
-/** Milliseconds of a day, a moment or milliseconds; without a zone it is UTC. NaN of a day that does not exist. */
+/** Parses a day, a moment or milliseconds to milliseconds, in UTC without a zone; NaN for a day that does not exist. */
 function timeOf(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   const [day = '', clock = '00:00'] = text.split(/[T ]/);
@@ -174,7 +174,7 @@ interface CurrentPage {
   readonly rest: object;
 }
 
-/** The current operation's pages, each made when it is asked for; a refusal is the last. */
+/** Yields the current operation's pages one after the other; a refusal is the last. */
 function* pagesOf(current: Behaviour, call: ApiCall, world: World): Generator<CurrentPage | Rejection> {
   let query = call.query;
   for (;;) {

@@ -43,7 +43,7 @@ const bodies: Readonly<Record<string, v.GenericSchema>> = {
   [unsubscribeMarketData.id]: end,
 };
 
-/** With the body that is read before the session is looked at: values that it would refuse are refused behind that. */
+/** Replaces the body's schema by one that is checked before the session; wrong values are refused only after it. */
 export function asOnTheWire(operation: Operation): Operation {
   const body = bodies[operation.id];
   return body ? { ...operation, body } : operation;
@@ -95,7 +95,7 @@ export const marketStream: Behaviours = {
   },
 };
 
-/** Of a session, whatever the types. */
+/** Maximum for a session, whatever the types. */
 const maxSymbols = 100;
 
 function sessionOf({ body, appKey, now }: ApiCall, { streamSessions }: World): StreamSession | Rejection {
@@ -116,7 +116,7 @@ function typeFault(asked: readonly string[]): Rejection | undefined {
 const categoryFault = ({ operation }: ApiCall, category: string): Rejection | undefined =>
   ['US_STOCK', 'US_ETF'].includes(category) ? undefined : wrongValue(operation, 'category');
 
-/** Funds pass as stocks, too. */
+/** Finds all instruments; a fund's symbol passes as a stock, too. */
 function findAll(
   { universe }: World,
   symbols: readonly string[],

@@ -1,4 +1,4 @@
-/** Snapshots: the latest of each symbol. */
+/** Snapshots: the latest prices of each symbol. */
 
 import { dividendsOf, yearOf } from '../market/books.ts';
 import { dayOf } from '../market/calendar.ts';
@@ -50,7 +50,7 @@ export const overnight = (instrument: Instrument, time: number) => ({
   ...sides('ovn_', instrument, priceAt(instrument, time, 'overnight'), time),
 });
 
-/** Prices outside of regular hours; the change is that since the last regular one. */
+/** Prices outside regular hours, with the change since the last regular price. */
 function outside(
   session: 'extended' | 'overnight',
   [prefix, last]: readonly [prefix: string, last: string],
@@ -80,17 +80,17 @@ function sides<P extends string>(prefix: P, instrument: Instrument, price: numbe
   };
 }
 
-/** What stays for a day; closing prices in cents. */
+/** Facts that hold for a day; closing prices in cents. */
 interface DailyFacts extends ReturnType<typeof yearOf> {
   readonly day: number;
   readonly closes: readonly number[];
   readonly exDay: number;
 }
 
-/** A snapshot has a hundred symbols and is asked for every second. */
+/** Cache of the day's facts: a snapshot has up to a hundred symbols, and clients ask every second. */
 const remembered = new WeakMap<Instrument, DailyFacts>();
 
-/** Members that no page names and that were seen live: what the price means for the company. `price` in cents, at `time`. */
+/** Members that were seen live and that no page names: the price in relation to the company. `price` in cents, at `time`. */
 function snapshotFacts(instrument: Instrument, price: number, time: number) {
   const { eps, equity, revenue, dividend, closes } = factsOf(instrument, time);
   const worth = Math.round((price * instrument.sharesOutstanding) / 100);
@@ -120,7 +120,7 @@ export function factsOf(instrument: Instrument, time: number): DailyFacts {
     day,
     ...yearOf(instrument, time),
     exDay: dividendsOf(instrument, time, 1)[0]!.exDay,
-    // Their extremes are near enough: the exact ones take a millisecond for each symbol.
+    // Weekly closes are near enough to the extremes: exact ones take a millisecond for each symbol.
     closes: Array.from({ length: 52 }, (_, week) => closeOf(instrument, day - 1 - 7 * week)),
   };
   remembered.set(instrument, facts);

@@ -1,4 +1,4 @@
-/** The list of option contracts. */
+/** List of option contracts. */
 
 import { dayNumber, dayText } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
@@ -37,7 +37,7 @@ export const optionContracts: Behaviours = {
     let passed = cursor === undefined;
     for (const contract of contractsFor(query, moment, universe, after?.underlying)) {
       if (!passed) {
-        // A cursor of another query may name a contract that is not in this one's list.
+        // A cursor of another query may name a contract that this query's list lacks.
         if (query.option_symbols === undefined && contract.underlying !== after!.underlying) break;
         passed = contract.symbol === after!.symbol;
         continue;
@@ -51,7 +51,7 @@ export const optionContracts: Behaviours = {
   },
 };
 
-/** In the order of underlying, expiry, type and strike; made one after the other, for there are millions. */
+/** Yields contracts by underlying, expiry, type and strike, one after the other, because there are millions. */
 function* contractsFor(
   query: ContractsQuery,
   now: number,
@@ -103,7 +103,7 @@ function matches(contract: Contract, query: ContractsQuery, now: number): boolea
   );
 }
 
-/** As the catalogue has it: start_date is the one expiry wanted, end_date the earliest. */
+/** Filters by expiry as the catalogue states: start_date is the only expiry, end_date the earliest. */
 function matchesDay(day: number, { start_date: exact, end_date: earliest }: ContractsQuery): boolean {
   return (
     (exact === undefined || day === dayNumber(exact)) &&

@@ -1,4 +1,4 @@
-/** Market data of options; that of an expired contract stands still at its last moment. */
+/** Market data of options; an expired contract's stands still at its last moment. */
 
 import { barsOf } from '../market/bars.ts';
 import { type Contract, strikeText } from '../market/option-contracts.ts';
@@ -27,7 +27,7 @@ export const options: Behaviours = {
   listOptionBars: ({ query, now }, world) => {
     const found = findAll(query.symbols!.split(','), (symbol) => findOption(world, symbol));
     if (isRefusal(found)) return found;
-    // The pages show an object around this list; live, the bare list was seen.
+    // The vendor's pages show an object around this list; live, the bare list was seen.
     return answer(
       found.map((contract) => ({
         symbol: contract.symbol,
@@ -57,7 +57,7 @@ export const options: Behaviours = {
         side: move > 0 ? 'S' : move < 0 ? 'B' : 'N',
       });
     }
-    // Alone among all answers, this one was seen with the name in two cases.
+    // This answer alone was seen with names in two styles.
     return answer({ symbol, instrumentId, result });
   },
 };
@@ -111,10 +111,10 @@ function sensitivities(contract: Contract, moment: Minute) {
   };
 }
 
-/** Outside market hours; live, both forms of an absent number were seen. */
+/** Values outside market hours; both forms of an absent number were seen live. */
 const unreported = { imp_vol: null, gamma: '', delta: '', theta: '', vega: '', rho: null };
 
-/** One percent, at least a cent, away from the price; a bid is never below nothing. */
+/** Places bid and ask one percent, at least a cent, away from the price; a bid is never negative. */
 function optionSides(price: number): { readonly bid: number; readonly ask: number } {
   const half = Math.max(1, Math.round(price / 100));
   return { bid: Math.max(0, price - half), ask: price + half };

@@ -1,4 +1,4 @@
-/** Orders: replacing what is not filled, and cancelling it. */
+/** Orders: replacing the unfilled part, and cancelling it. */
 
 import type { cancelOrder, replaceOrder } from '../../../lib/catalogue/index.ts';
 import type { BodyIn } from '../parameters.ts';
@@ -22,7 +22,7 @@ interface Replacement {
 }
 
 export const orderChanges: Behaviours = {
-  /** All changes are checked before the first is made. */
+  /** Checks all changes before it makes the first. */
   replaceOrder: ofAccount((account, { body, now }, world) => {
     const { modify_orders: changes } = body as BodyIn<typeof replaceOrder>;
     const all: Replacement[] = [];
@@ -44,7 +44,7 @@ export const orderChanges: Behaviours = {
     if (comboId !== undefined && comboId !== found.group.clientComboOrderId)
       return parameterError('client_combo_order_id');
     if (!found.order.isOpen) return ended(found.order);
-    // With the combination's id all of its parts are meant, until its master is filled.
+    // The combination's id cancels all of its parts, until its master is filled.
     const one = comboId === undefined || found.group.isPastMaster;
     world.orders.cancel(found, one ? [found.order] : found.group.orders, now);
     return answer(named(found.order));
@@ -62,9 +62,9 @@ function checkChange(
   if (!found) return orderNotFound(clientOrderId);
   const { order } = found;
   if (!order.isOpen) return ended(order);
-  // The ratio of the legs stays: only as many of all of them can be changed.
+  // The ratio of the legs stays; a change applies to all of them together.
   if (legs !== undefined && order.asset.kind !== 'OPTION') return parameterError('legs');
-  // What was sent as null is undefined here: it changes nothing.
+  // A member that was sent as null is undefined here and changes nothing.
   const sent = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
   const terms = {
     ...order.terms,

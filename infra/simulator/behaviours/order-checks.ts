@@ -1,4 +1,4 @@
-/** Whether an order can be taken; nothing is changed here. */
+/** Checks whether an order can be accepted; changes nothing. */
 
 import { partOfDay } from '../market/sessions.ts';
 import { parameterError, type Rejection, refuse } from '../refusal.ts';
@@ -10,14 +10,14 @@ import type { Holder, World } from '../world.ts';
 import type { ApiCall, ApiReply, Behaviour } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
-/** An order that can be taken, with what it trades and how much of it. */
+/** Order that can be accepted, with its asset and quantity. */
 export interface Checked {
   readonly order: NewOrder;
   readonly asset: Asset;
   readonly total: Quantity;
 }
 
-/** What is answered about the account that a call names, once its orders have lived on up to now. */
+/** Answers for the account that a call names, after the market has acted on its orders up to now. */
 export const ofAccount =
   (reply: (account: Holder, call: ApiCall, world: World) => ApiReply): Behaviour =>
   (call, world) => {
@@ -28,9 +28,9 @@ export const ofAccount =
     return reply(account, call, world);
   };
 
-/** What any order must be, whether it is placed or only previewed. */
+/** Checks the rules for any order, whether it is placed or only previewed. */
 export function checkTerms(order: NewOrder, world: World, now: number): Checked | Rejection {
-  // Seen live of stocks; for options the session is optional.
+  // Seen live for stocks; for options the session is optional.
   if (order.instrument_type === 'EQUITY' && order.support_trading_session === undefined)
     return parameterError('support_trading_session');
   const asset = assetOf(order, world.universe, now);
@@ -39,12 +39,12 @@ export function checkTerms(order: NewOrder, world: World, now: number): Checked 
   return typeof total === 'bigint' ? { order, asset, total } : total;
 }
 
-/** Prices, and how much is asked for. */
+/** Checks prices and quantity. @returns the quantity, or a refusal */
 export function checkFigures(order: NewOrder, asset: Asset, now: number): Quantity | Rejection {
   return checkPrices(order) ?? checkOfOptions(order, asset) ?? totalOf(order, asset, now);
 }
 
-/** What options do not take. */
+/** Refuses terms that options do not allow. */
 function checkOfOptions(
   { time_in_force: inForce, order_type: type }: NewOrder,
   asset: Asset,
@@ -55,9 +55,9 @@ function checkOfOptions(
 }
 
 /**
- * An order for the day is refused once the day's regular session is over, until the day ends in New York. What
- * happens before the session and on days without one was not seen: the order is taken, for the session to come.
- * Orders that outlive the day, previews and changes are taken around the clock.
+ * Refuses an order for the day once the day's regular session is over, until the day ends in New York. It was not seen
+ * what happens before the session and on days without one: the order is accepted for the next session. Orders that
+ * outlive the day, previews and changes are accepted around the clock.
  */
 export function checkDay({ time_in_force: inForce }: NewOrder, now: number): Rejection | undefined {
   return inForce === 'DAY' && partOfDay(now) === 'after'
@@ -80,7 +80,7 @@ function checkPrices(order: NewOrder): Rejection | undefined {
   return inForce === 'GTD' && date === undefined ? parameterError('expire_date') : undefined;
 }
 
-/** Shares or contracts; an amount of money buys as many as it pays for at the price of now. */
+/** Computes the number of shares or contracts; an amount of money buys as many as it pays for at the current price. */
 function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Rejection {
   const byAmount = order.entrust_type === 'AMOUNT';
   const name = byAmount ? 'total_cash_amount' : 'quantity';
@@ -92,7 +92,7 @@ function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Rejecti
   return shares > 0n ? shares : parameterError(name);
 }
 
-/** Whether the account can pay for an order, or has what it sells. */
+/** Checks whether the account can pay for an order, or has what it sells. */
 export function checkMeans(
   { order, asset, total }: Checked,
   account: Holder,
@@ -109,7 +109,7 @@ export function checkMeans(
       ? refuse(417, 'DAY_BUYING_POWER_INSUFFICIENT', 'Not enough buying power')
       : undefined;
   }
-  // What may be sold without having it: on credit, written options, and combinations.
+  // Allows sales without a holding: short sales on credit, written options, and combinations.
   const mayBeShort =
     account.account_type === 'MARGIN' &&
     (order.side === 'SHORT' || order.position_intent === 'SELL_TO_OPEN' || asset.legs.length > 1);
@@ -118,7 +118,7 @@ export function checkMeans(
     : refuse(417, 'CAN_SELL_QTY_NOT_ENOUGH', `Not enough to sell, ${order.symbol}`);
 }
 
-/** What is held and not on sale already. */
+/** Quantity that is held and not for sale already. */
 export function availableOf(asset: Asset, account: Holder, world: World): Quantity {
   const onSale = world.orders
     .openOf(account.account_id)
@@ -136,13 +136,13 @@ export function fundsOf(
   return fundsAtHand(kind, portfolio.cash, portfolio.valued(now), world.orders.openOf(id), now);
 }
 
-/** The price that a preview reckons with: the order's own, or what the user sees, or what the market shows. */
+/** Price for a preview: the order's own, or the one that the user sees, or the market's. */
 export function previewPrice(order: NewOrder, asset: Asset, seen: string | undefined, now: number): number {
   const own = order.limit_price ?? order.stop_price ?? (isPositive(seen) ? seen : undefined);
   return own === undefined ? currentPrice(asset, now) : Math.round(Number(own) * 100);
 }
 
-/** Only the sign is looked at, so a binary number is precise enough here. */
+/** Only the sign matters, so a binary number is precise enough. */
 function isPositive(decimal: string | undefined): boolean {
   return decimal !== undefined && Number(decimal) > 0;
 }

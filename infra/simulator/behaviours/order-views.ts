@@ -1,4 +1,4 @@
-/** Orders as they are shown: one, those that are open, and those of a period. */
+/** Shows orders: one, the open ones, and those of a period. */
 
 import { strikeText } from '../market/option-contracts.ts';
 import { multiplier, termsShown } from '../market/option-model.ts';
@@ -16,7 +16,7 @@ import { ofAccount } from './order-checks.ts';
 
 const pageSize = 20;
 const usualPeriod = 7 * 86_400_000;
-/** For so long the history shows an order that has just ended as it was before: it lags behind `getOrder`. */
+/** Milliseconds for which the history shows the earlier status of an order that has just ended: it lags behind `getOrder`. */
 const historyLagMs = 2000;
 
 export const orderViews: Behaviours = {
@@ -29,7 +29,7 @@ export const orderViews: Behaviours = {
 
   listOpenOrders: ofAccount((account, call, world) => page(account, call, world, (group) => group.isOpen)),
 
-  /** By the moment of placing; open orders are part of an account's history too. */
+  /** Selects by the time of placing; open orders are part of an account's history, too. */
   listOrderHistory: ofAccount((account, call, world) => {
     const { start_time: start, end_time: end } = call.query;
     const bare = start === undefined && end === undefined;
@@ -49,7 +49,7 @@ const latestStatus = ({ status }: LiveOrder): Status => status;
 
 export const orderNotFound = (id: string) => refuse(417, 'OPENAPI_ORDER_NOT_FOUND', `No such order, ${id}`);
 
-/** Newest first. A cursor names the last group given, so that what is placed meanwhile moves nothing. */
+/** Shows the newest first. A cursor names the last group sent, so that orders placed meanwhile shift nothing. */
 function page(
   account: Holder,
   call: ApiCall,
@@ -112,7 +112,7 @@ function shownOrder(order: LiveOrder, status: Status): object {
   };
 }
 
-/** Lists leave out what an order has cost. */
+/** Adds an order's charges, which lists leave out. */
 function withCharges(order: LiveOrder): object {
   const fees = order.fills.reduce(
     (sum, { quantity, price }) => sum + feeOf(order.asset, quantity, price, order.sign > 0),

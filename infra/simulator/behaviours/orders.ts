@@ -31,7 +31,7 @@ export const orders: Behaviours = {
     return answer({ client_combo_order_id: clientComboOrderId, combo_order_id: comboOrderId });
   }),
 
-  /** Each order for itself: one that is refused keeps none of the others back. */
+  /** Treats each order by itself: a refused one holds back no other. */
   batchPlaceOrders: ofAccount((account, { body, now }, world) => {
     const { batch_orders: asked } = body as BodyIn<typeof batchPlaceOrders>;
     const results = asked.map((order) => {
@@ -44,7 +44,7 @@ export const orders: Behaviours = {
     return answer({ total: results.length, success: results.length - failed, failed, batch_orders: results });
   }),
 
-  /** Nothing is placed, so that neither the client's id nor the account's means are looked at. */
+  /** Places nothing, so it checks neither the client's id nor the account's means. */
   previewOrder: ofAccount((_account, { body, now }, world) => {
     const { new_orders: asked } = body as BodyIn<typeof previewOrder>;
     let [cost, fee] = [0n, 0n];
@@ -72,7 +72,7 @@ const areComplete = (orders: readonly (NewOrder | undefined)[]): orders is reado
 
 const isCombination = (asked: readonly NewOrder[]) => asked.length > 1 || asked[0]!.combo_type !== 'NORMAL';
 
-/** All orders are checked before the first is stored: a request is executed as a whole or not at all. */
+/** Checks all orders before the first is stored: a request is executed as a whole or not at all. */
 function checkAll(
   asked: readonly NewOrder[],
   account: Holder,
@@ -84,7 +84,7 @@ function checkAll(
   for (const order of asked) {
     if (isCombination(asked) && order.combo_type === 'NORMAL') return parameterError('combo_type');
     const id = order.client_order_id;
-    // An id is used up by an order that was taken, not by one that was refused.
+    // An accepted order uses up its id; a refused one does not.
     if (seen.has(id) || world.orders.knows(account.account_id, id))
       return refuse(417, 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', `client_order_id was used before, ${id}`);
     seen.add(id);
@@ -92,7 +92,7 @@ function checkAll(
     if (late) return late;
     const checked = checkTerms(order, world, now);
     if (isRefusal(checked)) return checked;
-    // The parts of a combination pay for each other, or never come to it.
+    // The parts of a combination pay for each other, or never trade.
     const refusal = order.combo_type === 'NORMAL' ? checkMeans(checked, account, world, now) : undefined;
     if (refusal) return refusal;
     all.push(checked);
@@ -121,7 +121,7 @@ function add(
     return new LiveOrder(stored, asset, total, hasMaster && follows(order.combo_type));
   });
   world.orders.add(placed, combination);
-  // What is struck at once, or runs out at once, shows from now on.
+  // Orders that fill or expire at once show it from now on.
   world.orders.settle(now);
   return placed.map(({ stored }) => ({ client_order_id: stored.clientOrderId, order_id: stored.orderId }));
 }

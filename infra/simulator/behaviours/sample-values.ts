@@ -1,20 +1,20 @@
-/** Single values for an answer that is made from a schema: what a member's name and format make one expect. */
+/** Invents single values for an answer from a schema: plausible ones by a member's name and format. */
 
 import { fraction, hexText, identifier, mix } from '../random.ts';
 
-/** What a schema says of a text or a number beside its type. */
+/** Rules that a schema states for a text or a number beside its type. */
 export interface Constraints {
   readonly format?: string;
-  /** Of a number its value, of a text or a list its length. */
+  /** Bound of a number's value, or of a text's or list's length. */
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
 export interface Slot {
-  /** The nearest member's name. */
+  /** Name of the nearest member. */
   readonly name: string;
   readonly noise: number;
-  /** Place in the innermost list. */
+  /** Position in the innermost list. */
   readonly index: number;
   /** Unix time in milliseconds. */
   readonly now: number;
@@ -22,7 +22,7 @@ export interface Slot {
 
 const dayMilliseconds = 86_400_000;
 
-/** Texts to try, the best first. */
+/** Candidate texts, the best first. */
 export function textsFor(slot: Slot, { format, minimum = 0, maximum }: Constraints): readonly string[] {
   const { name, noise, index } = slot;
   const time = new Date(momentOf(slot));
@@ -48,7 +48,7 @@ export function textsFor(slot: Slot, { format, minimum = 0, maximum }: Constrain
   return others;
 }
 
-/** Numbers to try, the best first. */
+/** Candidate numbers, the best first. */
 export function numbersFor(slot: Slot, { format, minimum, maximum }: Constraints): readonly number[] {
   const { name, noise, index } = slot;
   const small = 1 + (noise % 9);
@@ -62,7 +62,7 @@ export function numbersFor(slot: Slot, { format, minimum, maximum }: Constraints
   return others;
 }
 
-/** A whole minute near now, further back in each record of a list. */
+/** Picks a whole minute near now, further back in each record of a list. */
 function momentOf({ name, index, now, noise }: Slot): number {
   const minute = Math.floor(now / 60_000) * 60_000;
   const time = /expire/.test(name) ? minute + 15 * dayMilliseconds : minute - index * 60_000;
@@ -91,11 +91,11 @@ function plainText(name: string, noise: number, index: number): string {
   if (name === 'instrument_id') return String(930_000_000 + (noise % 1_000_000));
   if (/(^|_)id$/.test(name)) return identifier(noise, 12);
   if (/key$/.test(name)) return identifier(noise, 16);
-  // A word that says what stands there.
+  // Placeholder that names the member.
   return `Example ${name.replaceAll('_', ' ')}${index > 0 ? ` ${index + 1}` : ''}`;
 }
 
-/** The text repeated and cut until its length is within the bounds. */
+/** Repeats and cuts the text until its length is within the bounds. */
 function fill(text: string, minimum: number, maximum: number = Math.max(minimum, text.length)): string {
   return text.repeat(Math.ceil(minimum / text.length) || 1).slice(0, Math.max(minimum, maximum));
 }

@@ -1,4 +1,4 @@
-/** Rankings of what is actively traded, and its sectors, at the prices that snapshots show at the same moment. */
+/** Rankings of actively traded instruments and of sectors, at the prices that snapshots show at the same moment. */
 
 import { trait } from '../market/books.ts';
 import { dayText } from '../market/calendar.ts';
@@ -17,7 +17,7 @@ import { factsOf, snapshot } from './market.ts';
 
 const shownRows = 200;
 
-/** By what sectors and rankings call a window of time, its length; without one the change is the day's. */
+/** Lengths of the windows in sectors and rankings, by name; without one the change is the day's. */
 const minute = 60_000;
 const windows: Readonly<Record<string, number>> = {
   MIN_3: 3 * minute,
@@ -36,7 +36,7 @@ type Direction = 'ASC' | 'DESC';
 export const screeners: Behaviours = {
   listGainersLosers: (call, world) => ranking(call, rowsOf(call, world), 'CHANGE_RATIO'),
 
-  /** The 200 that lead by the measure of activity, in the order asked for. */
+  /** Ranks the 200 most active, in the requested order. */
   listTopActive: (call, world) => {
     const all = sorted(rowsOf(call, world), call.query.rank_type ?? 'VOLUME', 'DESC');
     return ranking(call, all.slice(0, shownRows), 'VOLUME');
@@ -44,7 +44,7 @@ export const screeners: Behaviours = {
 
   listHighDividendRank: (call, world) => ranking(call, rowsOf(call, world), 'YIELD'),
 
-  /** At the highest or lowest price of 52 weeks, or within three percent of it. */
+  /** Lists instruments at the highest or lowest price of 52 weeks, or within three percent of it. */
   listWeek52HighLow: (call, world) => {
     const rank = call.query.rank_type ?? 'NEW_HIGH';
     const name = rank.endsWith('HIGH') ? 'fifty_two_wk_high' : 'fifty_two_wk_low';
@@ -75,7 +75,7 @@ export const screeners: Behaviours = {
   },
 };
 
-/** What is known of every instrument that is ranked: the price of what is hardly traded means little. */
+/** Facts of every ranked instrument; only active ones rank, because a rarely traded one's price means little. */
 function rowsOf(
   { query, now }: Pick<ApiCall, 'query' | 'now'>,
   world: World,
@@ -100,7 +100,7 @@ function rowOf(instrument: Instrument, window: string, now: number): AnswerFacts
   const { dividend, exDay } = factsOf(instrument, time);
   return {
     name: instrument.name,
-    // Not as the first one: V8 makes the object several times faster then.
+    // Comes second, because V8 makes the object several times faster then.
     ...shown,
     category: instrument.category,
     sector: instrument.sectorId,
@@ -128,7 +128,7 @@ const changeOf = (price: number, base: number) => ({
   change_ratio: ratio(price - base, base),
 });
 
-/** A sector changes as its members do on average. */
+/** Summarises a sector, whose change is the average of its members'. */
 function summaryOf({ id, name }: Sector, all: readonly AnswerFacts[]): AnswerFacts {
   const rows = all.filter(({ sector }) => sector === id);
   const sum = (member: string) => rows.reduce((total, row) => total + Number(row[member]), 0);
@@ -155,7 +155,7 @@ const leadersOf = ({ id }: Sector, rows: readonly AnswerFacts[]) =>
     .slice(0, 3)
     .map(({ instrument_id, name, symbol }) => ({ instrument_id, name, symbol }));
 
-/** What a measure is called in lower case is the member that has it; what is equal stays in the order of the list. */
+/** Sorts by a measure, whose name in lower case is the member's; equal records keep their order. */
 function sorted(records: readonly AnswerFacts[], measure: string, direction: string): readonly AnswerFacts[] {
   const sign = direction === 'ASC' ? 1 : -1;
   const name = measure.toLowerCase();

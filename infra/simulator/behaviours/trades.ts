@@ -39,7 +39,7 @@ export const trades: Behaviours = {
     const { session, nameAt } = sessionFor(query.trading_sessions);
     const result: object[] = [];
     const count = Number(query.count);
-    // A session of half a day may have been over for as long.
+    // A session of half a day may have ended half a day ago.
     for (
       let time = lastTradeTime(found, now), looked = 0;
       result.length < count && time >= marketStart && looked < 300_000;
@@ -64,7 +64,7 @@ export interface BookLevel {
   readonly order: readonly { readonly mpid: string; readonly size: string }[];
 }
 
-/** The best price first, then each of the prices behind it. */
+/** Lists the best price first, then the prices behind it. */
 export function levels(
   { noise }: Instrument,
   depth: number,
@@ -87,7 +87,7 @@ export function levels(
   return all;
 }
 
-/** One trade: what was traded since the one before it, but a trade is of one share at least. */
+/** Describes one trade: the volume since the trade before, but at least one share. */
 export function tick(instrument: Instrument, time: number, session: Hours) {
   const before = tradeBefore(instrument, time);
   const price = priceAt(instrument, time, session);
@@ -97,7 +97,7 @@ export function tick(instrument: Instrument, time: number, session: Hours) {
     time: millisecondsText(time),
     price: money(price),
     volume: String(Math.max(1, volume)),
-    // Who buys at the ask drives the price up.
+    // A buyer at the ask drives the price up.
     side: move > 0 ? 'S' : move < 0 ? 'B' : 'N',
   };
 }
@@ -132,7 +132,7 @@ function footprints(
   });
 }
 
-/** A volume spread over at most five prices of a bar. */
+/** Spreads a volume over at most five prices of a bar. */
 function detail(volume: number, high: number, low: number): Readonly<Record<string, string>> {
   const places = Math.min(5, high - low + 1);
   const each = Math.floor(volume / places);

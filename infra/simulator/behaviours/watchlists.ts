@@ -1,5 +1,3 @@
-/** Watchlists. */
-
 import type {
   addWatchlistInstruments,
   createWatchlist,
@@ -15,9 +13,9 @@ import { findInstrument, isRefusal } from './find.ts';
 
 type Changed = BodyIn<typeof addWatchlistInstruments>;
 
-/** Changes answer with a bare boolean, as seen live; the pages show an object. `false` is a failure in spite of its 200. */
+/** Changes answer with a bare boolean, as seen live; the vendor's pages show an object. `false` is a failure despite its 200. */
 const done = answer(true);
-/** Which failures are a `false` was not seen: here, a list that is not there. */
+/** It was not seen which failures are a `false`; here, a missing list is one. */
 const failed = answer(false);
 
 export const watchlists: Behaviours = {
@@ -73,7 +71,7 @@ export const watchlists: Behaviours = {
     });
   },
 
-  /** Adding what is in the list leaves one entry of it, at the place that was sent last. */
+  /** Adds instruments; one that is in the list already keeps one entry, at the place that was sent last. */
   addWatchlistInstruments: ({ body, now }, world) =>
     changeEntries(body as Changed, world, now, (entries, { symbol, instrument, sort }) => {
       const known = entries.get(symbol);
@@ -90,7 +88,7 @@ export const watchlists: Behaviours = {
       entries.delete(symbol);
     }),
 
-  /** What is not in the list is passed over: after the call no entry has another place than was sent. */
+  /** Moves entries; symbols that are not in the list are ignored. */
   updateWatchlistInstruments: ({ body, now }, world) =>
     changeEntries(body as Changed, world, now, (entries, { symbol, sort }) => {
       const known = entries.get(symbol);
@@ -104,7 +102,7 @@ interface WatchlistChange {
   readonly sort: number | undefined;
 }
 
-/** All symbols are looked at before anything is changed. */
+/** Checks all symbols before it changes anything. */
 function changeEntries(
   { watchlist_id: id, instruments }: Changed,
   world: World,

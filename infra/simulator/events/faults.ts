@@ -1,37 +1,37 @@
-/** What goes wrong on event streams, for tests to bring about on purpose. */
+/** Faults on event streams, for tests to cause on purpose. */
 
 import { encodeEvent } from './messages.ts';
 
-/** Where nothing else is said, it happens at once to every stream that is open. */
+/** Faults. One that does not say otherwise hits every open stream at once. */
 export type EventFault =
-  /** Event 4, then the end with OK. */
+  /** Sends event 4, then ends with OK. */
   | { readonly kind: 'expire' }
-  /** Event 3, then the end with RESOURCE_EXHAUSTED. */
+  /** Sends event 3, then ends with RESOURCE_EXHAUSTED. */
   | { readonly kind: 'too-many-connections' }
-  /** Event 2, then the end with UNAUTHENTICATED. */
+  /** Sends event 2, then ends with UNAUTHENTICATED. */
   | { readonly kind: 'authentication-error' }
-  /** The next so many subscriptions (default 1) are answered like this, however right they are. */
+  /** Answers the next so many subscriptions (default 1) like this, even correct ones. */
   | {
       readonly kind: 'refuse';
       readonly as: 'too-many-connections' | 'authentication-error' | 'unavailable';
       readonly times?: number;
     }
-  /** The connection ends without a word. */
+  /** Ends the connection without a message. */
   | { readonly kind: 'drop' }
   /**
-   * HTTP/2's own farewell, as of a server that restarts, then the end of the connection. `code` is HTTP/2's, such as 11
-   * to ask the client for calm; 0, no error, when absent.
+   * Sends GOAWAY, as a server that restarts, then ends the connection. `code` is HTTP/2's, such as 11 to ask the client for
+   * calm; 0, no error, when absent.
    */
   | { readonly kind: 'goaway'; readonly code?: number }
-  /** Pings go on, and data does not, until the stream has ended. */
+  /** Keeps sending pings but no data, until the stream has ended. */
   | { readonly kind: 'mute' }
-  /** Nothing comes any more, not even what HTTP/2 itself acknowledges. The stream no longer counts as open. */
+  /** Stops everything, even HTTP/2's own acknowledgements. The stream no longer counts as open. */
   | { readonly kind: 'freeze' }
-  /** The next subscription gets the last so many events again, with the same requestId. */
+  /** Sends the last so many events again to the next subscription, with the same requestId. */
   | { readonly kind: 'repeat'; readonly events: number }
-  /** The next so many events reach no stream. */
+  /** Loses the next so many events for every stream. */
   | { readonly kind: 'lose'; readonly events: number }
-  /** An event of a kind, or with members, that no client knows, or one that cannot be read. */
+  /** Sends an event of an unknown kind, with unknown members, or one that cannot be read. */
   | { readonly kind: 'send'; readonly what: OddEvent };
 
 export type OddEvent =
@@ -42,7 +42,7 @@ export type OddEvent =
   | 'no-payload'
   | 'not-protobuf';
 
-/** The bytes of an odd event. */
+/** Encodes an odd event. */
 export function oddEvent(what: OddEvent, requestId: string, timestamp: number): Uint8Array {
   const common = { subscribeType: 1, contentType: 'application/json', requestId, timestamp };
   switch (what) {
@@ -57,7 +57,7 @@ export function oddEvent(what: OddEvent, requestId: string, timestamp: number): 
     case 'no-payload':
       return encodeEvent({ ...common, eventType: 1024 });
     case 'not-protobuf':
-      // A text of 127 bytes that has two.
+      // Announces a text of 127 bytes and has two.
       return Uint8Array.of(0x22, 0x7f, 0x7b, 0x7d);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * gRPC over HTTP/2 on loopback, in plaintext with prior knowledge, for one method that answers one message with a
- * stream of them. On Node's own HTTP/2: a test must be able to end a connection, to let it go dead and to look at
- * metadata line by line, and a client must not be judged by a server of the same library.
+ * gRPC server over HTTP/2 on loopback, in plaintext with prior knowledge, for one method that answers one message with a
+ * stream of messages. It uses Node's own HTTP/2: a test must be able to end a connection, make it go dead and read metadata
+ * line by line, and a client must not be tested by a server of the same library.
  */
 
 import {
@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { closeWith, listenOn } from '../../listen.ts';
 import { Wire } from './wire.ts';
 
-/** The status codes of gRPC that this server answers. */
+/** Status codes of gRPC that this server sends. */
 export const grpcStatus = {
   ok: 0,
   invalidArgument: 3,
@@ -27,30 +27,30 @@ export const grpcStatus = {
 } as const;
 
 export interface GrpcCall {
-  /** Names and values in turn, as they came. */
+  /** Metadata names and values in turn, as they came. */
   readonly rawMetadata: readonly string[];
-  /** The serialised request, byte for byte. */
+  /** Bytes of the serialised request. */
   readonly message: Uint8Array;
 }
 
-/** The answering half of a call. */
+/** Answering half of a call. */
 export interface GrpcAnswer {
   send(message: Uint8Array): void;
-  /** Ends the stream with a status of gRPC. */
+  /** Ends the stream with a gRPC status. */
   end(status: number, message: string): void;
-  /** Ends the connection under it, without a word. */
+  /** Ends the underlying connection without a message. */
   drop(): void;
-  /** GOAWAY with a code of HTTP/2, then the end of the connection. */
+  /** Sends GOAWAY with an HTTP/2 code, then ends the connection. */
   goAway(code: number): void;
-  /** Lets the connection go dead: it stays up, and nothing comes through any more. */
+  /** Makes the connection go dead: it stays up, and nothing comes through any more. */
   freeze(): void;
 }
 
 export interface GrpcServerOptions {
   readonly port: number;
-  /** The one path, such as `/package.Service/Method`. */
+  /** The only path, such as `/package.Service/Method`. */
   readonly path: string;
-  /** What it returns is called once, when client or server has ended the stream. */
+  /** Handles a call. The function that it returns is called once, when client or server has ended the stream. */
   readonly onCall: (call: GrpcCall, answer: GrpcAnswer) => () => void;
 }
 
@@ -59,7 +59,7 @@ export interface GrpcServer {
   close(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
+/** Listens on 127.0.0.1 only; a port in use rejects with the original `EADDRINUSE` error. */
 export async function serveGrpc({ port, path, onCall }: GrpcServerOptions): Promise<GrpcServer> {
   const http2 = createHttp2Server();
   const wires = new Set<Wire>();
@@ -82,14 +82,14 @@ export async function serveGrpc({ port, path, onCall }: GrpcServerOptions): Prom
     const wire = new Wire(socket);
     wires.add(wire);
     wire.once('close', () => wires.delete(wire));
-    // The session begins before `emit` returns.
+    // `emit` starts the session before it returns.
     http2.once('session', (session) => wireOf.set(session, wire));
     http2.emit('connection', wire);
   });
   return { port: await listenOn(listener, port), close: closeWith(listener, wires) };
 }
 
-/** The last one is not in Node's types: header lines as they came. */
+/** Listener's type; Node's own types lack the last parameter, the header lines as they came. */
 type OnStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -104,7 +104,7 @@ const trailersOf = (status: number, message: string): OutgoingHttpHeaders => ({
   ...(message && { 'grpc-message': encodeURIComponent(message) }),
 });
 
-/** A refusal before the first message is an answer of headers alone. */
+/** Refuses a call before the first message, by headers alone. */
 function refuse(stream: ServerHttp2Stream, status: number, message: string): void {
   if (!stream.closed && !stream.headersSent)
     stream.respond({ ...contentType, ...trailersOf(status, message) }, { endStream: true });
@@ -132,7 +132,7 @@ function answerOn(stream: ServerHttp2Stream, wire: Wire): GrpcAnswer {
     drop: () => wire.destroy(),
     goAway(code) {
       stream.session?.goaway(code);
-      // The frame is written by then, and the connection ends behind it.
+      // The frame is written by then, and the connection ends after it.
       setImmediate(() => wire.end());
     },
     freeze: () => wire.freeze(),
@@ -141,12 +141,12 @@ function answerOn(stream: ServerHttp2Stream, wire: Wire): GrpcAnswer {
 
 type ReadMessage = Uint8Array | { readonly status: number; readonly message: string };
 
-/** The call's one message, when the client has said that there is no more. */
+/** Reads the call's one message, once the client has ended its half. */
 function readMessage(stream: ServerHttp2Stream, done: (read: ReadMessage) => void): void {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   stream.once('end', () => {
-    // A client that gave up ends its half too, and nothing can be answered.
+    // A client that gave up ends its half, too, and cannot be answered.
     if (stream.aborted || stream.destroyed) return;
     const bytes = Buffer.concat(chunks);
     if (bytes[0] === 1) done({ status: grpcStatus.unimplemented, message: 'Compression is not supported' });

@@ -1,6 +1,6 @@
 /**
- * The event stream of the simulated upstream: gRPC on loopback, over which it tells each change of its order book to
- * the streams that are open at that moment, and to no other.
+ * Event stream of the simulated upstream: gRPC on loopback. It sends each change of the order book to the streams that are
+ * open at that moment, and to no later one.
  */
 
 import type { SimulatedUpstream } from '../handle.ts';
@@ -16,31 +16,31 @@ export { subscriptionString, verifySubscription } from './verify.ts';
 export const eventPath = '/grpc.trade.event.EventService/Subscribe';
 
 export interface EventOptions {
-  /** 0, the default, takes any free port. */
+  /** Port; 0, the default, takes any free one. */
   readonly port?: number;
-  /** Between two pings, in milliseconds; 20 000 when absent, 0 for none. The upstream's own interval is not known. */
+  /** Milliseconds between two pings; 20 000 when absent, 0 for none. The upstream's own interval is not known. */
   readonly pingMs?: number;
-  /** While a stream is open, how often orders live on by themselves, in milliseconds; 250 when absent. */
+  /** Milliseconds between two settlements of orders while a stream is open; 250 when absent. */
   readonly settleMs?: number;
-  /** Streams that one app key may have open at one time; 1 when absent. */
+  /** Streams that one app key may have open at a time; 1 when absent. */
   readonly streams?: number;
-  /** What an event says of an order that is filled in part; `SUBMITTED` when absent. */
+  /** Status in the event of an order that is filled in part; `SUBMITTED` when absent. */
   readonly partlyFilled?: PartlyFilledStatus;
 }
 
 export interface SimulatedEvents {
   readonly port: number;
-  /** Every subscription, oldest first: the last 10 000. */
+  /** Subscriptions, oldest first: the last 10 000. */
   readonly subscriptions: readonly EventSubscription[];
-  /** How many streams are open. */
+  /** Number of open streams. */
   readonly open: number;
-  /** The most that were open at one time. */
+  /** Largest number of streams that were open at a time. */
   readonly mostOpen: number;
-  /** A ping on every stream, besides those of the interval. */
+  /** Sends a ping on every stream, besides those of the interval. */
   ping(): void;
-  /** A contract on an event was settled. `payload` takes the place of the usual one. */
+  /** Settles a contract on an event. `payload` replaces the usual one. */
   settlePosition(accountId: string, payload?: object): void;
-  /** An option's status changed; of its payload nothing is known. */
+  /** Changes an option's status; nothing is known about the event's payload. */
   changeOption(accountId: string, payload: object): void;
   bring(fault: EventFault): void;
 }
@@ -50,7 +50,7 @@ export interface EventServer extends SimulatedEvents {
   close(): Promise<void>;
 }
 
-/** The members that are documented: none of them names the account. */
+/** Documented members of the payload; none of them names the account. */
 const usualSettlement = {
   event_name: 'Does the index close above 6900?',
   yes_condition: 'Above 6900',
@@ -69,7 +69,7 @@ export async function startEvents(
   const { orders } = upstream.world;
   const streams = new EventStreams(upstream, clock, options.streams ?? 1);
   const log = new ChangeLog(options.partlyFilled ?? 'SUBMITTED');
-  // What ended before the start is no change of this run.
+  // Orders that ended before the start are no changes of this run.
   orders.settle(clock());
   orders.observe((change) => streams.order(log.add(change)));
   const server = await serveGrpc({
@@ -104,6 +104,6 @@ export async function startEvents(
   };
 }
 
-/** The servers keep the process alive, and not this. */
+/** Runs a task at an interval that does not keep the process alive, as the servers do. */
 const every = (ms: number, task: () => void): NodeJS.Timeout | undefined =>
   ms === 0 ? undefined : setInterval(task, ms).unref();

@@ -1,4 +1,4 @@
-/** The two messages of the event stream as protobuf bytes, written from the interface's field numbers alone. */
+/** Encodes and decodes the event stream's two messages in protobuf, by the interface's field numbers alone. */
 
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
@@ -22,7 +22,7 @@ export interface EventMessage {
   readonly timestamp: number;
 }
 
-/** Undefined for bytes that are no message; fields that are not known pass. */
+/** Decodes a subscription; undefined for bytes that are no message. Unknown fields are skipped. */
 export function decodeSubscribeRequest(bytes: Uint8Array): ParsedSubscribe | undefined {
   const found = { subscribeType: 0, timestamp: 0, contentType: '', payload: '' };
   const accounts: string[] = [];
@@ -43,7 +43,7 @@ export function decodeSubscribeRequest(bytes: Uint8Array): ParsedSubscribe | und
   return { ...found, accounts };
 }
 
-/** Fields that have their default are left out, as protobuf does. `more` adds members that no client knows. */
+/** Encodes an event. Fields with their default are left out, as in protobuf. `more` adds members that no client knows. */
 export function encodeEvent(message: Partial<EventMessage>, more = false): Uint8Array {
   const writer = new BinaryWriter();
   const { eventType, subscribeType, contentType, payload, requestId, timestamp } = message;

@@ -1,4 +1,4 @@
-/** The streams that are open, who gets which event, and how each of them ends. It knows no transport. */
+/** Open event streams: the delivery of events, and the end of each stream. It is independent of the transport. */
 
 import { randomUUID } from 'node:crypto';
 import type { SimulatedUpstream } from '../handle.ts';
@@ -8,21 +8,21 @@ import { type GrpcAnswer, type GrpcCall, grpcStatus } from './grpc-server.ts';
 import { decodeSubscribeRequest, type EventMessage, encodeEvent, type ParsedSubscribe } from './messages.ts';
 import { verifySubscription } from './verify.ts';
 
-/** What became of one subscription. */
+/** Record of one subscription. */
 export interface EventSubscription {
   /** Unix time in milliseconds. */
   readonly at: number;
-  /** `subscribed`, or why not: an error code, or the fault that was brought about. */
+  /** `subscribed`, or the reason of a refusal: an error code, or the fault that was caused. */
   readonly outcome: string;
-  /** Absent for one that was refused before its signature was right. */
+  /** Absent for a subscription that was refused before its signature was verified. */
   readonly appKey?: string;
   readonly accounts: readonly string[];
   readonly subscribeType: number;
-  /** When its stream ended; absent while it is open, and for one that was refused. */
+  /** Time at which the stream ended; absent while it is open, and for a refused subscription. */
   endedAt?: number;
 }
 
-/** Bits of `subscribeType`, and the type of an event of each. */
+/** Bits of `subscribeType`, each with the type of its events. */
 const kinds = {
   order: { bit: 1, eventType: 1024 },
   position: { bit: 2, eventType: 1028 },
@@ -30,9 +30,9 @@ const kinds = {
 } as const;
 
 /**
- * How a stream that the upstream ends is ended: with an event that says why, then with a status. Of the statuses
- * only this is known, that clients in the field subscribe again after UNAVAILABLE, INTERNAL and UNKNOWN: what must
- * not be tried again has another.
+ * Ends of a stream by the upstream: an event with the reason, then a status. Only one fact is known about the statuses:
+ * clients in the field subscribe again after UNAVAILABLE, INTERNAL and UNKNOWN. Ends after which they must not therefore
+ * have another one.
  */
 const ends = {
   'authentication-error': { eventType: 2, status: grpcStatus.unauthenticated },
@@ -54,12 +54,12 @@ interface SentEvents {
   readonly message: Uint8Array;
 }
 
-/** How many events can be repeated, and how many subscriptions are remembered. */
+/** Number of events that can be repeated, and of subscriptions that are remembered. */
 const kept = 10_000;
 
 export class EventStreams {
   readonly subscriptions: EventSubscription[] = [];
-  /** The most that were open at one time. */
+  /** Largest number of streams that were open at a time. */
   mostOpen = 0;
   readonly #upstream: SimulatedUpstream;
   readonly #clock: () => number;
@@ -70,7 +70,7 @@ export class EventStreams {
   #toRepeat = 0;
   #toLose = 0;
 
-  /** `allowed` is how many streams one app key may have open at one time. */
+  /** `allowed` is the number of streams that one app key may have open at a time. */
   constructor(upstream: SimulatedUpstream, clock: () => number, allowed: number) {
     this.#upstream = upstream;
     this.#clock = clock;
@@ -81,10 +81,10 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  /** Answers a subscription. What it returns is to be called when the stream has ended. */
+  /** Answers a subscription. The returned function must be called when the stream has ended. */
   subscribe({ rawMetadata, message }: GrpcCall, answer: GrpcAnswer): () => void {
     const now = this.#clock();
-    // What has happened by now is not told to a stream that begins now.
+    // A stream that begins now gets no event for earlier changes.
     this.#upstream.world.orders.settle(now);
     const request = decodeSubscribeRequest(message);
     const { accounts = [], subscribeType = 0 } = request ?? {};
@@ -111,7 +111,7 @@ export class EventStreams {
     return () => this.#leave(stream);
   }
 
-  /** A ping on every stream. */
+  /** Sends a ping on every stream. */
   ping(): void {
     for (const { answer, subscription } of this.#open)
       answer.send(this.#note(1, subscription.subscribeType, 'ping'));
@@ -121,7 +121,7 @@ export class EventStreams {
     this.#push('order', accountId, payload, { requestId, timestamp: at });
   }
 
-  /** A position or an option of an account changed. */
+  /** Sends a change of an account's position or option. */
   data(kind: 'position' | 'option', accountId: string, payload: object): void {
     this.#push(kind, accountId, payload, { requestId: newRequestId(), timestamp: this.#clock() });
   }
@@ -169,7 +169,7 @@ export class EventStreams {
     }
   }
 
-  /** Whether a subscription is let in; otherwise the outcome names the reason. */
+  /** Tells whether a subscription is admitted; otherwise the outcome names the reason. */
   #admit(
     call: GrpcCall,
     request: ParsedSubscribe | undefined,
@@ -217,7 +217,7 @@ export class EventStreams {
     if (this.#open.delete(stream)) stream.subscription.endedAt = this.#clock();
   }
 
-  /** The last events again, of those that this stream would have got. */
+  /** Sends the last events again, as far as this stream would have got them. */
   #repeat({ answer, subscription }: Stream): void {
     if (this.#toRepeat === 0) return;
     const repeated = this.#sent.filter((sent) => isFor(subscription, sent)).slice(-this.#toRepeat);
@@ -254,7 +254,7 @@ export class EventStreams {
     for (const { answer } of takers) answer.send(message);
   }
 
-  /** A message about the stream itself. */
+  /** Encodes a message about the stream itself. */
   #note(eventType: number, subscribeType: number, payload: string): Uint8Array {
     const timestamp = this.#clock();
     const contentType = 'text/plain';

@@ -1,6 +1,6 @@
 /**
- * Is this subscription, as it came off the wire, correctly signed? Written from the facts about the stream and from
- * nothing else, like the check of HTTP requests beside it. What has to be remembered (nonces) is elsewhere.
+ * Checks whether a subscription, as it came off the wire, is correctly signed. Written from the facts about the stream
+ * alone, like the check of HTTP requests. Nonces, which need a memory, are checked elsewhere.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,15 +9,15 @@ import { type Rejection, refuse } from '../refusal.ts';
 import { checkSignature, type Signed, type VerifyOptions } from '../verify.ts';
 
 export interface WireSubscription {
-  /** Names and values in turn, as they came. */
+  /** Metadata names and values in turn, as they came. */
   readonly rawMetadata: readonly string[];
-  /** The serialised request. */
+  /** Bytes of the serialised request. */
   readonly message: Uint8Array;
   /** The upstream's clock, Unix time in milliseconds. */
   readonly now: number;
 }
 
-/** What is signed. */
+/** Names of the metadata that is signed. */
 const signing = [
   'x-app-key',
   'x-signature-algorithm',
@@ -38,7 +38,7 @@ const missing = {
 type MetadataName = keyof typeof missing;
 type Metadata = Record<MetadataName, string>;
 
-/** Of HTTP requests alone: a client that sends them here has signed another text, or will one day. */
+/** Headers of HTTP requests. A client that sends them here has signed another text, or will one day. */
 const foreign = ['host', 'x-version'];
 
 export function verifySubscription(
@@ -51,14 +51,14 @@ export function verifySubscription(
     : checkSignature(metadata, now, options, () => subscriptionString(metadata, message));
 }
 
-/** The encoded string that the signature is computed over. */
+/** Builds the encoded string that the signature is computed over. */
 export function subscriptionString(metadata: Omit<Metadata, 'x-signature'>, message: Uint8Array): string {
   const pairs = [...signing].sort(byCodeUnit).map((name) => `${name}=${metadata[name]}`);
-  // Unlike over HTTP: joined by =, no path, and the digest in lower case.
+  // Differs from HTTP: joined by =, no path, and the digest in lower case.
   return percentEncode(`${pairs.join('=')}&${createHash('sha256').update(message).digest('hex')}`);
 }
 
-/** Every required name exactly once. */
+/** Reads every required name, which must come exactly once. */
 function readMetadata(raw: readonly string[]): Metadata | Rejection {
   const found: Partial<Metadata> = {};
   const names = raw.filter((_, at) => at % 2 === 0);

@@ -1,4 +1,4 @@
-/** A connection that can be made to fail: it can end at any moment, or go dead while both ends think it is up. */
+/** Connection that can be made to fail: it can end at any moment, or go dead while both ends think it is up. */
 
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -15,11 +15,11 @@ export class Wire extends Duplex {
     });
     socket.on('end', () => this.push(null));
     socket.on('close', () => this.destroy());
-    // The end of the connection follows, and is all that counts.
+    // The end of the connection follows the error, and is handled above.
     socket.on('error', () => {});
   }
 
-  /** From now on nothing comes through either way, not even an acknowledgement of HTTP/2. */
+  /** Blocks everything in both directions from now on, even HTTP/2's acknowledgements. */
   freeze(): void {
     this.#isFrozen = true;
   }

@@ -1,6 +1,6 @@
 /**
- * One port of loopback for all ways in: MQTT as it is, MQTT over WebSocket at `/mqtt`, and both in TLS where there is a
- * certificate. The first byte of a connection says which it is.
+ * Accepts all transports on one loopback port: MQTT, MQTT over WebSocket at `/mqtt`, and both in TLS if there is a
+ * certificate. The first byte of a connection tells them apart.
  */
 
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
@@ -16,15 +16,15 @@ export type Transport = 'mqtt' | 'mqtts' | 'ws' | 'wss';
 
 export interface Way {
   readonly transport: Transport;
-  /** The bytes of MQTT. */
+  /** Stream of MQTT's bytes. */
   readonly stream: Duplex;
-  /** Ends it with a frame whose text stands where the code belongs; what is no WebSocket just ends. */
+  /** Ends a WebSocket with a frame that has text in place of the code; simply ends any other connection. */
   sayBye(): void;
 }
 
 export interface DoorOptions {
   readonly port: number;
-  /** In PEM. */
+  /** Key and certificate in PEM. */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   readonly onWay: (way: Way) => void;
 }
@@ -34,10 +34,10 @@ export interface Door {
   close(): Promise<void>;
 }
 
-/** What a client begins with. */
+/** First byte of each kind of connection. */
 const firstByte = { connect: 0x10, handshake: 0x16 } as const;
 
-/** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
+/** Listens on 127.0.0.1 only; a port in use rejects with the original `EADDRINUSE` error. */
 export async function openDoor({ port, tls, onWay }: DoorOptions): Promise<Door> {
   const http = createHttpServer((_, response) => response.writeHead(404).end());
   const sockets = new WebSocketServer({
@@ -73,19 +73,19 @@ export async function openDoor({ port, tls, onWay }: DoorOptions): Promise<Door>
   return { port: await listenOn(listener, port), close: closeWith(listener, open) };
 }
 
-/** Looks at the first byte and puts it back. */
+/** Reads the first byte and puts it back. */
 function whenBegun(socket: Socket, sort: (byte: number) => void): void {
   socket.on('error', () => {});
   socket.once('readable', () => {
     const bytes = socket.read() as Buffer | null;
-    // The connection has ended before it began.
+    // No bytes: the connection ended before it began.
     if (!bytes?.length) return;
     socket.unshift(bytes);
     sort(bytes[0]!);
   });
 }
 
-/** A close frame of ten bytes: the first two are read as its code, which no endpoint may send. */
+/** Sends a close frame of ten bytes, of which the first two are read as its code; no endpoint may send that code. */
 function sayBye(socket: Socket): void {
   socket.end(Buffer.concat([Buffer.of(0x88, 10), Buffer.from('bye-bye!!!')]));
 }

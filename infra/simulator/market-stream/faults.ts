@@ -1,30 +1,30 @@
-/** What goes wrong on the market-data stream, for tests to bring about on purpose. */
+/** Faults on the market-data stream, for tests to cause on purpose. */
 
 import { encodeMembers } from './messages.ts';
 
-/** It happens at once to every session that is open, or to the one that is named; where it says so, to those that come. */
+/** Faults. Each hits every open session at once, or only the named one; some say that they hit later ones. */
 export type MarketStreamFault = { readonly session?: string } & (
   | /** Data stops, and all else goes on: until the session subscribes again, or for good. */
   { readonly kind: 'mute'; readonly until?: 'subscribe' | 'never' }
-  /** Nothing comes any more, no answer to a ping either, and the connection stays up. */
+  /** Stops everything, even the answer to a ping; the connection stays up. */
   | { readonly kind: 'freeze' }
-  /** The session is not known over HTTP any more, and gets no data, while its connection stays up. Its id never works again. */
+  /** Makes the session unknown over HTTP, without data, while its connection stays up. Its id never works again. */
   | { readonly kind: 'forget' }
-  /** Another client has connected with the session's id: the connection ends, and does not count. */
+  /** Acts as if another client had connected with the session's id: the connection ends, and does not count. */
   | { readonly kind: 'take-over' }
-  /** The connection ends without a word. */
+  /** Ends the connection without a message. */
   | { readonly kind: 'drop' }
-  /** A WebSocket ends with a frame whose text stands where the code belongs; other connections just end. */
+  /** Ends a WebSocket with a frame that has text in place of the code; simply ends other connections. */
   | { readonly kind: 'bye-bye' }
-  /** A notice that another session took the right to a category's data. Data goes on. */
+  /** Sends a notice that another session took the right to a category's data. Data goes on. */
   | { readonly kind: 'grabbed'; readonly category?: string }
-  /** From now on a session id is not known over HTTP for so long after its first connection, in milliseconds; 0 ends it. */
+  /** Hides session ids from HTTP for so many milliseconds after their first connection, from now on; 0 ends it. */
   | { readonly kind: 'late'; readonly ms: number }
-  /** The next so many connections (default 1) are refused with a code, however right they are. */
+  /** Refuses the next so many connections (default 1) with a code, even correct ones. */
   | { readonly kind: 'refuse'; readonly code: number; readonly times?: number }
-  /** Later messages are sent so; neither quality 1 nor retained messages were seen. */
+  /** Sends later messages with these flags; neither quality 1 nor retained messages were seen. */
   | { readonly kind: 'deliver'; readonly qos: 0 | 1; readonly retain: boolean }
-  /** A message that no client expects. */
+  /** Sends a message that no client expects. */
   | { readonly kind: 'send'; readonly what: OddMessage }
 );
 
@@ -39,12 +39,12 @@ export type OddMessage =
   | 'notice-not-json'
   | 'too-large';
 
-/** Topic and bytes. A member that cannot be read is one of a symbol that every market has. */
+/** Makes an odd message's topic and bytes. An unreadable member is one of a symbol that every market has. */
 export function oddMessage(what: OddMessage, now: number): readonly [topic: string, payload: Uint8Array] {
   const basic = { symbol: 'AAPL', timestamp: String(now), session: 'RTH' };
   switch (what) {
     case 'not-protobuf':
-      // A text of 127 bytes that has two.
+      // Announces a text of 127 bytes and has two.
       return ['snapshot', Uint8Array.of(0x0a, 0x7f, 0x7b, 0x7d)];
     case 'empty':
       return ['snapshot', new Uint8Array()];

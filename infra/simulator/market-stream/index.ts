@@ -1,6 +1,6 @@
 /**
- * The market-data stream of the simulated upstream: MQTT on loopback, over which it pushes what its market does to the
- * sessions that subscribed over HTTP.
+ * Market-data stream of the simulated upstream: MQTT on loopback. It pushes the market's changes to the sessions that
+ * subscribed over HTTP.
  */
 
 import type { SimulatedUpstream } from '../handle.ts';
@@ -13,21 +13,21 @@ export type { MarketStreamFault, OddMessage } from './faults.ts';
 export type { PushedMessage } from './pushes.ts';
 
 export interface MarketStreamOptions extends StreamLimits, PushOptions {
-  /** 0, the default, takes any free port. */
+  /** Port; 0, the default, takes any free one. */
   readonly port?: number;
-  /** Key and certificate in PEM, with which it takes TLS, too. */
+  /** Key and certificate in PEM, with which the port also accepts TLS. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 export interface SimulatedMarketStream {
   readonly port: number;
-  /** `mqtt://127.0.0.1:` and the port, which takes WebSockets at `/mqtt`, and TLS where it has a certificate. */
+  /** URL `mqtt://127.0.0.1:` and the port, which also accepts WebSockets at `/mqtt`, and TLS if it has a certificate. */
   readonly url: string;
-  /** Every connection that was asked for, oldest first: the last 10 000. */
+  /** Requested connections, oldest first: the last 10 000. */
   readonly connections: readonly StreamConnection[];
-  /** The sessions that are open, and the symbols that each is subscribed to. */
+  /** Symbols to which each open session is subscribed, by session id. */
   readonly sessions: Readonly<Record<string, readonly string[]>>;
-  /** How many messages were sent, by topic. */
+  /** Number of messages that were sent, by topic. */
   readonly sent: Readonly<Record<string, number>>;
   /** Pushes what is due at the clock's moment, besides the interval. */
   push(): void;

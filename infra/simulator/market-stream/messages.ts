@@ -1,12 +1,12 @@
-/** The three messages of the market-data stream as protobuf bytes, written from field numbers alone: every member is text. */
+/** Encodes the market-data stream's three messages in protobuf, by field numbers alone; every member is text. */
 
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { BookLevel } from '../behaviours/trades.ts';
 
-/** Text by field number. Empty means absent, and is left out. */
+/** Text by field number. An empty text counts as absent. */
 export type MessageMembers = ReadonlyMap<number, string>;
 
-/** What begins each message. All but the symbol may be left out. */
+/** First part of each message. Only the symbol is required. */
 export interface Basic {
   readonly symbol: string;
   readonly instrumentId?: string;
@@ -15,7 +15,7 @@ export interface Basic {
   readonly session?: string;
 }
 
-/** A snapshot or a tick. */
+/** Encodes a snapshot or a tick. */
 export function encodeMembers(basic: Basic, members: MessageMembers = new Map()): Uint8Array {
   const writer = withBasic(basic);
   for (const [field, text] of [...members].sort(([a], [b]) => a - b)) writeText(writer, field, text);

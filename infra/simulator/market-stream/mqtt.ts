@@ -1,13 +1,13 @@
 /**
- * One connection that speaks MQTT 3.1.1: the server's half, over any stream of bytes. No broker of a library stands behind
- * it, because none refuses a client with the codes of this interface.
+ * Server's half of one MQTT 3.1.1 connection, over any stream of bytes. It uses no library's broker, because none refuses a
+ * client with the codes of this interface.
  */
 
 import type { Duplex } from 'node:stream';
 import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet';
 import { connack, type Link } from '../stream-sessions.ts';
 
-/** Who a client says that it is. */
+/** Identity that a client claims. */
 export interface Introduction {
   readonly sessionId: string;
   readonly appKey: string;
@@ -15,7 +15,7 @@ export interface Introduction {
 
 export interface MqttOptions {
   readonly clock: () => number;
-  /** Called for each client that asks to be connected. @returns the code that it is answered with */
+  /** Called for each client that asks to connect. @returns the code of the answer */
   readonly onConnect: (client: Introduction, fault: number | undefined) => number;
 }
 
@@ -24,12 +24,12 @@ export interface MqttDelivery {
   readonly retain: boolean;
 }
 
-/** A client that does not read loses messages from here on, so that the simulator does not lose its memory. */
+/** Unread bytes from which on a client loses messages, so that the simulator does not run out of memory. */
 const maxUnreadBytes = 8_388_608;
 
 export class MqttConnection implements Link {
   delivery: MqttDelivery = { qos: 0, retain: false };
-  /** How many messages were sent, and how many not, because the client did not read. */
+  /** Number of messages that were sent, and of those that were not, because the client did not read. */
   sent = 0;
   unsent = 0;
   readonly #stream: Duplex;
@@ -45,16 +45,16 @@ export class MqttConnection implements Link {
     const incoming = parser({ protocolVersion: 4 });
     incoming.on('packet', (packet: Packet) => this.#take(packet));
     incoming.on('error', ({ message }: Error) => {
-      // The parser stops at a protocol that it does not know, and says no more of it.
+      // The parser stops at an unknown protocol, and only its message tells.
       if (this.#state === 'new' && /protocol/i.test(message)) this.#answer(connack.wrongProtocol);
       else this.drop();
     });
     stream.on('data', (bytes: Buffer) => {
       if (this.#state !== 'frozen' && this.#state !== 'over') incoming.parse(bytes);
     });
-    // A client that has ended its half hears nothing any more.
+    // A client that has ended its half reads no more.
     stream.on('end', () => this.drop());
-    // The end of the connection follows, and is all that counts.
+    // The end of the connection follows the error, and is handled above.
     stream.on('error', () => {});
   }
 
@@ -83,12 +83,12 @@ export class MqttConnection implements Link {
     this.#stream.destroy();
   }
 
-  /** From now on the client hears nothing, and its words do not count. */
+  /** Sends the client nothing from now on, and ignores its packets. */
   freeze(): void {
     this.#state = 'frozen';
   }
 
-  /** Ends the connection of a client that was silent for longer than it promised. */
+  /** Ends the connection of a client that was silent for longer than its keep-alive allows. */
   endIfSilent(now: number): void {
     if (this.#state === 'connected' && this.#keepaliveMs > 0 && now - this.#heardAt > 1.5 * this.#keepaliveMs)
       this.drop();
@@ -116,16 +116,16 @@ export class MqttConnection implements Link {
   #reply(packet: Packet): void {
     const { cmd, messageId = 0 } = packet;
     if (cmd === 'pingreq') this.#write({ cmd: 'pingresp' });
-    // Granted, and nothing more: what is pushed is what was subscribed over HTTP.
+    // Acknowledged without effect: the client gets what it subscribed to over HTTP.
     else if (cmd === 'subscribe')
       this.#write({ cmd: 'suback', messageId, granted: packet.subscriptions.map(() => 0) });
     else if (cmd === 'unsubscribe') this.#write({ cmd: 'unsuback', messageId, granted: [] });
     else if (cmd === 'disconnect') this.#end();
-    // A client has nothing else to say here.
+    // No other packet of a client is valid here.
     else if (cmd !== 'puback') this.drop();
   }
 
-  /** A refusal is the last word. */
+  /** Answers a connection; a refusal ends it. */
   #answer(returnCode: number): void {
     this.#write({ cmd: 'connack', sessionPresent: false, returnCode });
     if (returnCode !== connack.accepted) this.#end();
@@ -142,7 +142,7 @@ export class MqttConnection implements Link {
   }
 }
 
-/** What is wrong with how a client connects: it must be as the vendor's own clients do, flags 0xC2. */
+/** Checks how a client connects: it must do as the vendor's own clients do, flags 0xC2. */
 function faultOf(packet: IConnectPacket): number | undefined {
   const { protocolId, protocolVersion, bridgeMode } = packet as IConnectPacket & {
     readonly bridgeMode?: boolean;

@@ -1,4 +1,4 @@
-/** Who is connected to the market-data stream, what is pushed to each session and when, and what goes wrong with it. */
+/** Clients of the market-data stream, the pushes to each session, and the faults that hit them. */
 
 import type { SimulatedUpstream } from '../handle.ts';
 import { lastTradeTime } from '../market/tape.ts';
@@ -9,17 +9,17 @@ import { type Introduction, MqttConnection } from './mqtt.ts';
 import { nextMessage, type TickTime } from './updates.ts';
 
 export interface PushOptions {
-  /** While a client is connected, how often it looks what is to be pushed, in milliseconds; 250 when absent, 0 for never. */
+  /** Milliseconds between two looks for data to push, while a client is connected; 250 when absent, 0 for never. */
   readonly pushMs?: number;
-  /** Between two heartbeats, in milliseconds; 30 000 when absent. The upstream's own interval is not known. */
+  /** Milliseconds between two heartbeats; 30 000 when absent. The upstream's own interval is not known. */
   readonly echoMs?: number;
-  /** `clock` when absent. */
+  /** Form of a tick's time; `clock` when absent. */
   readonly tickTime?: TickTime;
-  /** Told of each message of market data, also of one that lacks something. */
+  /** Called for each message of market data, even one that lacks something. */
   readonly onPush?: (message: PushedMessage) => void;
 }
 
-/** What a message is of; moments in milliseconds since the epoch. */
+/** Content of a message; times in milliseconds since the epoch. */
 export interface PushedMessage {
   readonly type: SubType;
   readonly symbol: string;
@@ -27,20 +27,20 @@ export interface PushedMessage {
   readonly sentAt: number;
 }
 
-/** What became of one connection. */
+/** Record of one connection. */
 export interface StreamConnection {
   /** Unix time in milliseconds. */
   readonly at: number;
   readonly transport: Transport;
   readonly sessionId: string;
   readonly appKey: string;
-  /** 0 for one that was accepted. */
+  /** Code of the answer; 0 for an accepted connection. */
   readonly code: number;
-  /** When it ended; absent while it is open, and for one that was refused. */
+  /** Time at which it ended; absent while it is open, and for a refused one. */
   endedAt?: number;
 }
 
-/** The connection of a session. */
+/** Connection of a session. */
 interface StreamClient {
   readonly session: StreamSession;
   readonly connection: MqttConnection;
@@ -50,10 +50,10 @@ interface StreamClient {
 
 const topics = { SNAPSHOT: 'snapshot', QUOTE: 'quote', TICK: 'tick' } as const;
 
-/** Messages of one symbol and type to one session: at most three in any second, of which the last has the newest. */
+/** Messages of one symbol and type to one session in any second; the last one has the newest data. */
 const perSecond = 3;
 
-/** How many connections are remembered. */
+/** Number of connections that are remembered. */
 const kept = 10_000;
 
 export class MarketPushes {
@@ -72,7 +72,7 @@ export class MarketPushes {
     this.#options = options;
   }
 
-  /** Speaks with a client that has come. */
+  /** Starts the conversation with a new client. */
   admit({ transport, stream, sayBye }: Way): void {
     const connection = new MqttConnection(stream, {
       clock: this.#clock,
@@ -138,13 +138,13 @@ export class MarketPushes {
       if (this.#clients.size === 0) this.stop();
     });
     const { pushMs = 250 } = this.#options;
-    // The servers keep the process alive, and not this; while no client is connected it does not run.
+    // The timer does not keep the process alive, as the servers do; it runs only while a client is connected.
     if (pushMs > 0) this.#timer ??= setInterval(() => this.push(), pushMs).unref();
   }
 
   #pushTo(client: StreamClient): void {
     for (const feed of client.session.feeds) {
-      // All of them take a while, and each message says when it was sent.
+      // Read for each message, because sending all of them takes a while and each has its own time.
       const now = this.#clock();
       const time = lastTradeTime(feed.instrument, now);
       if (time === feed.tradeTime || !hasTurn(feed, now)) continue;

@@ -1,6 +1,6 @@
 /**
- * What a session is told of a symbol after a trade. The figures are those that the HTTP operations answer at the same
- * moment of the clock, so that a client that merges both never sees them go back.
+ * Messages to a session about a symbol after a trade. The figures are those of the HTTP operations at the same moment of
+ * the clock, so that a client that merges both never sees them go back.
  */
 
 import { extended, overnight, snapshot } from '../behaviours/market.ts';
@@ -12,13 +12,13 @@ import { sidesAt } from '../market/tape.ts';
 import type { Feed } from '../stream-sessions.ts';
 import { type Basic, encodeMembers, encodeQuote, type MessageMembers } from './messages.ts';
 
-/** How a tick tells its time: `clock` as seen live, with the milliseconds in a field that no document names. */
+/** Form of a tick's time: `clock` as seen live, with the milliseconds in a field that no document names. */
 export type TickTime = 'clock' | 'milliseconds';
 
-/** One message in so many lacks something, as was seen: a snapshot all but its symbol, a quote one side. */
+/** Interval of incomplete messages, which were seen live: a snapshot with its symbol alone, a quote with one side. */
 const lackingEvery = 10;
 
-/** The message of the trade at `time`. Notes in the feed what the client knows from now on. */
+/** Makes the message for the trade at `time`, and notes in the feed what the client knows afterwards. */
 export function nextMessage(feed: Feed, time: number, now: number, tickTime: TickTime): Uint8Array {
   const { symbol, instrumentId } = feed.instrument;
   const basic = { symbol, instrumentId, timestamp: String(now), session: 'RTH' };
@@ -28,7 +28,7 @@ export function nextMessage(feed: Feed, time: number, now: number, tickTime: Tic
   return nextQuote(feed, basic, time);
 }
 
-/** Whole at first, then what has changed since the message before, or the symbol alone. */
+/** Makes a snapshot: whole at first, then what changed since the last message, or the symbol alone. */
 function nextSnapshot(feed: Feed, basic: Basic, time: number): Uint8Array {
   if (feed.told.size > 0 && feed.messages % lackingEvery === 0)
     return encodeMembers({ symbol: basic.symbol });

@@ -1,24 +1,24 @@
-/** Bars: what a price did in each minute, hour, day or year, made from the same path as every other price. */
+/** Bars: opening, extremes and close of a price in each minute, hour, day or year, from the same path as every other price. */
 
 import { startOfBar, startOfNextBar, type Timespan } from './calendar.ts';
 import type { Instrument } from './instrument.ts';
 import { type HighLow, type Hours, type Minute, momentAt, priceOf, rangeOf } from './prices.ts';
 import { lastTradeTime, marketStart, volumeBetween } from './tape.ts';
 
-/** What has a price: a stock in one of its sessions, or an option. */
+/** Price history of a stock in one of its sessions, or of an option. */
 export interface Traded {
-  /** The first moment that it had a price, and the last one. */
+  /** Moments between which it has a price. */
   readonly from: number;
   readonly until: number;
   lastTrade(now: number): number;
-  /** In cents; of minute 1440 the day's last price. */
+  /** Price in cents; minute 1440 gives the day's last price. */
   price(at: Minute): number;
   range(from: Minute, to: Minute): HighLow;
   volume(from: Minute, to: Minute): number;
 }
 
 export interface Bar extends HighLow {
-  /** Its start, Unix time in milliseconds. */
+  /** Start of the bar, Unix time in milliseconds. */
   readonly time: number;
   readonly open: number;
   readonly close: number;
@@ -28,16 +28,16 @@ export interface Bar extends HighLow {
 export interface BarsAsked {
   readonly timespan: Timespan;
   readonly count: number;
-  /** Include the bar that is still forming. */
+  /** Whether to include the bar that is still forming. */
   readonly forming: boolean;
   readonly startTime?: number | undefined;
   readonly endTime?: number | undefined;
   readonly now: number;
-  /** Leaves out bars by their start. */
+  /** Selects bars by their start. */
   readonly wanted?: (time: number) => boolean;
 }
 
-/** The newest bars that begin within the range asked for, oldest first. */
+/** Lists the newest bars that begin within the requested range, oldest first. */
 export function barsOf(traded: Traded, asked: BarsAsked): readonly Bar[] {
   const { timespan, count, forming, wanted = () => true } = asked;
   const now = Math.min(asked.now, traded.until);
@@ -50,7 +50,7 @@ export function barsOf(traded: Traded, asked: BarsAsked): readonly Bar[] {
     const complete = end <= now;
     if (!complete && !forming) continue;
     const lastTrade = traded.lastTrade(complete ? end - 1 : now);
-    // In the first moments of a bar nothing may have been traded.
+    // There may be no trade yet in the first moments of a bar.
     if (lastTrade < start) continue;
     bars.push(
       complete
@@ -61,13 +61,13 @@ export function barsOf(traded: Traded, asked: BarsAsked): readonly Bar[] {
   return bars.reverse();
 }
 
-/** A bar ends with its last trade, and where a day ends with it, with the day's last price. */
+/** Last moment of a bar: its last trade, or, if a day ends with it, the day's last price. */
 function lastMoment(end: number, lastTrade: number): Minute {
   const moment = endOf(end);
   return moment.minute === 1440 ? moment : momentAt(lastTrade);
 }
 
-/** The end of a time, which at midnight belongs to the day before. */
+/** End of a period; midnight belongs to the day before. */
 function endOf(time: number): Minute {
   const moment = momentAt(time);
   return moment.minute === 0 ? { day: moment.day - 1, minute: 1440 } : moment;
@@ -84,7 +84,7 @@ function barFrom(traded: Traded, start: number, last: Minute, end = last): Bar {
   };
 }
 
-/** A stock or fund in one session. */
+/** Price history of a stock or fund in one session. */
 export function stockAsTraded(instrument: Instrument, session: Hours): Traded {
   return {
     from: marketStart,

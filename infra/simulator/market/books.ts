@@ -1,6 +1,6 @@
 /**
- * The invented books of every instrument's company, in hundredths of what it sold. They follow from the base price, so
- * that price, earnings and dividends stand in the usual relations.
+ * Invented books of every instrument's company, in hundredths of its revenue. They follow from the base price, so that
+ * price, earnings and dividends have the usual relations.
  */
 
 import { money } from '../numbers-and-times.ts';
@@ -8,14 +8,14 @@ import { fraction, mix } from '../random.ts';
 import { dayOf, dayText, quarterEnds, timeOf } from './calendar.ts';
 import type { Instrument } from './instrument.ts';
 
-/** Names with a whole number behind each. */
+/** Parses names with a whole number each. */
 const table = (text: string): readonly (readonly [name: string, part: number])[] =>
   text
     .trim()
     .split(/\s*,\s*/)
     .map((entry) => [entry.split(' ')[0]!, Number(entry.split(' ')[1])]);
 
-/** What comes and goes in a period; a year has the sum of its quarters. Every sum in it is exact, as in the next table. */
+/** Figures of a period; a year has the sum of its quarters. Every sum in this table and in the next is exact. */
 const flows = table(`
   total_revenue 100, revenue 100, cost_of_revenue 58, gross_profit 42, opex 20, sga_exp 12, rnd_exp 8, op_income 22,
   op_profit 22, other_net_income 0, inter_inc_expse_net_non_oper -2, unusual_expense_income 0,
@@ -24,7 +24,7 @@ const flows = table(`
   non_cash_items 1, wc_change -2, cfi -9, capex -6, other_cfi_items -3, cff -6, cff_items -4, net_stock_iss_ret -3,
   net_debt_iss_ret 1, fx_effects 0, net_change_cash 5, interest_paid 2, taxes_paid 5`);
 
-/** What there is at a period's end. */
+/** Figures at a period's end. */
 const balances = table(`
   total_assets 400, total_cur_assets 160, cash_st_invest 80, cash 40, cash_equiv 16, st_invest 24, total_recv_net 40,
   ar_trade_net 40, total_inv 24, prepaid_expenses 6, other_cur_assets 10, total_non_cur_assets 240, ppe_gross 190,
@@ -37,26 +37,26 @@ const balances = table(`
 
 const [netMargin, equityPart] = [0.15, 1.8];
 
-/** A number between two bounds that belongs to an instrument and a purpose. */
+/** Number between two bounds that belongs to an instrument and a purpose. */
 export function trait({ noise }: Instrument, purpose: number, from: number, to: number): number {
   return from + (to - from) * fraction(mix(noise, purpose));
 }
 
-/** Whole dollars: a hundredth of what the quarter that ended on a day brought, or will bring. */
+/** Hundredth of the revenue, in whole dollars, of the quarter that ended or will end on a day. */
 function hundredth(instrument: Instrument, endDay: number): number {
   const { basePrice, sharesOutstanding, noise } = instrument;
   const usual = (basePrice * sharesOutstanding) / trait(instrument, 30, 9, 38) / 4 / netMargin / 100;
   return Math.round(usual * (0.9 + 0.2 * fraction(mix(mix(noise, 33), endDay))));
 }
 
-/** Each quarter's books are published as many days after its end. */
+/** Days after a quarter's end when its books are published. */
 const publishedAfter = ({ noise }: Instrument) => 20 + (mix(noise, 34) % 25);
 
-/** The ends of the quarters whose books are published, the newest first. */
+/** Ends of the quarters whose books are published, the newest first. */
 const publishedEnds = (instrument: Instrument, now: number, count: number) =>
   quarterEnds(dayOf(now) + 1 - publishedAfter(instrument), count);
 
-/** What is told of a quarter, or of the year whose quarters' ends are given, the last first. */
+/** Books of a quarter, or of the year with the given ends of quarters, the last first. */
 function periodOf(instrument: Instrument, ends: readonly number[]) {
   const end = ends[0]!;
   const [last, whole] = [hundredth(instrument, end), sum(ends.map((day) => hundredth(instrument, day)))];
@@ -91,15 +91,15 @@ type Period = ReturnType<typeof periodOf>;
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 
-/** In cents. */
+/** Amount for each share, in cents. */
 const perShare = ({ sharesOutstanding }: Instrument, amount: number) =>
   Math.max(1, Math.round((100 * amount) / sharesOutstanding));
 
-/** The quarters whose books are published, the newest first. */
+/** Quarters whose books are published, the newest first. */
 export const publishedQuarters = (instrument: Instrument, now: number, count: number): readonly Period[] =>
   publishedEnds(instrument, now, count).map((end) => periodOf(instrument, [end]));
 
-/** The same of whole years. */
+/** Years whose books are published, the newest first. */
 export function publishedYears(instrument: Instrument, now: number, count: number): readonly Period[] {
   const ends = publishedEnds(instrument, now, 4 * count + 3);
   const newest = ends.findIndex((end) => new Date(timeOf(end)).getUTCMonth() === 11);
@@ -108,15 +108,15 @@ export function publishedYears(instrument: Instrument, now: number, count: numbe
   );
 }
 
-/** The quarter that is published next. */
+/** Quarter that is published next. */
 export function nextQuarter(instrument: Instrument, now: number): Period {
   const [last] = publishedEnds(instrument, now, 1);
-  // Any day of the quarter after the next one tells when the next one ends.
+  // Any day of the quarter after the next one shows when the next one ends.
   const next = periodOf(instrument, [quarterEnds(last! + 95, 1)[0]!]);
   return { ...next, actual: null, eps_actual: null, rev_actual: null, reported: false };
 }
 
-/** What snapshots and rankings compare with the price: per share in cents, the rest in whole dollars. */
+/** Figures of a year that snapshots and rankings relate to the price: per share in cents, the rest in whole dollars. */
 export function yearOf(instrument: Instrument, now: number) {
   const whole = sum(publishedEnds(instrument, now, 4).map((end) => hundredth(instrument, end)));
   return {
@@ -127,13 +127,13 @@ export function yearOf(instrument: Instrument, now: number) {
   };
 }
 
-/** What a share pays each quarter, in cents: between nearly nothing and eight percent a year. */
+/** Dividend of a share each quarter, in cents: between nearly nothing and eight percent a year. */
 function quarterlyDividend(instrument: Instrument): number {
   const yearly = 0.002 + 0.078 * trait(instrument, 35, 0, 1) ** 2;
   return Math.max(1, Math.round(25 * instrument.basePrice * yearly));
 }
 
-/** The dividends that are declared, the newest first; the amount is in cents. */
+/** Declared dividends, the newest first; the amount is in cents. */
 export function dividendsOf(instrument: Instrument, now: number, count: number) {
   const [amount, after] = [quarterlyDividend(instrument), 30 + (mix(instrument.noise, 36) % 25)];
   return quarterEnds(dayOf(now) + 22 - after, count).map((end) => {

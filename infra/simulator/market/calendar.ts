@@ -1,14 +1,14 @@
-/** Days of the simulated market, counted from 1970, and where each length of bar begins. */
+/** Days of the simulated market, counted from 1970, and the beginnings of bars of each length. */
 
 import { dayMilliseconds } from './prices.ts';
 
 export const dayOf = (time: number): number => Math.floor(time / dayMilliseconds);
 export const timeOf = (day: number): number => day * dayMilliseconds;
 
-/** yyyy-MM-dd */
+/** Formats a day as yyyy-MM-dd. */
 export const dayText = (day: number): string => new Date(timeOf(day)).toISOString().slice(0, 10);
 
-/** Of a day that exists, yyyy-MM-dd. */
+/** Parses a day in the form yyyy-MM-dd, which must exist. */
 export const dayNumber = (text: string): number => dayOf(Date.parse(`${text}T00:00:00Z`));
 
 const seconds = {
@@ -25,7 +25,7 @@ const seconds = {
 
 export type Timespan = keyof typeof seconds | 'D' | 'W' | 'M' | 'Y';
 
-/** The start of the bar that a moment is in: weeks begin on Monday. */
+/** Start of the bar that contains a moment; weeks begin on Monday. */
 export function startOfBar(timespan: Timespan, time: number): number {
   const date = new Date(time);
   switch (timespan) {
@@ -47,7 +47,7 @@ export function startOfBar(timespan: Timespan, time: number): number {
   }
 }
 
-/** The start of the bar after the one that starts at `start`. */
+/** Start of the bar after the one that starts at `start`. */
 export function startOfNextBar(timespan: Timespan, start: number): number {
   const date = new Date(start);
   switch (timespan) {
@@ -64,14 +64,14 @@ export function startOfNextBar(timespan: Timespan, start: number): number {
   }
 }
 
-/** The third Friday of a month (0 is January; more than 11 goes on into later years). */
+/** Third Friday of a month (0 is January; more than 11 goes on into later years). */
 export function thirdFriday(year: number, month: number): number {
   const first = dayOf(Date.UTC(year, month));
   // 2 January 1970 was a Friday.
   return first + ((((1 - first) % 7) + 7) % 7) + 14;
 }
 
-/** The last day of each quarter, from the last one that ended before a day backwards. */
+/** Last day of each quarter, backwards from the last one that ended before a day. */
 export function quarterEnds(before: number, count: number): readonly number[] {
   const date = new Date(timeOf(before));
   const quarter = Math.floor(date.getUTCMonth() / 3);

@@ -1,4 +1,4 @@
-/** What is known of one instrument of the simulated market. */
+/** Properties of one instrument of the simulated market. */
 
 export type Category = 'US_STOCK' | 'US_ETF';
 export type SubCategory = 'COMMON_STOCK' | 'ETF' | 'PREFERRED_STOCK' | 'WARRANT' | 'UNITS' | 'RIGHT';
@@ -13,13 +13,13 @@ export interface Instrument {
   /** OC tradable, CO close only, NT not tradable. */
   readonly status: 'OC' | 'CO' | 'NT';
   readonly sectorId: string;
-  /** The price that the instrument's price moves around, in USD. */
+  /** Price in USD around which the instrument's price moves. */
   readonly basePrice: number;
-  /** How far the price typically moves in a day, as a ratio. */
+  /** Typical move of the price in a day, as a ratio. */
   readonly dailyMove: number;
   /** Shares traded on an average day. */
   readonly dailyVolume: number;
   readonly sharesOutstanding: number;
-  /** Sets this instrument's chance apart from the others'. */
+  /** Hash by which this instrument's chance differs from the others'. */
   readonly noise: number;
 }

@@ -1,4 +1,4 @@
-/** What an instrument is like: everything about it but its symbol follows from the seed. */
+/** Invents an instrument: all its properties except the symbol follow from the seed. */
 
 import { fraction, hashOf, mix } from '../random.ts';
 import type { Category, Instrument, SubCategory } from './instrument.ts';
@@ -8,7 +8,7 @@ import { sectorOf } from './sectors.ts';
 /** Shares on an average day from which on an instrument is traded actively. */
 const activeVolume = 200_000;
 
-/** `plain` is an ordinary share or fund that can be traded freely, and actively is. */
+/** Kind of a draft; `plain` is an ordinary share or fund that can be traded freely, and actively is. */
 export type DraftKind = 'plain' | 'active' | 'quiet';
 
 export interface Draft {
@@ -16,7 +16,7 @@ export interface Draft {
   readonly symbol: string;
   readonly category: Category;
   readonly basePrice: number;
-  /** How many instruments there were before it. */
+  /** Number of instruments that were made before it. */
   readonly index: number;
 }
 
@@ -25,7 +25,7 @@ const exchanges: Readonly<Record<Category, readonly string[]>> = {
   US_ETF: ['PSE', 'BTS'],
 };
 
-/** A few of the invented stocks are no ordinary ones, and a few instruments cannot be traded freely. */
+/** Rare properties: a few invented stocks are no ordinary shares, and a few instruments cannot be traded freely. */
 const oddSubCategories: readonly SubCategory[] = [
   'PREFERRED_STOCK',
   'PREFERRED_STOCK',
@@ -60,5 +60,5 @@ export function createInstrument(
   };
 }
 
-/** Spread evenly over magnitudes, as real prices are: about 8 to 400 dollars. */
+/** Spreads prices evenly over magnitudes, as real ones are: about 8 to 400 dollars. */
 export const priceFrom = (chance: number) => Math.round(8 * 50 ** fraction(mix(chance, 9)) * 100) / 100;

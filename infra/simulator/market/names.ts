@@ -10,14 +10,14 @@ const trades =
   'Instruments Materials Foods Logistics Optics Energy Textiles Robotics Chemicals Paper Marine Systems Brands Minerals Aviation Printing Tools Glass Furniture Networks Beverages Plastics Rail Ceramics Motors Pharma Seeds Bearings Studios Timber Pumps Retail Software Steel Toys Water'.split(
     ' ',
   );
-/** The first companies need no place in their name to be told apart. */
+/** Places that tell further companies apart; the first ones need none. */
 const places = [
   '',
   ...'Northern Pacific Atlantic Southern Western Eastern Central Alpine Baltic Harbor Summit Valley River Prairie Island'
     .split(' ')
     .map((place) => `${place} `),
 ];
-/** Different for each index below 23,040. */
+/** Name of an instrument, different for each index below 23,040. */
 export function nameOf(index: number, category: Category): string {
   const pairs = stems.length * trades.length;
   // The step shares no factor with the number of pairs, so each round meets each of them once.

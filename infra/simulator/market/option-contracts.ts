@@ -1,4 +1,4 @@
-/** Option contracts: which there are, and what their symbols say. */
+/** Option contracts: the listed ones, and the form of their symbols. */
 
 import { hashOf, mix } from '../random.ts';
 import { dayNumber, dayOf, dayText, thirdFriday, timeOf } from './calendar.ts';
@@ -9,13 +9,13 @@ import type { Universe } from './universe.ts';
 export type OptionType = 'CALL' | 'PUT';
 
 export interface Contract {
-  /** In the OCC form: underlying, yyMMdd, C or P, and the strike in thousandths with eight digits. */
+  /** Symbol in the OCC form: underlying, yyMMdd, C or P, and the strike in thousandths with eight digits. */
   readonly symbol: string;
   readonly underlying: Instrument;
   readonly type: OptionType;
-  /** In thousandths of a dollar. */
+  /** Strike in thousandths of a dollar. */
   readonly strike: number;
-  /** The last day on which it is traded. */
+  /** Last day on which it is traded. */
   readonly expiryDay: number;
   readonly instrumentId: string;
   readonly noise: number;
@@ -35,7 +35,7 @@ export function contractOf(
   return { symbol, underlying, type, strike, expiryDay, instrumentId, noise };
 }
 
-/** Any strike and day of an underlying that there is; undefined for a symbol that means nothing. */
+/** Finds a contract with any strike and day of a known underlying; undefined for a symbol that names none. */
 export function findContract(universe: Universe, symbol: string): Contract | undefined {
   const [, root = '', date = '', letter, digits = ''] =
     /^([A-Z]{1,6})(\d{6})([CP])(\d{8})$/.exec(symbol) ?? [];
@@ -48,10 +48,10 @@ export function findContract(universe: Universe, symbol: string): Contract | und
 
 export const strikeText = ({ strike }: Contract): string => (strike / 1000).toFixed(2);
 
-/** When a contract stops to be traded, Unix time in milliseconds. */
+/** End of a contract's trading, Unix time in milliseconds. */
 export const endOfTrading = ({ expiryDay }: Contract): number => timeOf(expiryDay) + dayMilliseconds - 1;
 
-/** The expiry days that are listed now: twelve months, and two Januaries after them. */
+/** Expiry days that are listed now: twelve months, and two Januaries after them. */
 export function listedExpiries(now: number): readonly number[] {
   const today = dayOf(now);
   const date = new Date(now);
@@ -61,7 +61,7 @@ export function listedExpiries(now: number): readonly number[] {
   return [...new Set(days)].sort((a, b) => a - b);
 }
 
-/** The strikes that are listed: from half to one and a half of the base price, in the usual steps. */
+/** Strikes that are listed: from half to one and a half of the base price, in the usual steps. */
 export function listedStrikes({ basePrice }: Instrument): readonly number[] {
   const step = 1000 * (basePrice < 25 ? 1 : basePrice < 100 ? 2.5 : basePrice < 400 ? 5 : 10);
   const first = Math.ceil((basePrice * 500) / step);

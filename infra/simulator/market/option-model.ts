@@ -1,7 +1,7 @@
 /**
- * What an option is worth: the textbook formula over the underlying's price, with a volatility that stays and
- * a time to expiry that is counted in days. So within a day the price only follows the underlying, and its
- * highest and lowest are exact.
+ * Value of an option: the textbook formula over the underlying's price, with a constant volatility and a time to expiry
+ * that is counted in days. Within a day the price therefore only follows the underlying, and its highest and lowest are
+ * exact.
  */
 
 import { fraction, mix } from '../random.ts';
@@ -13,7 +13,7 @@ import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
 
 export const multiplier = 100;
 
-/** What the legs of positions and orders have in common. */
+/** Terms of a contract that the legs of positions and of orders both show. */
 export const termsShown = ({ type, expiryDay }: Contract) => ({
   option_type: type,
   option_category: 'AMERICAN',
@@ -24,10 +24,10 @@ export const termsShown = ({ type, expiryDay }: Contract) => ({
 });
 
 const interest = 0.04;
-/** How long before its expiry a contract has prices: longer than any is listed. */
+/** Days before its expiry from which a contract has prices: more than any is listed. */
 const listedDays = 1200;
 
-/** The volatility of a year; higher for strikes far from the base price, as it is in real markets. */
+/** Volatility of a year; higher for strikes far from the base price, as in real markets. */
 export function volatilityOf({ underlying, strike }: Contract): number {
   const distance = Math.log(strike / 1000 / underlying.basePrice);
   return underlying.dailyMove * Math.sqrt(365) * (0.8 + 0.3 * distance * distance);
@@ -44,7 +44,7 @@ interface Terms {
   readonly volatility: number;
   readonly d1: number;
   readonly d2: number;
-  /** What a dollar at expiry is worth today. */
+  /** Today's value of a dollar at expiry. */
   readonly discount: number;
 }
 
@@ -58,7 +58,7 @@ function termsOf(contract: Contract, spotCents: number, day: number): Terms {
   return { spot, strike, years, volatility, d1, d2: d1 - spread, discount: Math.exp(-interest * years) };
 }
 
-/** In cents, never less than one nor than what exercising it would bring. */
+/** Value in cents, never less than one, nor than exercising the option would bring. */
 function worth(contract: Contract, spotCents: number, day: number): number {
   const { spot, strike, d1, d2, discount } = termsOf(contract, spotCents, day);
   const call = spot * normal(d1) - strike * discount * normal(d2);
@@ -75,7 +75,7 @@ export interface Greeks {
   readonly rho: number;
 }
 
-/** How the price answers to a dollar, a day, and a hundredth of volatility or interest. */
+/** Reaction of the price to a dollar, a day, and a hundredth of volatility or interest. */
 export function greeksOf(contract: Contract, spotCents: number, day: number): Greeks {
   const { spot, strike, years, volatility, d1, d2, discount } = termsOf(contract, spotCents, day);
   const call = contract.type === 'CALL';
@@ -91,12 +91,12 @@ export function greeksOf(contract: Contract, spotCents: number, day: number): Gr
   };
 }
 
-/** In cents. */
+/** Price in cents. */
 export function optionPriceOf(contract: Contract, moment: Minute): number {
   return worth(contract, priceOf(contract.underlying, moment), moment.day);
 }
 
-/** A contract trades more seldom than its underlying, every 1 to 30 seconds, and no more once it expired. */
+/** Time of the last trade: contracts trade every 1 to 30 seconds, less often than their underlying, until they expire. */
 export function lastOptionTrade(contract: Contract, now: number): number {
   const pace = 1000 + Math.floor(29_000 * fraction(mix(contract.noise, 3)));
   return lastOnGrid(pace, Math.min(now, endOfTrading(contract)));
@@ -121,7 +121,7 @@ export function optionAsTraded(contract: Contract): Traded {
   };
 }
 
-/** Day by day, because time passes from one day to the next. */
+/** Searches day by day, because the time to expiry changes from one day to the next. */
 function optionRange(contract: Contract, from: Minute, to: Minute): HighLow {
   let high = 0;
   let low = Infinity;
@@ -136,7 +136,7 @@ function optionRange(contract: Contract, from: Minute, to: Minute): HighLow {
   return { high, low };
 }
 
-/** The normal distribution, to seven digits. */
+/** Normal distribution, to seven digits. */
 function normal(x: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(x));
   const tail =

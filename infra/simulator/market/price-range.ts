@@ -1,24 +1,24 @@
 /**
- * The highest and lowest price of any time, exactly, without looking at each of its minutes: a part of the
- * time that cannot be better than what was found already is left out.
+ * Exact highest and lowest price of any time, without looking at each of its minutes: parts that cannot exceed the best
+ * price found so far are skipped.
  */
 
 import type { Instrument } from './instrument.ts';
 import { boundOf, centsAt, type Hours, jumpOf, logMove, minutesPerDay, toCents } from './price-path.ts';
 
-/** Cents. */
+/** Highest and lowest price in cents. */
 export interface HighLow {
   readonly high: number;
   readonly low: number;
 }
 
-/** A moment as a day since 1970 and a minute of it, with a fraction; 1440 is that day's end. */
+/** Moment as a day since 1970 and a minute of it, with a fraction; 1440 is the day's end. */
 export interface Minute {
   readonly day: number;
   readonly minute: number;
 }
 
-/** From one moment to another, both included. */
+/** Range from one moment to another, both included. */
 export function rangeOf(
   instrument: Instrument,
   from: Minute,
@@ -27,7 +27,7 @@ export function rangeOf(
 ): HighLow {
   const start = centsAt(instrument, session, from.day, from.minute);
   const end = centsAt(instrument, session, to.day, to.minute);
-  // Between the two only whole minutes count.
+  // Only whole minutes count between the two.
   const first = from.day * minutesPerDay + Math.ceil(from.minute);
   const last = to.day * minutesPerDay + Math.floor(to.minute);
   if (first > last) return { high: Math.max(start, end), low: Math.min(start, end) };
@@ -39,7 +39,7 @@ export function rangeOf(
   };
 }
 
-/** Looks for the highest move, or with the sign -1 for the lowest, which it then gives negated. */
+/** Searches for the highest move, or, with the sign -1, for the lowest, which it returns negated. */
 class Search {
   readonly #instrument: Instrument;
   readonly #session: Hours;
@@ -52,7 +52,7 @@ class Search {
     this.#sign = sign;
   }
 
-  /** Minutes are counted from 1970; `lastDay` is the one that the last minute belongs to. */
+  /** Minutes are counted from 1970; `lastDay` contains the last minute. */
   over(first: number, last: number, lastDay: number): number {
     const withinDay = (day: number, from: number, to: number): void => {
       if (to - from < 8) {
@@ -72,7 +72,7 @@ class Search {
     const overDays = (from: number, to: number): void => {
       if (from === to) {
         const start = from * minutesPerDay;
-        // A day that ends in this time has an end of its own, before the next day's jump.
+        // A day that ends within this time has its own end, before the next day's jump.
         const end = from < lastDay ? minutesPerDay : last - start;
         withinDay(from, Math.max(0, first - start), end);
         return;
@@ -97,7 +97,7 @@ class Search {
     return boundOf(this.#instrument, this.#session, from, to, this.#sign, jump);
   }
 
-  /** The half that promises more is looked at first, and often spares the other. */
+  /** Searches the more promising half first, which often spares the other. */
   #betterFirst(left: number, goLeft: () => void, right: number, goRight: () => void): void {
     const leftFirst = left > right;
     if ((leftFirst ? left : right) > this.#best) (leftFirst ? goLeft : goRight)();

@@ -1,9 +1,9 @@
 /**
- * Where prices come from: a function of seed, symbol and time, so that a run can be repeated and any moment
- * asked about in any order.
+ * Prices as a function of seed, symbol and time, so that a run can be repeated and any moment can be asked for in any
+ * order.
  *
- * The simulated market never closes. Its day starts at 00:00 UTC; an instrument's first price of the day
- * differs a little from its last of the day before.
+ * The simulated market never closes. Its day starts at 00:00 UTC; the first price of a day differs a little from the last
+ * of the day before.
  */
 
 import type { Instrument } from './instrument.ts';
@@ -13,18 +13,18 @@ import { type HighLow, type Minute, rangeOf } from './price-range.ts';
 export { dayMilliseconds, type Hours } from './price-path.ts';
 export { type HighLow, type Minute, rangeOf } from './price-range.ts';
 
-/** All prices in cents. */
+/** Prices of a day, in cents. */
 export interface DayPrices extends HighLow {
   readonly open: number;
   readonly price: number;
-  /** The last price of the day before. */
+  /** Last price of the day before. */
   readonly previousClose: number;
 }
 
-/** What was last asked about each: a later question on the same day searches only the time since then. */
+/** Cache of each instrument's last result: a later question on the same day searches only the time since then. */
 const latest = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Hours }>();
 
-/** The day up to `time` (Unix milliseconds), that moment included. */
+/** Prices of the day up to `time` (Unix milliseconds), which is included. */
 export function dayPricesAt(instrument: Instrument, time: number, session: Hours = 'regular'): DayPrices {
   const known = latest.get(instrument);
   if (known?.time === time && known.session === session) return known;
@@ -51,14 +51,14 @@ export function momentAt(time: number): Minute {
   return { day, minute: (time - day * dayMilliseconds) / 60_000 };
 }
 
-/** The price at a time, in cents. */
+/** Price at a time, in cents. */
 export const priceAt = (instrument: Instrument, time: number, session?: Hours): number =>
   priceOf(instrument, momentAt(time), session);
 
-/** The price at a moment, in cents. */
+/** Price at a moment, in cents. */
 export const priceOf = (instrument: Instrument, moment: Minute, session: Hours = 'regular'): number =>
   centsAt(instrument, session, moment.day, moment.minute);
 
-/** The last price of a day, in cents. */
+/** Last price of a day, in cents. */
 export const closeOf = (instrument: Instrument, day: number): number =>
   centsAt(instrument, 'regular', day, minutesPerDay);

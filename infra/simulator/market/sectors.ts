@@ -1,9 +1,9 @@
-/** The sectors of the simulated market. Which instrument belongs to which is invented too. */
+/** Sectors of the simulated market. Which instrument belongs to which is invented, too. */
 
 import { mix } from '../random.ts';
 
 export interface Sector {
-  /** Stays the same, so that it can be written into an example. */
+  /** Never changes, so that it can be written into an example. */
   readonly id: string;
   readonly name: string;
 }

@@ -1,7 +1,7 @@
 /**
- * The trading sessions that a call can name, and the hours of the real market's regular session. Regular trading never closes in this market; beside it, the
- * extended session trades at prices of its own (before noon UTC as PRE, after it as ATH), and so does the
- * overnight session.
+ * Trading sessions that a call can name, and the hours of the real market's regular session. Regular trading never closes
+ * in this market. Beside it, the extended session trades at prices of its own, before noon UTC as PRE and after it as ATH,
+ * and so does the overnight session.
  */
 
 import { dayMilliseconds, type Hours } from './prices.ts';
@@ -10,13 +10,13 @@ export type SessionName = 'PRE' | 'RTH' | 'ATH' | 'OVN';
 
 export interface TradedSession {
   readonly session: Hours;
-  /** What trades at a moment is called; undefined when that was not asked for. */
+  /** Names the session that trades at a moment; undefined if it was not requested. */
   nameAt(time: number): SessionName | undefined;
 }
 
 /**
- * Where trading is to be looked at when these sessions are asked for (regular when none is): one of them at
- * any moment, so that no moment is reported twice. Regular trading comes first, then the extended session.
+ * Chooses the session to report for the requested ones (regular by default): a single one at any moment, so that no moment
+ * is reported twice. Regular trading comes first, then the extended session.
  */
 export function sessionFor(asked: string | undefined): TradedSession {
   const names = (asked ?? 'RTH').split(',') as readonly SessionName[];
@@ -48,7 +48,7 @@ const end = 16 * 60;
 const partsInNewYork = (time: number) =>
   new Map(inNewYork.formatToParts(time).map(({ type, value }) => [type, value]));
 
-/** HH:MM:SS in New York. */
+/** Time of day in New York, HH:MM:SS. */
 export function clockInNewYork(time: number): string {
   const parts = partsInNewYork(time);
   return ['hour', 'minute', 'second'].map((name) => parts.get(name as 'hour')).join(':');
@@ -57,9 +57,8 @@ export function clockInNewYork(time: number): string {
 export type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
 
 /**
- * The hours of the real market's regular session, by which orders for the day are taken and greeks reported; the
- * simulated market itself trades on around the clock. 09:30 to 16:00 in New York from Monday to Friday: it knows no
- * holidays, and no short days.
+ * Position in the real market's regular session, 09:30 to 16:00 in New York from Monday to Friday, without holidays and
+ * short days. Day orders and the reporting of greeks depend on it; the simulated market itself trades around the clock.
  */
 export function partOfDay(time: number): PartOfDay {
   const parts = partsInNewYork(time);

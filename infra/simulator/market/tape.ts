@@ -1,23 +1,23 @@
-/** When an instrument trades, and how much: like prices, a function of seed, symbol and time. */
+/** Times and volumes of an instrument's trades: like prices, a function of seed, symbol and time. */
 
 import { fraction, mix } from '../random.ts';
 import type { Instrument } from './instrument.ts';
 import { dayMilliseconds, type Hours, type Minute, momentAt } from './prices.ts';
 
-/** Before this day nothing was traded. */
+/** Day before which nothing was traded. */
 export const marketStart = Date.UTC(2016, 0, 4);
 
-/** Each instrument trades at its own steady pace, every 0.2 to 3 seconds, first at the day's start. */
+/** Time of the last trade. Each instrument trades at a steady pace, every 0.2 to 3 seconds, first at the day's start. */
 export function lastTradeTime({ noise }: Instrument, now: number): number {
   return lastOnGrid(paceOf(noise), now);
 }
 
-/** The trade before one, if that is another day's its last. */
+/** Trade before another one; before a day's first trade it is the last of the day before. */
 export function tradeBefore({ noise }: Instrument, trade: number): number {
   return lastOnGrid(paceOf(noise), trade - 1);
 }
 
-/** Steps of `pace` milliseconds that begin anew with each day: the last one up to `now`. */
+/** Last step up to `now`; steps of `pace` milliseconds begin anew with each day. */
 export function lastOnGrid(pace: number, now: number): number {
   const dayStart = Math.floor(now / dayMilliseconds) * dayMilliseconds;
   return dayStart + Math.floor((now - dayStart) / pace) * pace;
@@ -25,7 +25,7 @@ export function lastOnGrid(pace: number, now: number): number {
 
 const paceOf = (noise: number) => 200 + Math.floor(2800 * fraction(mix(noise, 4)));
 
-/** The extended and overnight sessions trade a part of what regular trading does. */
+/** Divisors of the volume: the extended and overnight sessions trade less than regular trading. */
 const volumeShare: Readonly<Record<Hours, number>> = { regular: 1, extended: 50, overnight: 200 };
 
 /** Shares traded since the day's start. */
@@ -33,7 +33,7 @@ export function volumeUpTo(instrument: Instrument, time: number, session: Hours 
   return volumeAt(instrument, momentAt(time), session);
 }
 
-/** Shares traded from one moment to another, over days as well. */
+/** Shares traded from one moment to another, also over several days. */
 export function volumeBetween(
   instrument: Instrument,
   from: Minute,
@@ -46,19 +46,19 @@ export function volumeBetween(
   return volume;
 }
 
-/** Never fewer than before, fastest near the day's two ends. */
+/** Volume up to a moment: never less than before, and growing fastest near the day's two ends. */
 function volumeAt(instrument: Instrument, { day, minute }: Minute, session: Hours): number {
   const part = minute / 1440;
   const shares = usualVolume(instrument, day) * (0.5 * part + 0.25 * ((2 * part - 1) ** 3 + 1));
   return Math.floor(Math.floor(shares) / volumeShare[session]);
 }
 
-/** What is traded in the whole of a day. */
+/** Volume of the whole day. */
 function usualVolume({ noise, dailyVolume }: Instrument, day: number): number {
   return dailyVolume * (0.6 + 0.8 * fraction(mix(mix(noise, 7), day)));
 }
 
-/** Best bid and ask, one basis point (at least a cent) away from the price, and what waits there. */
+/** Best bid and ask, one basis point (at least a cent) away from the price, with the sizes. */
 export interface Sides {
   readonly bid: number;
   readonly ask: number;

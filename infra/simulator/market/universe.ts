@@ -1,6 +1,6 @@
 /**
- * The instruments that the simulated upstream knows. A few carry tickers that people type by habit, so that
- * a first try finds something; everything else about them, and all the other instruments, is invented.
+ * Instruments of the simulated upstream. A few have tickers that people type by habit, so that a first try finds something;
+ * all their other properties, and all other instruments, are invented.
  */
 
 import { hashOf, mix } from '../random.ts';
@@ -47,15 +47,15 @@ const familiarEtfs: Readonly<Record<string, number>> = {
 };
 
 /**
- * How many instruments there are of each category, and how many of them are traded actively. The rest is the
- * long tail of a market: thousands of symbols that few people ask for.
+ * Number of instruments in each category, and of those that are traded actively. The rest is the long tail of a market:
+ * thousands of symbols that few people ask for.
  */
 const sizes: Readonly<Record<Category, { readonly active: number; readonly all: number }>> = {
   US_STOCK: { active: 1200, all: 8500 },
   US_ETF: { active: 150, all: 3500 },
 };
 
-/** What can be found by symbol; no symbol is in both categories. */
+/** Instruments by symbol; no symbol is in both categories. */
 export class Universe {
   readonly seed: number;
   readonly #active: ReadonlyMap<string, Instrument>;
@@ -70,17 +70,17 @@ export class Universe {
     return this.#active.get(symbol) ?? this.#all().get(symbol);
   }
 
-  /** All 12,000. Identifiers rise in the order of the list, and the active ones come first. */
+  /** Lists all 12,000. Identifiers rise in the list's order, and the active ones come first. */
   values(): MapIterator<Instrument> {
     return this.#all().values();
   }
 
-  /** What is traded actively. */
+  /** Lists the instruments that are traded actively. */
   active(): readonly Instrument[] {
     return [...this.#active.values()];
   }
 
-  /** Made when somebody first asks for what is not active: it takes fifteen times as long to invent. */
+  /** Invents the inactive ones on the first request for one, because that takes fifteen times as long. */
   #all(): ReadonlyMap<string, Instrument> {
     this.#whole ??= withQuiet(this.seed, this.#active);
     return this.#whole;
@@ -89,7 +89,7 @@ export class Universe {
 
 let latest: Universe | undefined;
 
-/** That of the seed asked for last is remembered, because who runs many worlds, as tests do, would wait for each. */
+/** Creates a universe, or reuses the last one for the same seed: tests with many worlds would wait for each. */
 export function createUniverse(seed: number): Universe {
   if (latest?.seed !== seed) latest = new Universe(seed);
   return latest;
@@ -136,7 +136,7 @@ function addInvented(
   }
 }
 
-/** Most tickers have three letters or more; the active ones that are invented all have four. */
+/** Chooses the length of a ticker: most have three letters or more. Invented active ones all have four. */
 function lengthOf(chance: number, category: Category): number {
   const place = mix(chance, 8) % 1000;
   if (category === 'US_ETF') return place < 300 ? 3 : 4;

@@ -1,4 +1,4 @@
-/** Every change of every order, numbered, with what an event says of it: what a listener is checked against. */
+/** Log of every change of every order, numbered, with the payload of its event; tests compare listeners with it. */
 
 import { randomUUID } from 'node:crypto';
 import { quantityText } from './amounts.ts';
@@ -7,27 +7,27 @@ import type { BookChange, Scene } from './order-book.ts';
 import type { Status } from './order-life.ts';
 
 export interface LoggedChange {
-  /** 1 for the first change since the start, and so on without a gap. */
+  /** Number of the change since the start, from 1 without a gap. */
   readonly sequence: number;
-  /** When it happened, Unix time in milliseconds. */
+  /** Unix time of the change in milliseconds. */
   readonly at: number;
-  /** Of the event that tells of it; never the same twice. */
+  /** Request id of the change's event; unique. */
   readonly requestId: string;
   readonly accountId: string;
   readonly clientOrderId: string;
   readonly scene: Scene;
-  /** As in the event, where an order that is filled in part can be `SUBMITTED`. */
+  /** Status as in the event, which may show an order that is filled in part as `SUBMITTED`. */
   readonly status: Status;
-  /** In all, up to this change. */
+  /** Total up to this change. */
   readonly filledQuantity: string;
-  /** The event's payload, before it is JSON. */
+  /** Payload of the event, before it is JSON. */
   readonly payload: Readonly<Record<string, string | null>>;
 }
 
-/** What an event can say of an order that is filled in part: both were seen. */
+/** Statuses that events were seen to give an order that is filled in part. */
 export type PartlyFilledStatus = 'SUBMITTED' | 'PARTIAL_FILLED';
 
-/** More than any test makes; the oldest go first. */
+/** Number of changes that are kept, more than any test makes; the oldest go first. */
 const keptChanges = 100_000;
 
 export class ChangeLog {
@@ -76,7 +76,7 @@ function payloadOf(
     request_id: requestId,
     account_id: accountId,
     client_order_id: clientOrderId,
-    // Where the upstream leaves it out was not seen: here, of what never came to the exchange.
+    // It was not seen when the upstream leaves the id out; here, an order that never came to the exchange has none.
     ...(scene !== 'PLACE_FAILED' && { order_id: orderId }),
     instrument_id: (contract ?? underlying).instrumentId,
     symbol: order.terms.symbol ?? underlying.symbol,

@@ -1,28 +1,28 @@
-/** What tests do to orders in the exchange's place, and the record of all that happened to them. */
+/** Acts on orders in the exchange's place, for tests, and gives the record of all that happened to them. */
 
 import { parseQuantity } from './amounts.ts';
 import type { LoggedChange } from './change-log.ts';
 import type { FoundOrder, OrderBook } from './order-book.ts';
 
 export interface Exchange {
-  /** Every change of every order since the start, oldest first: the last 100 000. */
+  /** Lists every change of every order since the start, oldest first: the last 100 000. */
   changes(): readonly LoggedChange[];
-  /** Lets orders live on up to the clock, as each request does, and each moment while a stream is open. */
+  /** Lets the market act on orders up to the clock, as each request does, and each moment while a stream is open. */
   settle(): void;
-  /** Fills an open order now, at the market's price: a part of it, or all of the rest. */
+  /** Fills an open order now at the market's price: a part of it, or all of the rest. */
   fill(accountId: string, clientOrderId: string, quantity?: string): void;
-  /** An order that was taken, and of which nothing is filled, is not placed after all. */
+  /** Fails the placement of an order that was accepted and of which nothing is filled. */
   failPlacing(accountId: string, clientOrderId: string): void;
   /**
-   * An order that is placed from now on is shown by no read for so many milliseconds of the upstream's clock, neither by
-   * its id nor in a list. Its id is used up at once, it can be replaced and cancelled, and its events come at once.
+   * Hides orders that are placed from now on from all reads, by id or in a list, for so many milliseconds of the upstream's
+   * clock. The id is used up at once, the order can be replaced and cancelled, and its events come at once.
    */
   showAfter(ms: number): void;
-  /** The next replacement or cancellation of an open order is taken, and then changes nothing. */
+  /** Accepts the next replacement or cancellation of an open order without executing it. */
   failNextChange(accountId: string, clientOrderId: string): void;
 }
 
-/** Each function throws for an order to which it cannot happen. */
+/** Creates the controls. Each function throws for an order that it does not apply to. */
 export function createExchange(
   orders: OrderBook,
   changes: readonly LoggedChange[],

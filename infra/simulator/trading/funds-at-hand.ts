@@ -1,4 +1,4 @@
-/** What an account can still spend, and what holding its positions on credit asks for. All in cents. */
+/** Computes an account's spending power, and the margins for holding its positions on credit. All in cents. */
 
 import type { LiveOrder } from './order-life.ts';
 import type { Valued } from './portfolio.ts';
@@ -8,7 +8,7 @@ export interface FundsAtHand {
   readonly marketValue: bigint;
   readonly netLiquidation: bigint;
   readonly profit: bigint;
-  /** Held back for open orders that buy. */
+  /** Amount that open buy orders reserve. */
   readonly reserved: bigint;
   readonly initialMargin: bigint;
   readonly maintenanceMargin: bigint;
@@ -35,7 +35,7 @@ export function fundsAtHand(
   }
   for (const order of open) reserved += order.heldBack(now);
   const netLiquidation = cash + marketValue;
-  // Stocks are half paid for, a quarter within the day; options in full.
+  // Margins on stocks are half of the value, and a quarter within the day; on options all of it.
   const margins = {
     initialMargin: stocks / 2n + options,
     maintenanceMargin: (stocks * 3n) / 10n + options,

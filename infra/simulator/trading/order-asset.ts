@@ -1,6 +1,6 @@
 /**
- * What an order trades, a stock, or options that are bought and sold together; and what it is reckoned at, before it is
- * filled and on the average of its fills.
+ * Asset of an order, a stock or options that are traded together, and its valuation: before a fill, and by the average of
+ * the fills.
  */
 
 import { dayNumber, dayOf } from '../market/calendar.ts';
@@ -19,28 +19,28 @@ export interface AssetLeg {
   readonly underlying: Instrument;
   /** Absent for a leg of stock. */
   readonly contract?: Contract;
-  /** How many there are in one of the asset; negative for what is sold when the asset is bought. */
+  /** Number in one of the asset; negative for a leg that is sold when the asset is bought. */
   readonly ratio: number;
 }
 
 export interface Asset {
-  /** The same for every order that adds to or takes from the same position. */
+  /** Key of the position that an order changes. */
   readonly key: string;
   readonly kind: 'EQUITY' | 'OPTION';
   readonly underlying: Instrument;
   readonly legs: readonly AssetLeg[];
-  /** Shares in one of it. */
+  /** Number of shares in one of the asset. */
   readonly multiplier: number;
-  /** When it stops to be traded. */
+  /** Unix milliseconds until which it is traded. */
   readonly until: number;
-  /** Prices that are never passed, in cents. */
+  /** Bounds, in cents, that its price never passes. */
   readonly bounds: HighLow;
-  /** In cents; what is sold with the asset counts against it, so that it can be negative. */
+  /** Price in cents. Legs that are sold with the asset count against it, so that it can be negative. */
   price(moment: Minute): number;
   lastTrade(now: number): number;
 }
 
-/** The price that snapshots show at a time. */
+/** Price that snapshots show at a time. */
 export function currentPrice(asset: Asset, now: number): number {
   return asset.price(momentAt(asset.lastTrade(now)));
 }
@@ -67,7 +67,7 @@ function optionAsset(legs: readonly AssetLeg[]): Asset {
   );
   const contracts = legs.flatMap(({ contract }) => contract ?? []);
   const until = Math.min(...contracts.map(endOfTrading));
-  // What expired keeps its last price.
+  // An expired contract keeps its last price.
   const atMost = (moment: Minute): Minute =>
     moment.day > dayOf(until) ? { day: dayOf(until), minute: 1440 } : moment;
   return {
@@ -89,11 +89,11 @@ function optionAsset(legs: readonly AssetLeg[]): Asset {
   };
 }
 
-/** The asset of an order, or why there is none. */
+/** Finds the asset of an order, or refuses an unknown one. */
 export function assetOf(order: NewOrder, universe: Universe, now: number): Asset | Rejection {
   const { instrument_type: type, symbol } = order;
   const underlying = universe.get(symbol) ?? findContract(universe, symbol)?.underlying;
-  // Futures, crypto and events are not played.
+  // The simulator does not play futures, crypto and events.
   if (
     !underlying ||
     (type !== 'EQUITY' && type !== 'OPTION') ||
@@ -104,8 +104,8 @@ export function assetOf(order: NewOrder, universe: Universe, now: number): Asset
 }
 
 /**
- * Legs say what is bought and sold when the order is carried out. The asset of an order that sells is what it
- * sells, so its legs are the other way round: with them, an order that buys opens what one that sells closes.
+ * The legs of an order say what is bought and sold when it is executed. The legs of a sell order are reversed, because its
+ * asset is what it sells: a buy order then opens the position that a sell order closes.
  */
 function optionOrderAsset(order: NewOrder, universe: Universe, now: number): Asset | Rejection {
   const direction = order.side === 'BUY' ? 1 : -1;
@@ -132,7 +132,7 @@ function optionOrderAsset(order: NewOrder, universe: Universe, now: number): Ass
   return optionAsset(legs);
 }
 
-/** By underlying, strike, day and type, or by the contract's own symbol. */
+/** Finds a leg's contract by underlying, strike, day and type, or by its own symbol. */
 function contractOfLeg(leg: NonNullable<NewOrder['legs']>[number], universe: Universe): Contract | undefined {
   const { symbol, strike_price: strike, option_expire_date: day, option_type: type } = leg;
   const underlying = universe.get(symbol);
@@ -145,13 +145,13 @@ function contractOfLeg(leg: NonNullable<NewOrder['legs']>[number], universe: Uni
     : undefined;
 }
 
-/** In cents; never less than nothing: what options bring in is not spent before it is there. */
+/** Cost in cents, never negative: an order cannot spend what its options will bring in. */
 export function costOf(asset: Asset, quantity: Quantity, price: number): bigint {
   const cost = amountOf(price, quantity, asset.multiplier);
   return cost > 0n ? cost : 0n;
 }
 
-/** In cents: the order's own price, or the one that snapshots show. */
+/** Price in cents: the order's own, or the one that snapshots show. */
 export function priceAskedFor(
   { terms, asset }: { readonly terms: NewOrder; readonly asset: Asset },
   now: number,
@@ -160,12 +160,12 @@ export function priceAskedFor(
   return own === undefined ? currentPrice(asset, now) : Math.round(centsOf(own));
 }
 
-/** To compare prices with; hundredths of a cent are the finest that counts. */
+/** Converts dollars to cents for comparing prices; hundredths of a cent are the finest that count. */
 export function centsOf(dollars: string | undefined): number {
   return Math.round(Number(dollars ?? Number.NaN) * 10_000) / 100;
 }
 
-/** Of fills that are not nothing, by their quantity: in dollars, with four decimals where cents are not exact. */
+/** Average of at least one fill, weighted by quantity, in dollars; with four decimals if cents are not exact. */
 export function averagePrice(
   fills: readonly { readonly quantity: Quantity; readonly price: number }[],
 ): string {

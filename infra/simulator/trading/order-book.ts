@@ -1,4 +1,4 @@
-/** The orders that the simulated upstream holds. */
+/** Orders that the simulated upstream keeps. */
 
 import { hashOf, identifier, mix } from '../random.ts';
 import type { Quantity } from './amounts.ts';
@@ -6,7 +6,7 @@ import { type GroupChange, type GroupFill, OrderGroup } from './order-group.ts';
 import type { LiveOrder, Status } from './order-life.ts';
 import type { NewOrder, StoredOrder } from './stored-order.ts';
 
-/** What happened to an order, as the upstream's events call it. */
+/** Kinds of change to an order, as the upstream's events name them. */
 export type Scene =
   | 'FILLED'
   | 'FINAL_FILLED'
@@ -16,13 +16,13 @@ export type Scene =
   | 'CANCEL_SUCCESS'
   | 'CANCEL_FAILED';
 
-/** One change of an order that the book had taken, as the order stood at that moment. */
+/** Change of an order that the book had accepted, with the order's state at that moment. */
 export interface BookChange {
   readonly scene: Scene;
   readonly time: number;
   readonly order: LiveOrder;
   readonly status: Status;
-  /** In all, up to this moment. */
+  /** Total up to this moment. */
   readonly filled: Quantity;
 }
 
@@ -36,50 +36,50 @@ export class OrderBook {
   readonly #onFill: (fill: GroupFill) => void;
   readonly #byClientId = new Map<string, FoundOrder>();
   readonly #groups = new Map<string, OrderGroup[]>();
-  /** Those that are open, and when each is to be looked at next: most orders only rest. */
+  /** Open groups, and when to look at each next, because most orders only rest. */
   readonly #open = new Map<OrderGroup, number>();
   #past = 0;
   #identifiers = 0;
   #sequence = 0;
   readonly #failing = new Set<LiveOrder>();
-  /** For so many milliseconds no read shows an order that is added; what changes orders finds it. */
+  /** Milliseconds for which no read shows an added order; changes of orders find it at once. */
   visibleAfterMs = 0;
   #observer: (change: BookChange) => void = () => {};
 
-  /** `onFill` learns of every fill, in the order of time. */
+  /** `onFill` is called for every fill, in the order of time. */
   constructor(seed: number, onFill: (fill: GroupFill) => void) {
     this.#noise = hashOf(seed, 'orders');
     this.#onFill = onFill;
   }
 
-  /** Every order that was placed, oldest first; those that were there from the start are not among them. */
+  /** Lists every order that was placed, oldest first, without those that existed from the start. */
   get all(): readonly StoredOrder[] {
     return [...this.#byClientId.values()].slice(this.#past).map(({ order }) => order.stored);
   }
 
-  /** Undefined also for the parts of a combination that went away with its master. */
+  /** Finds an order; undefined also for the parts of a combination that ended with its master. */
   find(accountId: string, clientOrderId: string): FoundOrder | undefined {
     const found = this.#byClientId.get(keyOf(accountId, clientOrderId));
     return found?.group.hasDropped(found.order) ? undefined : found;
   }
 
-  /** As reads find it. */
+  /** Finds an order as reads do. */
   findVisible(accountId: string, clientOrderId: string, now: number): FoundOrder | undefined {
     const found = this.find(accountId, clientOrderId);
     return found && found.group.visibleAt <= now ? found : undefined;
   }
 
-  /** Whether an order was ever placed under this id. */
+  /** Tells whether an order was ever placed under this id. */
   knows(accountId: string, clientOrderId: string): boolean {
     return this.#byClientId.has(keyOf(accountId, clientOrderId));
   }
 
-  /** Those of one account that reads show, newest first. */
+  /** Lists the groups of one account that reads show, newest first. */
   groupsOf(accountId: string, now: number): readonly OrderGroup[] {
     return (this.#groups.get(accountId) ?? []).filter(({ visibleAt }) => visibleAt <= now).toReversed();
   }
 
-  /** The orders of one account that are not done yet. */
+  /** Lists the open orders of one account. */
   openOf(accountId: string): readonly LiveOrder[] {
     const found: LiveOrder[] = [];
     for (const { orders } of this.#open.keys())
@@ -103,12 +103,12 @@ export class OrderBook {
     return group;
   }
 
-  /** From now on `observer` learns of every change, in the order of time. */
+  /** Calls `observer` for every change from now on, in the order of time. */
   observe(observer: (change: BookChange) => void): void {
     this.#observer = observer;
   }
 
-  /** New terms for what is not filled of an order, unless its next change is to fail. */
+  /** Replaces the terms of an order's unfilled part, unless its next change is to fail. */
   replace({ group, order }: FoundOrder, terms: NewOrder, total: Quantity, now: number): void {
     const fails = this.#failing.delete(order);
     if (!fails) order.replace(terms, total, now);
@@ -116,7 +116,7 @@ export class OrderBook {
     this.#look(group, now);
   }
 
-  /** Ends what is open of some orders of a group, unless the next change of the named one is to fail. */
+  /** Cancels the open ones among some orders of a group, unless the next change of the named one is to fail. */
   cancel({ group, order }: FoundOrder, orders: readonly LiveOrder[], now: number): void {
     if (this.#failing.delete(order)) this.#tell('CANCEL_FAILED', order, now);
     else group.cancel(orders, now);
@@ -129,14 +129,14 @@ export class OrderBook {
     this.#look(group, now);
   }
 
-  /** An order that was taken is not placed after all. */
+  /** Fails the placement of an order that was accepted. */
   fail({ group, order }: FoundOrder, now: number): void {
     order.hasFailed = true;
     group.cancel([order], now);
     this.#look(group, now);
   }
 
-  /** The next replacement or cancellation of an order is taken, and then changes nothing. */
+  /** Accepts the next replacement or cancellation of an order without executing it. */
   failNextChange({ order }: FoundOrder): void {
     this.#failing.add(order);
   }
@@ -146,11 +146,11 @@ export class OrderBook {
     this.settle(now);
   }
 
-  /** Lets every open order live on up to `now`. */
+  /** Lets the market act on every open order up to `now`. */
   settle(now: number): void {
     const changes: GroupChange[] = [];
     for (const [group, wakeAt] of this.#open) {
-      // Within one moment nothing happens to what was looked at in it.
+      // Nothing more happens to a group within the moment in which it was looked at.
       if (wakeAt > now) continue;
       changes.push(...group.advance(now));
       if (group.isOpen) this.#open.set(group, Math.max(group.wakeAt, now + 1));
@@ -167,18 +167,18 @@ export class OrderBook {
     } else this.#tell(order.hasFailed ? 'PLACE_FAILED' : 'CANCEL_SUCCESS', order, time);
   }
 
-  /** More may have happened since: told is what the order was at that moment. */
+  /** Reports the order as it was at that moment: more may have happened since. */
   #tell(scene: Scene, order: LiveOrder, time: number): void {
     const status = scene === 'FILLED' ? 'PARTIAL_FILLED' : order.status;
     this.#observer({ scene, time, order, status, filled: filledUpTo(order, time) });
   }
 
-  /** What was added so far belongs to the past. */
+  /** Counts the orders that were added so far as the past. */
   endPast(): void {
     this.#past = this.#byClientId.size;
   }
 
-  /** The next order or combination identifier; the sequence follows from the seed. */
+  /** Makes the next order or combination identifier; the sequence follows from the seed. */
   nextIdentifier(): string {
     return identifier(mix(this.#noise, this.#identifiers++), 26);
   }

@@ -1,11 +1,11 @@
-/** Orders that belong together: one alone, or the parts of a combination and how they act on each other. */
+/** Orders that belong together: a single order, or the parts of a combination and their effects on each other. */
 
 import type { Quantity } from './amounts.ts';
 import type { Fill, LiveOrder, Strike } from './order-life.ts';
 
-/** These wait until the master is filled. */
+/** Types of parts that wait until the master is filled. */
 const followers = ['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO'];
-/** Of these the first that is struck ends the others. */
+/** Types of parts of which the first that is struck ends the others. */
 const rivals = ['STOP_PROFIT', 'STOP_LOSS', 'OCO', 'OTOCO'];
 
 export const follows = (comboType: string): boolean => followers.includes(comboType);
@@ -14,7 +14,7 @@ export interface GroupFill extends Fill {
   readonly order: LiveOrder;
 }
 
-/** Something of an order was filled, or without a fill, what was left of it ended. */
+/** Fill of an order, or, without a fill, the end of its rest. */
 export interface GroupChange {
   readonly order: LiveOrder;
   readonly time: number;
@@ -27,7 +27,7 @@ export class OrderGroup {
   readonly orders: readonly LiveOrder[];
   readonly comboOrderId: string | undefined;
   readonly clientComboOrderId: string | undefined;
-  /** Before this, Unix time in milliseconds, no read shows it. */
+  /** Unix milliseconds before which no read shows the group. */
   readonly visibleAt: number;
   readonly #toldEnds = new Set<LiveOrder>();
 
@@ -41,7 +41,7 @@ export class OrderGroup {
     this.orders = orders;
     this.comboOrderId = combination.comboOrderId;
     this.clientComboOrderId = combination.clientComboOrderId;
-    // What was there from the start is visible at any time of the clock.
+    // Orders that exist from the start are visible at any time of the clock.
     this.visibleAt = visibleAfterMs > 0 ? orders[0]!.stored.placedAt + visibleAfterMs : -Infinity;
   }
 
@@ -49,15 +49,15 @@ export class OrderGroup {
     return this.orders.some((order) => order.isOpen);
   }
 
-  /** Before this nothing happens to any of its orders. */
+  /** Moment before which nothing happens to any of its orders. */
   get wakeAt(): number {
     let wake = Infinity;
-    // One that waits follows another.
+    // A waiting order has no moment of its own.
     for (const order of this.orders) if (order.isOpen && !order.waiting) wake = Math.min(wake, order.wakeAt);
     return wake;
   }
 
-  /** Lives on up to `now`, and tells of each fill and each end that was not told before. */
+  /** Acts on the orders up to `now`. Returns each fill and each end that was not returned before. */
   advance(now: number): readonly GroupChange[] {
     const changes: GroupChange[] = [];
     do {
@@ -73,7 +73,7 @@ export class OrderGroup {
     return changes;
   }
 
-  /** Fills a part of an order now; as when one is struck, its rivals end. */
+  /** Fills a part of an order now; its rivals end, as when it is struck. */
   fill(order: LiveOrder, quantity: Quantity, now: number): GroupChange {
     this.#endRivals(order, now);
     return { order, time: now, fill: order.fill(quantity, now) };
@@ -102,7 +102,7 @@ export class OrderGroup {
       if (other !== order && isRival(other) && other.isOpen) other.endedAt = time;
   }
 
-  /** True when an order began to look that did not before. */
+  /** Returns true when a waiting order became active. */
   #wakeFollowers(): boolean {
     const master = this.#master;
     if (!master || master.isOpen) return false;
@@ -118,7 +118,7 @@ export class OrderGroup {
     return woke;
   }
 
-  /** Whether an order can no longer be found: its master ended before anything of it was filled. */
+  /** Tells whether an order can no longer be found: its master ended before any fill. */
   hasDropped(order: LiveOrder): boolean {
     const master = this.#master;
     return master !== undefined && order !== master && master.endedAt !== undefined && master.filled === 0n;
@@ -128,12 +128,12 @@ export class OrderGroup {
     return this.orders.find(({ stored }) => stored.order.combo_type === 'MASTER');
   }
 
-  /** The master is done: what is left of the combination is changed part by part. */
+  /** Tells whether the master is done, so that the other parts are changed one by one. */
   get isPastMaster(): boolean {
     return this.#master !== undefined && !this.#master.isOpen;
   }
 
-  /** What is filled stays; the parts that wait for a cancelled master end with it. */
+  /** Cancels open orders. Fills stay; parts that wait for a cancelled master end with it. */
   cancel(orders: readonly LiveOrder[], now: number): void {
     for (const order of orders) if (order.isOpen) order.endedAt = now;
   }

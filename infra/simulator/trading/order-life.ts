@@ -1,6 +1,6 @@
 /**
- * What becomes of an order, worked out only when it is read: when its price comes, it is struck at that
- * price, half of it is filled two seconds later and the rest after another two.
+ * Life of an order, computed only when it is read. The market strikes it once its price comes, at that price; half of it is
+ * filled two seconds later, and the rest after another two.
  */
 
 import { dayOf, timeOf } from '../market/calendar.ts';
@@ -15,7 +15,7 @@ const filledAfterMs = 4000;
 export interface Fill {
   readonly time: number;
   readonly quantity: Quantity;
-  /** In cents. */
+  /** Price in cents. */
   readonly price: number;
 }
 
@@ -29,26 +29,26 @@ export type Status = 'PENDING' | 'SUBMITTED' | 'CANCELLED' | 'FILLED' | 'PARTIAL
 export class LiveOrder {
   readonly stored: StoredOrder;
   readonly asset: Asset;
-  /** 1 for an order that buys. */
+  /** 1 for a buy order. */
   readonly sign: 1 | -1;
-  /** As asked for, with what was replaced since. */
+  /** Terms as placed, with later replacements. */
   terms: NewOrder;
   total: Quantity;
   readonly fills: Fill[] = [];
   struck: Strike | undefined;
-  /** When it was cancelled, ran out or failed. */
+  /** Time at which it was cancelled, expired or failed. */
   endedAt: number | undefined;
-  /** It was taken, and then not placed after all. */
+  /** Set when an accepted order was not placed after all. */
   hasFailed = false;
-  /** Waits for another order to be filled first. */
+  /** Whether it waits for another order to be filled first. */
   waiting: boolean;
 
-  /** The moment to begin looking from; its price is the one that snapshots show. */
+  /** Moment from which on prices count; the first price is the one that snapshots show. */
   #since: number;
   #checkedUntil: number | undefined;
-  /** The stop price was reached. */
+  /** Whether the stop price was reached. */
   #stopped = false;
-  /** The best price since the order began to trail. */
+  /** Best price since the order began to trail. */
   #best: number | undefined;
   #held: { readonly price: number; readonly rest: Quantity; readonly cost: bigint } | undefined;
 
@@ -82,7 +82,7 @@ export class LiveOrder {
     return this.waiting ? 'PENDING' : 'SUBMITTED';
   }
 
-  /** When it runs out by itself. */
+  /** Moment at which the order expires. */
   get expiry(): number {
     const { time_in_force: inForce, expire_date: date } = this.terms;
     const { placedAt } = this.stored;
@@ -92,7 +92,7 @@ export class LiveOrder {
     return inForce === 'GTC' ? this.asset.until : placedAt;
   }
 
-  /** Before this nothing happens to it: its next fill, or when it runs out; 0 when any price may strike it. */
+  /** Moment before which nothing happens: the next fill, or the expiry; 0 when any price may strike the order. */
   get wakeAt(): number {
     if (this.struck) {
       const told = this.fills.some((fill) => fill.time > this.struck!.time);
@@ -101,25 +101,25 @@ export class LiveOrder {
     return this.#checkedUntil !== undefined && this.#isOutOfReach() ? this.expiry : 0;
   }
 
-  /** What an order that buys may still cost, in cents: at its own price, or at the market's. */
+  /** Cents that a buy order may still cost: at its own price, or at the market's. */
   heldBack(now: number): bigint {
     if (this.sign < 0 || !this.isOpen) return 0n;
     const price = this.struck?.price ?? priceAskedFor(this, now);
     const rest = this.total - this.filled;
-    // Asked again and again of orders that rest.
+    // Cached, because this is asked again and again for resting orders.
     if (this.#held?.price !== price || this.#held.rest !== rest)
       this.#held = { price, rest, cost: costOf(this.asset, rest, price) };
     return this.#held.cost;
   }
 
-  /** From now on the order looks for its price. */
+  /** Makes prices count from `time` on. */
   activate(time: number): void {
     this.waiting = false;
     this.#since = time;
     this.#checkedUntil = undefined;
   }
 
-  /** New terms for what is not filled: an execution under way ends, and the price is looked for anew. */
+  /** Replaces the terms of the unfilled part: an execution under way ends, and prices count anew. */
   replace(terms: NewOrder, total: Quantity, now: number): void {
     this.terms = terms;
     this.total = total;
@@ -129,7 +129,7 @@ export class LiveOrder {
     if (!this.waiting) this.activate(now);
   }
 
-  /** The moment at which the order's price came, if it did by `now`. Each moment is looked at once. */
+  /** Finds the moment at which the order's price came, if it did by `now`. Looks at each moment once. */
   findStrike(now: number): Strike | undefined {
     const until = Math.min(now, this.expiry);
     if (this.#checkedUntil === undefined) {
@@ -145,14 +145,14 @@ export class LiveOrder {
     return this.#scan(from, until);
   }
 
-  /** Minute by minute, because between two of them the price only rises or only falls. */
+  /** Looks minute by minute, because between two whole minutes the price only rises or only falls. */
   #scan(from: number, until: number): Strike | undefined {
     let before = from;
     while (before < until) {
       const time = Math.min(until, (Math.floor(before / 60_000) + 1) * 60_000);
       if (this.#meets(this.#priceAt(time), false)) {
         const met = this.#firstMet(before, time);
-        // A stop that turned into a limit order goes on from where it was reached.
+        // A stop that turned into a limit order goes on from the moment when it was reached.
         if (this.#meets(this.#priceAt(met), true)) return { time: met, price: this.#priceAt(met) };
         before = met;
         continue;
@@ -163,7 +163,7 @@ export class LiveOrder {
     return undefined;
   }
 
-  /** The first millisecond after `before` at which the price comes, when at `time` it is there. */
+  /** Finds the first millisecond after `before` with the order's price, if `time` has it. */
   #firstMet(before: number, time: number): number {
     let [not, met] = [before, time];
     while (met - not > 1) {
@@ -178,7 +178,7 @@ export class LiveOrder {
     return this.asset.price(momentAt(time));
   }
 
-  /** Whether a price strikes the order, or for a stop that has a limit, stops it. */
+  /** Tells whether a price strikes the order; for a stop with a limit, whether the stop was reached before. */
   #meets(price: number, remember: boolean): boolean {
     const { order_type: type } = this.terms;
     const { sign } = this;
@@ -203,26 +203,26 @@ export class LiveOrder {
         return false;
       }
       default:
-        // The market never closes, so that its opening and its close are now.
+        // The simulated market never closes, so orders on open and on close execute at once.
         return true;
     }
   }
 
-  /** A limit that no price of the asset ever reaches needs no looking. */
+  /** Tells whether no price of the asset can ever reach the limit, so that looking is needless. */
   #isOutOfReach(): boolean {
     if (this.terms.order_type !== 'LIMIT') return false;
     const limit = centsOf(this.terms.limit_price);
     return this.sign > 0 ? limit < this.asset.bounds.low : limit > this.asset.bounds.high;
   }
 
-  /** Fills a part at the market's price of the moment, not at the order's own price. */
+  /** Fills a part at the market's current price, not at the order's own. */
   fill(quantity: Quantity, now: number): Fill {
     const fill = { time: now, quantity, price: currentPrice(this.asset, now) };
     this.fills.push(fill);
     return fill;
   }
 
-  /** The fills that came up to `now` and were not told before. */
+  /** Returns the fills that came up to `now` and were not returned before. */
   newFills(now: number): readonly Fill[] {
     if (!this.struck || !this.isOpen) return [];
     const { time, price } = this.struck;

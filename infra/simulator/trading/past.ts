@@ -1,6 +1,6 @@
 /**
- * What the simulated accounts did before the first request: orders like any other, so that positions, cash and
- * history agree. Their ids and days stay the same for every seed and can be written into a note.
+ * Orders of the simulated accounts before the first request. They are orders like any other, so that positions, cash and
+ * history agree. Ids and days are the same for every seed and can be written into a note.
  */
 
 import type { Universe } from '../market/universe.ts';
@@ -12,11 +12,11 @@ import { LiveOrder } from './order-life.ts';
 import type { NewOrder } from './stored-order.ts';
 
 interface PastOrder {
-  /** UTC. */
+  /** Time in UTC. */
   readonly at: string;
   readonly clientOrderId: string;
   readonly order: Partial<NewOrder> & Pick<NewOrder, 'symbol' | 'quantity'>;
-  /** Asks for the price of that moment and a little more. */
+  /** Sets a limit a little above the price of that moment. */
   readonly limited?: true;
 }
 
@@ -42,7 +42,7 @@ const callOf = (strike: string, side: 'BUY' | 'SELL') => ({
   option_type: 'CALL' as const,
 });
 
-/** Far below any price, so that nothing but a call ever ends it. */
+/** Limits far below any price, so that only a call ever ends the order. */
 const standing = {
   symbol: 'AAPL',
   quantity: '10',
@@ -89,7 +89,7 @@ const pastOrders: readonly PastOrder[] = [
   { at: '2026-10-20T14:00:20Z', clientOrderId: 'gw-20261020-000003', order: standing },
 ];
 
-/** Carries out the past of an account. Its positions are there at any time of the clock. */
+/** Executes an account's past. Its positions exist at any time of the clock. */
 export function bringPast(accountId: string, book: OrderBook, universe: Universe): void {
   for (const { at, clientOrderId, order: more, limited } of pastOrders) {
     const placedAt = Date.parse(at);
@@ -99,7 +99,7 @@ export function bringPast(accountId: string, book: OrderBook, universe: Universe
     if (limited) order = { ...order, limit_price: money(currentPrice(asset, placedAt) + 10) };
     const stored = { accountId, clientOrderId, orderId: book.nextIdentifier(), placedAt, order };
     book.add([new LiveOrder(stored, asset, parseQuantity(order.quantity)!, false)]);
-    // One after the other: the fills of the first come before the second is placed.
+    // Settles after each order, so that its fills come before the next is placed.
     book.settle(placedAt + 10_000);
   }
   book.endPast();

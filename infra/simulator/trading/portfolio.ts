@@ -1,4 +1,4 @@
-/** What one account holds: cash, positions, and what was traded. All money in whole cents. */
+/** Holdings of one account: cash, positions, and past trades. All money in whole cents. */
 
 import { dayOf, timeOf } from '../market/calendar.ts';
 import { amountOf, divide, oneShare, type Quantity } from './amounts.ts';
@@ -7,7 +7,7 @@ import { type Asset, currentPrice } from './order-asset.ts';
 export interface Trade {
   readonly time: number;
   readonly asset: Asset;
-  /** Negative for what was sold. */
+  /** Negative for a sale. */
   readonly quantity: Quantity;
   readonly price: number;
   readonly fee: bigint;
@@ -15,15 +15,15 @@ export interface Trade {
 
 export interface Position {
   readonly asset: Asset;
-  /** Negative when more was sold than there was. */
+  /** Negative for a short position. */
   readonly quantity: Quantity;
-  /** What was paid for it; negative for what a short sale brought. */
+  /** Amount paid; negative for the proceeds of a short sale. */
   readonly cost: bigint;
-  /** When it was opened. */
+  /** Time at which it was opened. */
   readonly since: number;
 }
 
-/** A position at the prices of a moment. */
+/** Position at the prices of a moment. */
 export interface Valued extends Position {
   readonly price: number;
   readonly value: bigint;
@@ -53,7 +53,7 @@ export class Portfolio {
     else this.#positions.set(asset.key, after);
   }
 
-  /** Every position, oldest first, at what it is worth now. */
+  /** Values every position, oldest first, at the current prices. */
   valued(now: number): readonly Valued[] {
     return [...this.#positions.values()].map((position) => {
       const price = currentPrice(position.asset, now);
@@ -62,7 +62,7 @@ export class Portfolio {
     });
   }
 
-  /** How much more the holdings are worth than at the day's start, with what was traded since. */
+  /** Profit since the day's start, including the day's trades. */
   profitOfDay(now: number): bigint {
     const start = timeOf(dayOf(now));
     const today = this.#trades.filter(({ time }) => time >= start);
@@ -74,30 +74,30 @@ export class Portfolio {
       held.set(asset.key, { asset, quantity: now - quantity });
     }
     for (const { value } of this.valued(now)) profit += value;
-    // What is left after taking the day's trades back was there when the day began.
+    // Subtracting the day's trades leaves the quantity at the day's start.
     for (const { asset, quantity } of held.values())
       profit -= signedAmount(asset, asset.price({ day: dayOf(now) - 1, minute: 1440 }), quantity);
     return profit;
   }
 }
 
-/** Adds at cost; what is taken away takes its share of the cost with it. */
+/** Merges a trade into a position at cost; a reduction takes its share of the cost away. */
 function merged(before: Position, { asset, quantity, price, time }: Trade): Position {
   const left = before.quantity + quantity;
   const grows = before.quantity === 0n || before.quantity > 0n === quantity > 0n;
   if (grows) return { ...before, quantity: left, cost: before.cost + signedAmount(asset, price, quantity) };
   const turned = left !== 0n && left > 0n !== before.quantity > 0n;
-  // More than there was: the position is closed, and one the other way is opened with the rest.
+  // A larger trade closes the position, and opens one in the other direction with the rest.
   if (turned) return { asset, quantity: left, cost: signedAmount(asset, price, left), since: time };
   return { ...before, quantity: left, cost: divide(before.cost * left, before.quantity) };
 }
 
-/** In cents; negative for a negative quantity. */
+/** Amount in cents; negative for a negative quantity. */
 export function signedAmount(asset: Asset, price: number, quantity: Quantity): bigint {
   return amountOf(price, quantity, asset.multiplier);
 }
 
-/** What trading costs beside the price: 55 cents for each option contract, and a little of stock sold. */
+/** Fee in cents: 55 for each option contract, and a little for the sale of stock. */
 export function feeOf(asset: Asset, quantity: Quantity, price: number, buys: boolean): bigint {
   const size = quantity < 0n ? -quantity : quantity;
   if (asset.kind === 'OPTION') {

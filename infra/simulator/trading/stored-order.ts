@@ -1,4 +1,4 @@
-/** An order as it was asked for, and what the upstream noted of it when it was placed. */
+/** Order as it was requested, with the ids and the time that the upstream gave it. */
 
 import type { placeOrder } from '../../../lib/catalogue/index.ts';
 import type { BodyIn } from '../parameters.ts';
@@ -6,10 +6,10 @@ import type { BodyIn } from '../parameters.ts';
 type OrderBody = BodyIn<typeof placeOrder>['new_orders'][number];
 type OrderSubject = 'combo_type' | 'instrument_type' | 'symbol';
 
-/** An order with what it left to its legs, or to the upstream. */
+/** Order with the members that may be left to its legs or to the upstream. */
 export type NewOrder = OrderBody & { readonly [K in OrderSubject]: NonNullable<OrderBody[K]> };
 
-/** Undefined for an order that says neither itself nor by its legs what it trades. */
+/** Completes an order; undefined if neither it nor its legs name what it trades. */
 export function completed(order: OrderBody): NewOrder | undefined {
   const option = order.legs?.find((leg) => leg.instrument_type === 'OPTION');
   const {
@@ -25,10 +25,10 @@ export interface StoredOrder {
   readonly accountId: string;
   readonly clientOrderId: string;
   readonly orderId: string;
-  /** Present for an order that is part of a combination. */
+  /** Set for a part of a combination. */
   readonly comboOrderId?: string;
-  /** When it was placed, Unix time in milliseconds. */
+  /** Time of placing, Unix milliseconds. */
   readonly placedAt: number;
-  /** What was asked for. */
+  /** Terms that were requested. */
   readonly order: NewOrder;
 }
