@@ -1,4 +1,4 @@
-/** Each function's bundle as the package carries it: a zip of one file, which the CDK hands to Lambda as it is. */
+/** Bundles each function for the package: a zip with one file, which the CDK hands to Lambda unchanged. */
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { esbuildOptions } from '../bundling.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Every function, by the folder of its handler. */
+/** Names of all functions: the folders that have a handler. */
 const functionNames = (): readonly string[] =>
   readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' })
     .filter((path) => /^[^/]+\/handler\.ts$/.test(path))
     .map((path) => path.slice(0, path.indexOf('/')));
 
-/** The same code gives the same bytes, so that CloudFormation sees no change where there is none. */
+/** Zip attributes that never change: the same code must give the same bytes, or CloudFormation would see a change. */
 const fixed = { mtime: '1980-01-01', os: 3, attrs: 0o100644 << 16, level: 9 } as const;
 
-/** Without source maps: these are for the project's own stack traces, and twice as large. @param folder for the zips */
+/** Omits source maps: they serve the project's own stack traces, and double the size. @param folder for the zips */
 export async function writeBundles(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const { outputFiles } = await build({

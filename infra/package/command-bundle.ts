@@ -1,7 +1,7 @@
 /**
- * The command `countersign` as the package has it: one bundle in parts, each loaded when a command needs it. All of it is
- * inside, the clients of AWS too (314 kB in all), so that the package depends on none of them; the CDK, what a
- * clone alone can use (esbuild), and pages of 12 MB (Swagger UI) stay outside.
+ * Bundles the command `countersign` for the package, in parts that are loaded when a command needs them. The AWS clients
+ * are inside (314 kB in all), so that the package does not depend on them. The CDK, esbuild, which only a clone can use,
+ * and Swagger UI's pages of 12 MB stay outside.
  */
 
 import { cpSync, rmSync } from 'node:fs';
@@ -22,11 +22,11 @@ const outside = [
   'tsx',
 ];
 
-/** Packages in the form of CommonJS ask for Node's own modules in their way. */
+/** Defines `require`, by which bundled CommonJS packages load Node's own modules. */
 const banner =
   "import{createRequire as requireOf}from'node:module';const require=requireOf(import.meta.url);";
 
-/** @returns what is in each part */
+/** @returns esbuild's record of the parts and their contents */
 export async function bundleCommand(folder: string): Promise<Metafile> {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = await build({
@@ -46,7 +46,7 @@ export async function bundleCommand(folder: string): Promise<Metafile> {
     metafile: true,
     logLevel: 'warning',
   });
-  // Read at run time, from beside the code.
+  // The local run reads these files beside the code.
   cpSync(join(root, 'infra/local/reference-page'), join(folder, 'reference-page'), { recursive: true });
   await writePage(join(folder, 'page-files'));
   return metafile;

@@ -1,4 +1,4 @@
-/** What `package.json` says of the entries of the package. */
+/** Entries of the package, read from `package.json`. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 
 export interface PackageEntry {
-  /** `./signer`; `.` is the root. */
+  /** Name such as `./signer`; `.` is the root. */
   readonly name: string;
-  /** Where its module is, from the root of the package and without an extension: `dist/lib/signer/index`. */
+  /** Path of the built module from the package's root, without an extension: `dist/lib/signer/index`. */
   readonly path: string;
 }
 
-/** Those that are modules. */
+/** Lists the entries that are modules. */
 export function entries(): readonly PackageEntry[] {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
@@ -22,5 +22,5 @@ export function entries(): readonly PackageEntry[] {
   );
 }
 
-/** Of an entry, from the root of the repository. */
+/** Source of an entry, from the root of the repository. */
 export const sourceOf = ({ path }: PackageEntry): string => path.replace(/^dist\/(.*)$/, '$1.ts');

@@ -1,6 +1,6 @@
 /**
- * The declarations of the catalogue's entries in the built package: with named types and with hover text, which the
- * compiler's own declarations have neither of. The types are those that the client would derive; a test compares them.
+ * Writes the declarations of the catalogue's entries in the built package with named types and hover text; the compiler's
+ * own have neither. The types are those that the client would derive; a test compares them.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { namesFor } from '../open-api/schema-names.ts';
 import { baseOf, isObject } from '../open-api/schema-parts.ts';
 import { createTypeTexts, docComment, isOmittable, type TypeTexts } from './type-text.ts';
 
-/** Those with a method in the client. */
+/** Operations that have a method in the client. */
 export const declaredOperations = operations.filter(({ legacyOf }) => !legacyOf);
 
 const head = `/** Made by the build from the catalogue's entries. */
@@ -24,7 +24,7 @@ import type { SessionGiven } from './orders.ts';
 import type { Parameter } from './parameters.ts';
 `;
 
-/** The text of one module with all of them. */
+/** Text of one module with all the declarations. */
 export function entryDeclarations(): string {
   const texts = createTypeTexts(namesFor(operations), {
     PlaceOrderBodyNewOrder: 'SessionGiven',
@@ -58,7 +58,7 @@ function declarationOf(operation: Operation, texts: TypeTexts): string {
   ].join('');
 }
 
-/** Members whose exact value the client's types read. */
+/** Members whose literal types the client's types read. */
 const literals = ({ id, group, method, path, aliases, headers, anyQuery, paging }: Operation) =>
   Object.entries({ id, group, method, path, aliases, headers, anyQuery, paging }).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${literal(value)}`],
@@ -101,7 +101,7 @@ const hasRequiredMember = (schema: v.GenericSchema) => {
   return !isObject(base) || Object.values(base.entries).some((member) => !isOmittable(member));
 };
 
-/** Only of an operation that has options of its own. */
+/** Declares options only for an operation that has some of its own. */
 function optionsInterface(name: string, operation: Operation): string {
   const { headers = [], title } = operation;
   const lines = [
@@ -165,7 +165,7 @@ function callInterface(
 const itemOf = (result: string, member: string | undefined) =>
   member === undefined ? `(${result})[number]` : `NonNullable<${result}['${member}']>[number]`;
 
-/** Puts them in place of the compiler's. @param folder the built `lib/catalogue` */
+/** Replaces the compiler's declarations. @param folder the built `lib/catalogue` */
 export function declareEntries(folder: string): void {
   const entries = join(folder, 'entries.d.ts');
   const waiting = new Set(declaredOperations.map(({ id }) => id));
@@ -185,5 +185,5 @@ export function declareEntries(folder: string): void {
   writeFileSync(entries, entryDeclarations());
 }
 
-/** A constant whose type the compiler writes out, over several lines. */
+/** Matches a constant whose type the compiler writes out, over several lines. */
 const entry = /^export declare const (\w+): \{\n[\s\S]*?^\};\n/gm;

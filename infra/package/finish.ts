@@ -1,11 +1,11 @@
-/** What a built package has besides the compiler's files. */
+/** Adds to a built package what the compiler does not write. */
 
 import { join } from 'node:path';
 import { declareEntries } from './entry-declarations.ts';
 import { writeForRequire } from './for-require.ts';
 import { markFolder } from './pure-calls.ts';
 
-/** Marks for bundlers, declarations with hover text, and what `require` finds. @param folder which has `dist` */
+/** Adds marks for bundlers, declarations with hover text, and files for `require`. @param folder contains `dist` */
 export async function finishPackage(folder: string): Promise<void> {
   const catalogue = join(folder, 'dist/lib/catalogue');
   markFolder(catalogue);

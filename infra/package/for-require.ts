@@ -1,8 +1,8 @@
 /**
- * What `require` finds of each entry: two small files beside the module. The module itself is loaded either way, so that a
- * program that both imports and requires the package has each class and each store once. Node does so from 20.19 and 22.12
- * on. For the compiler a file `.d.cts` declares the same names, because of a module it takes types alone from there
- * (TS1479).
+ * Writes two small files for `require` beside each entry's module. They load the module itself, so that a program that
+ * both imports and requires the package has each class and each store once; Node can do so from 20.19 and 22.12 on. A
+ * file `.d.cts` declares the same names for the compiler, because `require` gets nothing but types from a module's own
+ * declarations (TS1479).
  */
 
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { entries, type PackageEntry, sourceOf } from './entries.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** @param folder that of the built package, which has `dist` */
+/** @param folder of the built package, which contains `dist` */
 export async function writeForRequire(folder: string): Promise<void> {
   const written = new Set<string>();
   for (const entry of entries()) {
@@ -37,7 +37,7 @@ ${Object.entries(values)
   .join('\n')}
 `;
 
-/** A class is a type, too, which a constant of its name would hide. */
+/** Declares a class's type, too, which the constant of the same name would hide. */
 const declarationOf = (name: string, value: unknown) =>
   `export declare const ${name}: typeof entry.${name};${
     typeof value === 'function' && /^class\b/.test(String(value))

@@ -1,4 +1,4 @@
-/** What `npm run build` and `npm run docs` do besides the compiler, each by its name. */
+/** Steps of `npm run build` and `npm run docs` besides the compiler, each run by its name. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const page = (name: string) => join(root, 'docs', name);
 
 const steps: Readonly<Record<string, () => Promise<void>>> = {
-  /** What the documentation takes from the catalogue, from figures and from the table of commands. */
+  /** Writes the docs' parts that come from the catalogue, from figures and from the table of commands. */
   async docs() {
     const { operations } = await import('../../lib/catalogue/index.ts');
     const { operationsTable } = await import('../commands/operations-table.ts');
@@ -34,7 +34,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
       console.log(`${relative(root, path)} is written.`);
   },
 
-  /** After the compiler. */
+  /** Runs after the compiler. */
   async finish() {
     const { finishPackage } = await import('./finish.ts');
     const { writeBundles } = await import('./bundles.ts');
@@ -44,7 +44,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     writeSignerPackage(root, join(root, 'dist/countersign-signer'));
   },
 
-  /** For a deployed gateway, and the issuer at which its users sign in. */
+  /** Builds the page for a deployed gateway, and for the issuer at which its users sign in. */
   async page() {
     const { GATEWAY: gateway = '', ISSUER: issuer = '', CLIENT_ID: clientId = '' } = process.env;
     const folder = 'dist/page';

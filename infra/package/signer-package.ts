@@ -1,12 +1,12 @@
 /**
- * The signer as a package of its own, for those who need nothing else: without a dependency, and a hundredth of the whole.
- * It is made of the same build and has the same version.
+ * Makes the signer a package of its own, for users who need nothing else: without dependencies, a hundredth of the whole
+ * in size. It comes from the same build and has the same version.
  */
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** @param root the package's, which is built; @param folder for the other one */
+/** @param root of the built package; @param folder for the signer's package */
 export function writeSignerPackage(root: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   cpSync(join(root, 'dist/lib/signer'), join(folder, 'dist'), { recursive: true });

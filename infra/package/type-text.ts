@@ -1,20 +1,20 @@
-/** From the catalogue's schemas to TypeScript: the types that the client derives from them, written out with names. */
+/** Writes the catalogue's schemas as TypeScript, with names: the types that the client derives from them. */
 
 import * as v from 'valibot';
 import { glossary } from '../../lib/catalogue/glossary.ts';
 import type { SchemaNames } from '../open-api/schema-names.ts';
 import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from '../open-api/schema-parts.ts';
 
-/** What a caller gives is readonly; what it gets may have values of an enumeration that the catalogue does not name. */
+/** A given value is readonly; one that comes may have enumeration values that the catalogue does not name. */
 export type TypeUse = 'given' | 'got';
 
 export interface TypeTexts {
   of(schema: v.GenericSchema, use: TypeUse): string;
-  /** The declarations of all names that were used so far. */
+  /** Declarations of all names that were used so far. */
   declarations(): readonly string[];
 }
 
-/** Types that only the source can say: what a schema's name is joined with. */
+/** Types that only the source can state, by the name of the schema that they are joined with. */
 export type Joined = Readonly<Record<string, string>>;
 
 export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
@@ -29,7 +29,7 @@ export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
 
   function declare(name: string, base: v.GenericSchema, use: TypeUse): string {
     const other = uses.get(name) ?? use;
-    // Without members nothing differs between what is given and what is got.
+    // Schemas without members are the same in both uses.
     if (other !== use && isObject(base)) throw new Error(`${name} is given and got: it needs two names`);
     if (!uses.has(name)) {
       uses.set(name, use);
@@ -94,7 +94,7 @@ const either = (texts: readonly string[]) =>
 const byName = ([one]: readonly [string, string], [other]: readonly [string, string]) =>
   one < other ? -1 : 1;
 
-/** What a member means and how it is written; never empty. */
+/** Describes a member's meaning and form; never empty. */
 export function memberText(name: string, schema: v.GenericSchema): string {
   const meaning = descriptionOf(schema) ?? glossary[name];
   if (meaning === undefined) throw new Error(`${name} has neither a description nor a word in the glossary`);
@@ -128,7 +128,7 @@ function formatOf(schema: v.GenericSchema): string | undefined {
   return steps.some(({ type }) => type === 'iso_date') ? 'iso_date' : inner && formatOf(inner);
 }
 
-/** As it stands before a declaration. */
+/** Formats a comment for a declaration. */
 export function docComment(paragraphs: readonly string[], indent = ''): string {
   const lines = paragraphs.join('\n\n').replaceAll('*/', '*\\/').split('\n');
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
