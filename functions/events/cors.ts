@@ -1,6 +1,6 @@
 /**
- * CORS for web views and browsers. The functions put it on their responses; the preflight is answered by
- * API Gateway itself, from the same figures.
+ * CORS for web views and browsers. Functions add its headers to their responses; API Gateway answers preflights by itself,
+ * with the same values.
  */
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
@@ -18,36 +18,36 @@ export const corsExposedHeaders: readonly string[] = [
   'allow',
   'x-amzn-requestid',
   'x-amzn-errortype',
-  // Why a token is not accepted; API Gateway renames the header of a function's answer.
+  // Says why a token is refused; API Gateway renames the header in a function's answer.
   'www-authenticate',
   'x-amzn-remapped-www-authenticate',
-  // How old a response is, whether it was shared, when to ask again, and what is missing.
+  // Age of a response, whether it was shared, when to ask again, and which symbols are unknown.
   'age',
   'cache-status',
   'etag',
   'x-poll-after',
   'x-unknown-symbols',
-  // An order that was sent before is answered with what became of it.
+  // Marks the outcome of an order that was sent before.
   'idempotent-replayed',
 ];
 
-/** How long a browser keeps a preflight's response; two hours is as long as any of them does. */
+/** Seconds for which a browser may cache a preflight; no browser caches longer than two hours. */
 export const corsMaxAgeSeconds = 7200;
 
 const requestHeaders = [
   'content-type',
   'x-api-key',
-  // How fresh a response has to be, and which one the client has already.
+  // Required freshness of a response, and the version that the client has.
   'cache-control',
   'if-none-match',
-  // By what a request that comes again is known.
+  // Key that identifies a repeated request.
   'idempotency-key',
-  // A token, or what SigV4 signs, for groups that are opened with them.
+  // A token, or the headers that SigV4 signs, for groups that open with them.
   'authorization',
   'x-amz-date',
   'x-amz-security-token',
   'x-amz-content-sha256',
-  // Existing clients of the interface send these; here they are dropped, but not refused.
+  // Sent by existing clients of the interface; the gateway drops them without a refusal.
   'x-app-key',
   'x-timestamp',
   'x-signature',
@@ -58,28 +58,28 @@ const requestHeaders = [
   'x-access-token',
 ];
 
-/** The request headers that a preflight allows: the gateway's own, and those that the operations forward. */
+/** Request headers that a preflight allows: the gateway's own, and those that the operations forward. */
 export function corsRequestHeaders(
   operations: readonly Pick<Operation, 'headers'>[] = [],
 ): readonly string[] {
   return [...new Set([...requestHeaders, ...operations.flatMap(({ headers }) => headers ?? [])])];
 }
 
-/** Origins as an environment holds them: `*`, or a list with commas; none where it is empty. */
+/** Reads origins from an environment variable: `*`, or a list with commas; empty: none. */
 export function readOrigins(text: string | undefined): CorsOrigins {
   if (!text?.trim()) return [];
   if (text.trim() === '*') return '*';
   return text.split(',').map((origin) => origin.trim());
 }
 
-/** In words what is wrong with each that is no origin. */
+/** Sentences on the entries that are no origins. */
 export const originsFaults = (origins: CorsOrigins): readonly string[] =>
   (origins === '*' ? [] : origins).flatMap((origin, index) => {
     const fault = originFault(origin);
     return fault ? [`entry ${index + 1} is no origin; ${fault}, or * stands alone`] : [];
   });
 
-/** In words what is wrong with an origin, or undefined. */
+/** Says what is wrong with an origin; undefined for a valid one. */
 export function originFault(origin: string): string | undefined {
   const form = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::(?<port>\d{1,5}))?$/.exec(origin);
   if (form && Number(form.groups?.port ?? 1) > 65_535) return 'a port is at most 65535';
@@ -89,7 +89,7 @@ export function originFault(origin: string): string | undefined {
   return 'an origin is a scheme, "://", a host and perhaps a port, in lower case, without a path';
 }
 
-/** A response's headers with those that CORS adds; what it varies by is the sum of both. */
+/** Adds the CORS headers to a response; its `vary` names both sets of headers. */
 export function withCors(
   headers: Readonly<Record<string, string>>,
   origins: CorsOrigins,
@@ -100,7 +100,7 @@ export function withCors(
   return { ...headers, ...cors, ...(vary && { vary }) };
 }
 
-/** The headers of a response to a request from this origin. */
+/** Headers of a response to a request from an origin. */
 export function corsHeaders(
   origins: CorsOrigins,
   origin: string | undefined,

@@ -1,18 +1,18 @@
-/** What API Gateway has found out of a request's sender: the API key, the AWS identity, and the authorizer's claims. */
+/** Reads what API Gateway established about a request's sender: API key, AWS identity, and the authorizer's claims. */
 
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { principalArn, type SenderEvidence, type TokenClaims } from '../../lib/access/evidence.ts';
 
 type EventContext = APIGatewayProxyEvent['requestContext'];
 
-/** The part of an event's context that is read. */
+/** The part of an event's context that this module reads. */
 export interface SenderContext {
   readonly identity?: Partial<Pick<EventContext['identity'], 'apiKeyId' | 'userArn' | 'sourceIp'>>;
-  /** What the authorizer put into its answer; each value is a text. */
+  /** Text members that the authorizer put into its answer. */
   readonly authorizer?: { readonly claims?: unknown } | null | undefined;
 }
 
-/** API Gateway names a key only of a method that wants one, and an AWS identity only of one that wants a signature. */
+/** API Gateway gives a key only for a method that requires one, and an AWS identity only for one that requires a signature. */
 export function evidenceIn({ identity, authorizer }: SenderContext): SenderEvidence | undefined {
   const claims = claimsIn(authorizer?.claims);
   const evidence: SenderEvidence = {
@@ -23,7 +23,7 @@ export function evidenceIn({ identity, authorizer }: SenderContext): SenderEvide
   return Object.keys(evidence).length > 0 ? evidence : undefined;
 }
 
-/** Undefined for anything but what the authorizer writes: the token then counts as missing. */
+/** Parses the authorizer's claims; undefined for any other text, so that the token counts as missing. */
 function claimsIn(text: unknown): TokenClaims | undefined {
   if (typeof text !== 'string') return undefined;
   try {

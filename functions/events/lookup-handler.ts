@@ -1,14 +1,13 @@
 /**
- * The handlers of lookups by event: one for batches of the queues, and one for direct calls. No function has both. A record
- * says itself which queue it came from, so that one who may only call directly could name the bus's queue, and with it any
- * requester.
+ * Handlers of lookups by event: one for batches from queues, one for direct calls; no function has both. A record itself
+ * says which queue it came from, so a direct caller could otherwise name the bus's queue, and with it any requester.
  */
 
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { DirectReply, Lookups } from '../../lib/lookups/index.ts';
 import { isOf, toMessage } from './sqs-message.ts';
 
-/** @returns for a queue the messages that must come again, else the reply */
+/** @returns for a queue the messages that must come again, for a direct call the reply */
 export type LookupHandler = (
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -16,7 +15,7 @@ export type LookupHandler = (
 
 export interface OwnQueues {
   readonly queueUrl: string;
-  /** The queue that the bus alone sends to, where there is one. */
+  /** Queue that only the bus sends to, if there is one. */
   readonly busQueueUrl: string | undefined;
 }
 
@@ -31,9 +30,9 @@ export class LookupFailed extends Error {
 }
 
 /**
- * For what an event source mapping brings; anything else fails.
+ * Handles batches that an event source mapping delivers; anything else fails.
  *
- * @param queues its own
+ * @param queues the function's own; a record of another queue fails
  * @param clock now, in milliseconds since the epoch
  */
 export function createQueueHandler(
@@ -53,7 +52,7 @@ export function createQueueHandler(
 }
 
 /**
- * For one request whose requester waits; records of a queue are none.
+ * Handles one request whose requester waits; records of a queue fail.
  *
  * @param clock now, in milliseconds since the epoch
  */

@@ -1,4 +1,4 @@
-/** The rim: API Gateway's REST proxy event (payload version 1.0) to the core's request, and back. */
+/** Adapter between API Gateway's REST proxy event (payload version 1.0) and the core's request and response. */
 
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
@@ -7,7 +7,7 @@ import type { GatewayRequest, GatewayResponse } from '../../lib/gateway/http.ts'
 import { callerOf, type NetworkPrefix } from '../../lib/identity/caller.ts';
 import { evidenceIn, type SenderContext } from './evidence.ts';
 
-/** The part of the event that is read. */
+/** The part of the event that this module reads. */
 export type ProxyEvent = Pick<
   APIGatewayProxyEvent,
   | 'resource'
@@ -22,7 +22,7 @@ export type ProxyEvent = Pick<
 
 type ProxyContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & SenderContext;
 
-/** @param prefix the part of an address that names the client's network */
+/** @param prefix length of the part of an address that counts as one network */
 export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix): Promise<GatewayRequest> {
   const evidence = evidenceIn(event.requestContext);
   return {
@@ -39,9 +39,8 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
 }
 
 /**
- * The caller as API Gateway has identified it: by the id, not the value, of an API key, or by an AWS signature, which
- * in all sessions of a role counts as the role's; and by the address that the client connected from, which no header
- * can change.
+ * Identifies the caller as API Gateway does: by the id, not the value, of an API key, or by an AWS signature, where all
+ * sessions of a role count as the role; and by the address that the client connected from, which no header can change.
  */
 async function callerIn(
   { identity }: ProxyContext,
@@ -52,7 +51,7 @@ async function callerIn(
   return key || address ? { caller: await callerOf({ key, address }, prefix) } : {};
 }
 
-/** API Gateway passes decoded values; the order of different names is lost there already. */
+/** API Gateway passes decoded values; it has lost the order of different names already. */
 function toQuery(event: ProxyEvent): readonly (readonly [string, string])[] {
   const many = event.multiValueQueryStringParameters;
   if (many)
@@ -65,9 +64,9 @@ function toQuery(event: ProxyEvent): readonly (readonly [string, string])[] {
 }
 
 /**
- * Names arrive in the case in which the client wrote them. Of a repeated header the last counts, with two exceptions.
- * The lines of Accept are one list (RFC 9110, 5.3), and any of them may name the form of refusals that the client reads.
- * Two lines of Authorization are no valid one together: which of them was meant is not for the gateway to guess.
+ * Names arrive in the case in which the client wrote them. The last line of a repeated header counts, with two exceptions.
+ * The lines of Accept are one list (RFC 9110, 5.3), and any of them may name the format of refusals. Two lines of
+ * Authorization are joined into an invalid one, because the gateway must not guess which is meant.
  */
 function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<string, string>> {
   const single =
@@ -91,7 +90,7 @@ function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<
   ]);
 }
 
-/** Text when the bytes are valid UTF-8, else base64: no byte may change on the way. */
+/** Sends valid UTF-8 as text and other bytes as base64, so that no byte changes on the way. */
 export function toProxyResult({ status, headers, body }: GatewayResponse): APIGatewayProxyResult {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const exact = isUtf8(bytes);

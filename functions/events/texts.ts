@@ -1,6 +1,6 @@
-/** An answer that is written as it comes, to a client that takes it at its own pace. */
+/** Writes an answer piece by piece to a client that reads at its own pace. */
 
-/** What a stream of Node has for it; that of Lambda's runtime has no more. */
+/** The part of Node's stream that is used; the stream of Lambda's runtime has no more. */
 export interface Sink {
   readonly destroyed: boolean;
   readonly writableEnded: boolean;
@@ -12,13 +12,13 @@ export interface Sink {
   off(name: 'drain' | 'close', listener: () => void): unknown;
 }
 
-/** A client that takes nothing for so long is cut off: it is gone, or comes back. */
+/** Time after which a client that reads nothing is cut off: it is gone, or will connect again. */
 const maxBlockedMs = 30_000;
 
 /**
- * Asks for the next text when the client has taken the last one.
+ * Asks for the next text when the client has read the last one.
  *
- * @returns whether the client has taken all of them
+ * @returns whether the client has read all of them
  */
 export async function passOn(
   texts: AsyncIterable<string> | Iterable<Uint8Array>,
