@@ -1,6 +1,6 @@
 /**
- * API Gateway's REST API with Lambda proxy integration, on this machine: the very handlers that are deployed
- * run behind it. It knows routes, keys, plans and events; everything else is the handlers' business.
+ * API Gateway's REST API with Lambda proxy integration, on this machine: the deployed handlers themselves run behind it. It
+ * handles routes, keys, plans and events; everything else is up to the handlers.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -29,14 +29,14 @@ export interface LocalApiGateway {
   close(): Promise<void>;
 }
 
-/** Rejects with the listener's own error (`EADDRINUSE`) when the port is taken. */
+/** Rejects with the listener's own error (`EADDRINUSE`) when the port is in use. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<LocalApiGateway> {
   const { clock = Date.now, log, port = 0, host = loopback, closeGraceMs = 2000 } = options;
   const respond = createRestApi(options);
-  /** What has no end by itself, and would hold up `close`. */
+  /** Responses without an end of their own, which would hold up `close`. */
   const streams = new Set<ServerResponse>();
 
-  // Node's own five seconds end a kept connection just when a client on a busy machine uses it again.
+  // Node's default of five seconds ends a kept connection just when a client on a busy machine uses it again.
   const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const { method = '', url = '' } = request;
     const call: ApiRequest = { requestId: randomUUID(), method, ...targetOf(url), receivedAt: clock() };
@@ -44,7 +44,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
     // API Gateway never sees a request that the client did not finish: nothing to send, nothing to log.
     if (!answered) return;
     const sent = await compressed(answered, request.headers['accept-encoding']?.toString());
-    // Without this a client's kept connection would hold up `close`.
+    // Ends a client's kept connection, which would hold up `close`.
     if (!server.listening) response.setHeader('connection', 'close');
     if (sent.stream) streams.add(response.once('close', () => streams.delete(response)));
     send(response, sent, call.requestId);
@@ -73,11 +73,11 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
   };
 }
 
-/** Every address of the machine is one of them that this machine itself calls by loopback. */
+/** Host to call the server by: a server on all addresses is called by loopback. */
 const calledBy = (host: string) =>
   host === '0.0.0.0' || host === '::' ? loopback : host.includes(':') ? `[${host}]` : host;
 
-/** @returns undefined where the answer is none of the gateway's own forms of a refusal */
+/** @returns undefined for an answer that is not one of the gateway's forms of a refusal */
 function refusalIn({ body }: HttpResponse): AccessLogEntry['refusal'] {
   try {
     const { code, detail } = JSON.parse(Buffer.from(body).toString()) as Readonly<Record<string, unknown>>;

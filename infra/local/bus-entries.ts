@@ -1,4 +1,4 @@
-/** Reads from JSON what a sender wants to put on the bus. */
+/** Parses JSON entries that a sender wants to put on the bus. */
 
 import * as v from 'valibot';
 import { faultOf } from '../../lib/catalogue/faults.ts';
@@ -10,7 +10,7 @@ import type { LocalBusEntry } from './bus.ts';
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
-/** Of an event; other members of an envelope may stand beside these. */
+/** Members of an event; other members of an envelope may stand beside them. */
 const entrySchema = v.object({
   source: v.pipe(
     name,
@@ -22,10 +22,10 @@ const entrySchema = v.object({
   time: v.optional(v.pipe(v.string(), v.isoTimestamp())),
 });
 
-/** EventBridge takes so many at once. */
+/** EventBridge's maximum for one call. */
 const entriesSchema = v.pipe(v.array(entrySchema), v.minLength(1), v.maxLength(10));
 
-/** Or why there are none. */
+/** Entries, or the reason why there are none. */
 export type ReadEntries =
   | { readonly entries: readonly LocalBusEntry[] }
   | {
@@ -34,12 +34,12 @@ export type ReadEntries =
       readonly errors?: readonly Fault[];
     };
 
-/** EventBridge takes less than that in all entries of a call. */
+/** EventBridge's limit, not included, for all entries of a call. */
 const maxBytes = 256 * 1024;
 
 const form = 'Send {"source":"…","detail-type":"…","detail":{…}}, or a list of such entries.';
 
-/** @param text JSON: an entry, or a list of them; each as an event is, or as PutEvents takes it */
+/** @param text JSON: an entry, or a list of them, each in the form of an event or of PutEvents */
 export function entriesOf(text: string): ReadEntries {
   const json = parseJson(text);
   if (json === undefined)
@@ -69,13 +69,13 @@ export function entriesOf(text: string): ReadEntries {
   };
 }
 
-/** As EventBridge counts: texts in UTF-8, and 14 bytes for a time. */
+/** Size as EventBridge counts it: texts in UTF-8, and 14 bytes for a time. */
 function sizeOf({ source, detailType, detail, resources = [], time }: LocalBusEntry): number {
   const texts = [source, detailType, detail, ...resources];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), time === undefined ? 0 : 14);
 }
 
-/** Also as `busEntry` of `countersign/events` makes it for PutEvents, with the detail as a text. */
+/** Converts an entry in the form of PutEvents, which `busEntry` of `countersign/events` makes, with the detail as a text. */
 function asEvent(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || !('Source' in entry)) return entry;
   const { Source, DetailType, Detail, Resources } = entry as Readonly<Record<string, unknown>>;

@@ -1,35 +1,35 @@
-/** The event bus of the local run: what one part of this process publishes reaches every subscriber, in order. */
+/** Event bus of the local run: delivers an entry that one part of this process publishes to every subscriber, in order. */
 
 import { randomUUID } from 'node:crypto';
 
-/** An entry as a sender puts it on the bus. */
+/** Entry as a sender puts it on the bus. */
 export interface LocalBusEntry {
-  /** Who says it. */
+  /** Sender of the entry. */
   readonly source: string;
   readonly detailType: string;
-  /** A JSON text, which stays as it is. */
+  /** JSON text, which stays unchanged. */
   readonly detail: string;
-  /** What the event is about. */
+  /** Resources that the event is about. */
   readonly resources?: readonly string[];
-  /** When it happened, in milliseconds since the epoch. Default: now. */
+  /** Time of the event, in milliseconds since the epoch. Default: now. */
   readonly time?: number;
 }
 
-/** An entry that is on the bus. */
+/** Entry that is on the bus. */
 export interface BusEvent extends Required<LocalBusEntry> {
   readonly id: string;
 }
 
 export interface LocalBus {
   /**
-   * Gives each entry to all subscribers before the next one. They have it when this returns, unless a listener calls
-   * it: then they get it after the event that the listener was called for.
+   * Delivers each entry to all subscribers before the next one. They have it when this returns, except when a listener
+   * calls it: then they get it after the event that the listener is called for.
    *
-   * @returns the events that became of the entries
+   * @returns the events that the entries became
    */
   publish(...entries: readonly LocalBusEntry[]): readonly BusEvent[];
   /**
-   * Gives the listener what is published from now on; it may be in the middle of what others publish.
+   * Delivers to the listener what is published from now on, perhaps from the middle of a publication.
    *
    * @returns ends the subscription
    */
@@ -39,7 +39,7 @@ export interface LocalBus {
 export interface LocalBusOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** A listener threw; the others get the event all the same. */
+  /** Called when a listener threw; the others get the event all the same. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -80,7 +80,7 @@ export function createLocalBus({ clock = Date.now, onFailure }: LocalBusOptions 
       return events;
     },
     subscribe(listener) {
-      // Of its own, so that one listener can subscribe twice.
+      // A new object, so that one listener can subscribe twice.
       const subscription = { listener };
       listeners.add(subscription);
       return () => void listeners.delete(subscription);
@@ -88,7 +88,7 @@ export function createLocalBus({ clock = Date.now, onFailure }: LocalBusOptions 
   };
 }
 
-/** The event as a rule of EventBridge hands it to a target: JSON in which `detail` is as it was published. */
+/** Event as a rule of EventBridge hands it to a target: JSON with `detail` exactly as published. */
 export function envelopeOf({ id, source, detailType, detail, resources, time }: BusEvent): string {
   const head = {
     version: '0',

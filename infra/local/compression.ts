@@ -1,6 +1,6 @@
 /**
- * Compression as API Gateway does it: of responses from a certain size on, unless they are encoded already, for
- * clients that ask for gzip by name and prefer nothing that API Gateway does not speak.
+ * Compresses as API Gateway does: responses from a certain size on, unless they are encoded already, for clients that name
+ * gzip and prefer no coding that API Gateway lacks.
  */
 
 import { promisify } from 'node:util';
@@ -18,16 +18,16 @@ export async function compressed(
   const { headers, body } = response;
   if (body.length < minimumCompressionBytes || headers.has('content-encoding')) return response;
   const all = new Map(headers);
-  // API Gateway's pages do not say whether it does this. Also on what is sent as it is: a cache on the way must
-  // give neither form to those who asked for the other.
+  // AWS does not document this for API Gateway. An uncompressed response has the header, too: a cache on the way must
+  // give neither form to a client that asked for the other.
   all.set('vary', [[...(headers.get('vary') ?? []), 'accept-encoding'].join(', ')]);
   if (!prefersGzip(accepted)) return { ...response, headers: all };
   return { ...response, headers: all.set('content-encoding', ['gzip']), body: await zipped(body) };
 }
 
 /**
- * Whether gzip is named, and nothing is wanted more. Clients that send `br;q=1.0, gzip;q=0.9` get no
- * compression from API Gateway: it takes their first preference, which it does not support. Nor does `*` mean gzip.
+ * Tells whether gzip is named, and nothing is preferred to it. API Gateway does not compress for clients that send
+ * `br;q=1.0, gzip;q=0.9`: it takes their first preference, which it does not support. Nor does `*` mean gzip.
  */
 export function prefersGzip(accepted = ''): boolean {
   const weights = new Map(

@@ -1,4 +1,4 @@
-/** CORS of what the local API Gateway answers by itself; handlers say it of their own answers. */
+/** CORS of the local API Gateway's own answers; handlers add it to theirs. */
 
 import type { CorsOrigins } from '../../functions/events/cors.ts';
 import { type CorsHeaders, originHeaders, preflightHeaders, refusalHeaders } from '../api-gateway-answers.ts';
@@ -6,11 +6,11 @@ import type { HttpResponse } from './proxy-result.ts';
 
 export interface LocalCors {
   /**
-   * @param headers what the path takes besides the headers that every path takes
-   * @returns undefined without CORS: then OPTIONS is a method like any other that a path has not
+   * @param headers that the path allows besides those of every path
+   * @returns undefined without CORS: OPTIONS is then a method that the path lacks
    */
   preflight(headers: readonly string[], origin: string | undefined): HttpResponse | undefined;
-  /** The answer of a page or a form, with what says who may read it. */
+  /** Adds CORS headers to the answer of a page or a form. */
   answer(response: HttpResponse, origin: string | undefined): HttpResponse;
   readonly ofRefusal: CorsHeaders;
 }

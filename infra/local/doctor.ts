@@ -1,4 +1,4 @@
-/** Says in words, once, why another upstream than the simulator refuses requests, and what to do. */
+/** Explains once, in words, why an upstream other than the simulator refuses requests, and what to do. */
 
 import { checkToken } from '../../lib/catalogue/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
@@ -8,7 +8,7 @@ import { diagnose } from '../diagnose.ts';
 import type { LocalSettings } from './settings.ts';
 
 export interface Doctor {
-  /** Takes the report of every request. Never rejects. */
+  /** Observes the report of every request. Never rejects. */
   observe(report: Omit<RequestReport, 'defect'>): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface Patient extends Pick<LocalSettings, 'credentials' | 'accessToke
 }
 
 /**
- * @param print takes one line for each cause; nothing of a key, a token or an account is in it
+ * @param print takes one line for each cause, without any part of a key, a token or an account
  * @example
  * const doctor = createDoctor({ baseUrl, credentials }, console.error);
  * const run = await startLocalRun(settings, { log: (entry) => isRequest(entry) && doctor.observe(entry) });
@@ -26,7 +26,7 @@ export function createDoctor(patient: Patient, print: (line: string) => void): D
   const said = new Set<string>();
   const unknownPaths = new Set<string>();
   let knowsAPath = false;
-  /** Until a request succeeds, the token's state is asked for once. */
+  /** State of the token, asked for once until a request succeeds. */
   let tokenStatus: Promise<string | undefined> | undefined;
   return {
     async observe({ code, operation, status, attempts, upstreamStatus, ...facts }) {
@@ -51,7 +51,7 @@ export function createDoctor(patient: Patient, print: (line: string) => void): D
   };
 }
 
-/** Asks the upstream, which tells it to every client that signs with the app secret. */
+/** Asks the upstream for the token's state, which every client with the app secret may read. */
 async function tokenStatusOf({ baseUrl, credentials, accessToken }: Patient): Promise<string | undefined> {
   if (accessToken === undefined) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * The bus of the local run over HTTP: puts entries on it, waits for the replies of lookups, and answers with them. On AWS
- * the entries go to EventBridge, and the replies come by a rule of the requester.
+ * Bus of the local run over HTTP: puts entries on it, waits for the replies of lookups, and answers with them. On AWS the
+ * entries go to EventBridge, and a rule of the requester delivers the replies.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,7 +20,7 @@ export interface EventsEndpointOptions {
   readonly bus: LocalBus;
   readonly lookups: Pick<LocalLookups, 'settled'>;
   readonly corsOrigins?: CorsOrigins | undefined;
-  /** How long a request may wait for its replies. Default 25 s, which API Gateway waits for. */
+  /** Milliseconds that a request may wait for its replies. Default 25 s, for which API Gateway waits. */
   readonly waitMs?: number;
 }
 
@@ -77,7 +77,7 @@ interface Detail {
 
 type RequestEnd = SettledMessage | 'no rule' | 'over';
 
-/** JSON in which each reply is as a rule would hand it on; `unanswered` names the entries without one. */
+/** JSON with each reply as a rule would hand it on; `unanswered` names the entries without one. */
 function textOf(
   events: readonly BusEvent[],
   ends: readonly RequestEnd[],

@@ -1,4 +1,4 @@
-/** One invocation of a Lambda handler in this process: its context, its time limit, its failures. */
+/** Invokes a Lambda handler in this process, with a context, a time limit, and a failure as an outcome. */
 
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
@@ -7,10 +7,10 @@ import { sleep } from '../../lib/kernel/pauses.ts';
 export type ProxyHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 export type Outcome =
-  /** What the handler gave back, unchecked. */
+  /** Unchecked result of the handler. */
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** It may still be running: like API Gateway, this only stops waiting. */
+  /** The handler may still be running: like API Gateway, this only stops waiting. */
   | { readonly kind: 'timeout' };
 
 export async function invoke(
@@ -29,14 +29,14 @@ export async function invoke(
   }
 }
 
-/** Never rejects, so a handler that fails after its time limit leaves no unhandled rejection. */
+/** Runs the handler. Never rejects, so a failure after the time limit leaves no unhandled rejection. */
 async function outcomeOf(
   handler: ProxyHandler,
   event: APIGatewayProxyEvent,
   context: Context,
 ): Promise<Outcome> {
   try {
-    // Lambda carries the answer as JSON: what JSON drops or changes must not work here only.
+    // Lambda carries the answer as JSON: an answer that JSON changes must not work here alone.
     const result: unknown = JSON.parse(JSON.stringify(await handler(event, context)));
     return { kind: 'result', result };
   } catch (error) {
@@ -64,7 +64,7 @@ function lambdaContext(timeoutMs: number): Context {
   };
 }
 
-/** The type demands these three; the Node runtime that is deployed has only promises. */
+/** The type requires three callbacks; the deployed Node runtime has only promises. */
 function refuseCallback(): never {
   throw new Error('A handler answers by its promise only.');
 }

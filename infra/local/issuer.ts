@@ -1,6 +1,6 @@
 /**
- * The run's own issuer of OpenID Connect: keys for this run, and access tokens for its users. Its users are invented,
- * so that it asks for no password; the tokens are worth something to this run alone.
+ * OpenID Connect issuer of the run: keys for this run, and access tokens for its users. The users are invented, so it asks
+ * for no password; only this run accepts the tokens.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -9,21 +9,21 @@ import type { FormPage, LocalPage } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 export interface IssuerOptions {
-  /** As it stands in tokens; known when the run listens. */
+  /** Issuer's name in tokens; known when the run listens. */
   readonly issuer: () => string;
-  /** The names, which are the subjects of the tokens, too. */
+  /** Names of the users, which are also the subjects of their tokens. */
   readonly users: readonly string[];
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
 
 export interface Issuer {
-  /** By their paths below the issuer's own. */
+  /** Pages by their paths below the issuer's own. */
   readonly pages: ReadonlyMap<string, LocalPage>;
   readonly forms: ReadonlyMap<string, FormPage>;
 }
 
-/** Whom the tokens are for. */
+/** Audience of the tokens. */
 export const audience = 'countersign-local';
 
 const lifetimeSeconds = 3600;
@@ -38,7 +38,7 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
   const kid = randomUUID();
   const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)), kid, use: 'sig', alg: 'ES256' };
 
-  /** RFC 9068. */
+  /** Signs an access token (RFC 9068). */
   async function sign(claims: object): Promise<string> {
     const signed = [{ alg: 'ES256', typ: 'at+jwt', kid }, claims].map(base64Json).join('.');
     const signature = await crypto.subtle.sign(algorithm, privateKey, Buffer.from(signed));
@@ -60,7 +60,7 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
       client_id: clientId,
       scope,
       jti: randomUUID(),
-      // One that has expired was issued before.
+      // An expired token was issued before its end.
       iat: Math.min(now, now + lifetime - 1),
       exp: now + lifetime,
     };
@@ -79,7 +79,7 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
         async (fields, accept) => {
           const granted = await grant(fields);
           if ('error' in granted) return answer(400, granted);
-          // For a shell, which would have to take the token out of the JSON.
+          // A shell gets the token alone, so that it need not parse JSON.
           return accept === 'text/plain' ? plain(granted.access_token) : answer(200, granted);
         },
       ],
@@ -102,7 +102,7 @@ interface Code extends TokenGrant {
 
 const codeLifetimeMs = 60_000;
 
-/** Authorization codes (RFC 6749, 4.1) that only who asked for one can use (RFC 7636). Each is taken once. */
+/** Authorization codes (RFC 6749, 4.1), each for one use by the client that requested it (RFC 7636). */
 function createCodes(clock: () => number) {
   const issued = new Map<string, Code>();
   return {
@@ -130,16 +130,16 @@ function createCodes(clock: () => number) {
   };
 }
 
-/** Schemes of browsers and systems, which would run or open something else than an app. */
+/** Schemes of browsers and systems, which would run or open something other than an app. */
 const foreignSchemes =
   'https?|javascript|data|vbscript|intent|ftps?|file|blob|about|view-source|wss?|mailto|tel|sms|ms-[a-z-]+';
-/** This machine, or an app's own scheme: to no other place would the run send a browser. */
+/** Redirects to this machine or to an app's own scheme; the run sends a browser to no other place. */
 const ownRedirect = new RegExp(
   `^(https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?(/|$)|(?!(${foreignSchemes}):)[a-z][a-z0-9+.-]*:)`,
   'i',
 );
 
-/** Asks who signs in, and leads back with a code; `login_hint` names a user, who is not asked then. */
+/** Asks who signs in, and leads back with a code; `login_hint` names a user and skips the question. */
 function authorize(
   query: URLSearchParams,
   users: readonly string[],
@@ -171,7 +171,7 @@ function authorize(
   });
 }
 
-/** What libraries for OpenID Connect ask for besides; it is left out of what is granted. */
+/** Scopes that OpenID Connect libraries request besides; no token contains them. */
 const ofOpenId = ['openid', 'profile', 'email', 'offline_access'];
 
 function authorizeFault(given: (name: string) => string, scope: string): OAuthError | undefined {
@@ -183,7 +183,7 @@ function authorizeFault(given: (name: string) => string, scope: string): OAuthEr
   return unknownScope(scope);
 }
 
-/** Links alone: there is no password to ask for. */
+/** Offers links only, because there is no password to ask for. */
 const choice = (query: URLSearchParams, users: readonly string[]): string => {
   const links = users.map((name) => {
     const asked = new URLSearchParams(query);
@@ -200,13 +200,13 @@ interface TokenAnswer {
   readonly scope: string;
 }
 
-/** RFC 6749, 5.2. */
+/** Error response of RFC 6749, 5.2. */
 interface OAuthError {
   readonly error: 'invalid_request' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type';
   readonly error_description: string;
 }
 
-/** RFC 6749, 4.3.2; `expires_in` is this issuer's own, for a look at what an expired token is answered with. */
+/** Reads a password grant (RFC 6749, 4.3.2). `expires_in` is this issuer's own, for trying out an expired token. */
 function readTokenRequest(fields: URLSearchParams, users: readonly string[]): TokenGrant | OAuthError {
   const refused = (error: OAuthError['error'], error_description: string): OAuthError => ({
     error,
@@ -238,7 +238,7 @@ const unknownScope = (scope: string): OAuthError | undefined =>
       }
     : undefined;
 
-/** What libraries for OpenID Connect read before anything else. */
+/** Metadata that OpenID Connect libraries read first. */
 const configurationOf = (issuer: string) => ({
   issuer,
   jwks_uri: `${issuer}/jwks.json`,

@@ -1,11 +1,11 @@
-/** What the functions log, as a person at the console wants to know it. */
+/** Turns log entries of the functions into lines for a person at the console. */
 
 import { isRequest, type LogEntry } from '../../functions/log/log.ts';
 import type { RateLimitReport } from '../../lib/gateway/index.ts';
 import type { SeenRequest } from './request-log.ts';
 import { plainText } from './trade-event-lines.ts';
 
-/** A line for a request; a refusal has its code, its sentence, and a link to all that is known of the request. */
+/** Line for a request; a refusal has its code, its sentence, and a link to the page's details on the request. */
 export function accessLine(
   { requestId, method, path, status, milliseconds, refusal }: SeenRequest,
   { url, canLink }: { readonly url: string; readonly canLink: boolean },
@@ -17,13 +17,13 @@ export function accessLine(
   return canLink ? linked(line, link) : line;
 }
 
-/** A terminal shows the text, and opens the address when it is clicked (OSC 8). */
+/** Makes a text in a terminal open an address when clicked (OSC 8). */
 const linked = (text: string, address: string) => `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
 
-/** What a client sent may be in it: nothing of it moves the cursor. */
+/** Makes one line of a text that may contain a client's input, without characters that move the cursor. */
 const oneLine = (text: string) => text.replace(/\p{Cc}/gu, ' ').slice(0, 600);
 
-/** @returns undefined where all is well */
+/** @returns undefined for an entry without a problem */
 export function lineOf(entry: LogEntry): string | undefined {
   if (isRequest(entry)) {
     const { status, code, upstreamStatus, upstreamCode, defect } = entry;
@@ -53,7 +53,7 @@ export function lineOf(entry: LogEntry): string | undefined {
   return `${words.map(plainText).join(': ')}.`;
 }
 
-/** What other lines say, or a later one. */
+/** Events that other lines report, or a later one. */
 const said: readonly string[] = ['limits_in_force', 'turn_failed', 'trade_orders_compared'];
 
 const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {

@@ -1,4 +1,4 @@
-/** What the local API Gateway is given. */
+/** Options of the local API Gateway. */
 
 import type { CorsOrigins } from '../../functions/events/cors.ts';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
@@ -10,26 +10,26 @@ import type { ApiKey } from './usage-plan.ts';
 
 export interface LocalRoute {
   readonly method: string;
-  /** The exact path; no parameters in it. */
+  /** Exact path, without parameters. */
   readonly path: string;
   readonly handler: ProxyHandler;
-  /** What a preflight allows besides the headers that it allows for every route. */
+  /** Headers that a preflight allows besides those of every route. */
   readonly headers?: readonly string[] | undefined;
-  /** Answered to the first key alone: what an operator of a deployment does with rights that no caller has. */
+  /** Whether only the first key may call it, for actions that on AWS need the operator's own rights. */
   readonly isOperators?: true;
-  /** What a page asks each second: it takes nothing of the key's plan, and is not logged. */
+  /** Whether its calls, which a page makes each second, are neither counted in the key's plan nor logged. */
   readonly isUnseen?: true;
 }
 
-/** Answered to GET with a key, by this process itself: API Gateway has no response without an end. */
+/** Stream for a GET with a key, answered by this process itself: API Gateway has no response without an end. */
 export interface LocalStream {
   readonly path: string;
-  /** As of a route. */
+  /** Headers that a preflight allows besides those of every route. */
   readonly headers?: readonly string[] | undefined;
   open(request: GatewayRequest): Promise<HttpResponse>;
 }
 
-/** One line for each answered request. No key in it, and no query: both can hold what a log must not. */
+/** Entry for each answered request, without key and query, which can contain what a log must not. */
 export interface AccessLogEntry {
   readonly requestId: string;
   readonly method: string;
@@ -38,44 +38,44 @@ export interface AccessLogEntry {
   readonly milliseconds: number;
   /** Null when the request was answered before its key was read, or had no known one. */
   readonly apiKeyId: string | null;
-  /** Of a refusal: its code, and its sentence for people. */
+  /** Code and sentence of a refusal. */
   readonly refusal?: { readonly code: string; readonly detail: string };
 }
 
 export interface ApiGatewayOptions {
   readonly routes: readonly LocalRoute[];
   readonly streams?: readonly LocalStream[];
-  /** Answered to GET without a key, by path. */
+  /** Pages, by path, that answer GET without a key. */
   readonly pages?: ReadonlyMap<string, LocalPage>;
-  /** Answered to POST without a key, by path. */
+  /** Forms, by path, that answer POST without a key. */
   readonly forms?: ReadonlyMap<string, FormPage>;
-  /** The first one is the operator's. */
+  /** Keys of the run; the first one is the operator's. */
   readonly apiKeys: readonly ApiKey[];
-  /** One token bucket for each key. */
+  /** Token bucket, one for each key. */
   readonly plan: UsagePlan;
   readonly refuse: Refuse;
-  /** 0, the default, takes any free port. */
+  /** Port; 0, the default, takes any free one. */
   readonly port?: number;
-  /** The address to listen on. Default: loopback alone. With another one, requests may name this machine's addresses. */
+  /** Address to listen on. Default: loopback alone. With another one, requests may name this machine's addresses. */
   readonly host?: string | undefined;
-  /** Unix time in milliseconds. */
+  /** Returns Unix time in milliseconds. */
   readonly clock?: () => number;
-  /** @param query as it was sent; it may hold what a log must not */
+  /** @param query as sent; it may contain what a log must not */
   readonly log?: (entry: AccessLogEntry, query: string) => void;
-  /** Called with the reason of a `gateway_error`: what the handler threw, or what is wrong with its result. */
+  /** Called with the cause of a `gateway_error`: the handler's error, or the fault in its result. */
   readonly onHandlerError?: (error: unknown, requestId: string) => void;
-  /** Whose scripts may read what is answered here; handlers say it of their own answers. Default: none. */
+  /** Origins whose scripts may read this server's own answers; handlers name theirs. Default: none. */
   readonly corsOrigins?: CorsOrigins | undefined;
   readonly stage?: string;
-  /** How long a handler may take; API Gateway's own limit by default. */
+  /** Milliseconds that a handler may take; API Gateway's own limit by default. */
   readonly timeoutMs?: number;
-  /** The limit of a request's body and of a response's; API Gateway's own by default. */
+  /** Limit of a request's body and of a response's; API Gateway's own by default. */
   readonly maxPayloadBytes?: number;
-  /** How long `close` waits for requests that are being answered. */
+  /** Milliseconds for which `close` waits for requests under way. */
   readonly closeGraceMs?: number;
 }
 
-/** What API Gateway itself refuses. The texts come from outside: this server has none of its own. */
+/** Codes of refusals by API Gateway itself. This server has no texts for them: `Refuse` makes them. */
 export type ApiRefusalCode =
   | 'forbidden'
   | 'missing_api_key'
@@ -91,15 +91,15 @@ export interface RefusalDetail {
   readonly requestId: string;
   readonly path: string;
   readonly method: string;
-  /** With `method_not_allowed`: the methods that the path has. */
+  /** With `method_not_allowed`: the path's methods. */
   readonly allow?: readonly string[];
   /** With `throttled`: whole seconds, at least 1. */
   readonly retryAfterSeconds?: number;
-  /** Why, where the code does not say it. */
+  /** Reason, if the code does not tell it. */
   readonly detail?: string;
 }
 
-/** Makes the response; `allow` and `retry-after` are added to it where it does not set them. */
+/** Makes the response of a refusal; `allow` and `retry-after` are added if it does not set them. */
 export type Refuse = (
   code: ApiRefusalCode,
   detail: RefusalDetail,

@@ -1,15 +1,15 @@
-/** Says when the upstream stops answering and when quotes grow stale, and when either is over: a sentence each. */
+/** Reports in a sentence each when the upstream stops answering, when quotes become stale, and when either is over. */
 
 import { isRequest, type LogEntry } from '../../functions/log/log.ts';
 import type { Attempt, Send } from '../../lib/gateway/index.ts';
 
 export interface Outages {
-  /** The same port, of which each answer, and each that does not come, counts. */
+  /** Wraps the port, and counts its answers and failures. */
   sending(send: Send): Send;
   report(entry: LogEntry): void;
 }
 
-/** One that is lost may be chance. */
+/** Failures in a row that count as an outage; a single one may be chance. */
 const failuresOfOutage = 2;
 
 /**
@@ -57,7 +57,7 @@ export function createOutages(print: (sentence: string) => void, clock: () => nu
   };
 }
 
-/** @returns undefined for an answer; a request that never left, or an answer that is too long, says nothing of the upstream */
+/** @returns undefined for an answer; 'none of it' for a result that tells nothing about the upstream */
 function failureOf(result: Attempt): string | undefined {
   switch (result.kind) {
     case 'answer':

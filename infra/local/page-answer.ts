@@ -1,18 +1,18 @@
-/** How the local run answers what it serves without a key: pages, and the forms that they send. */
+/** Answers that the local run gives without a key: pages, and the forms that they send. */
 
 import type { HttpResponse } from './proxy-result.ts';
 
 export interface PageRequest {
   readonly query: URLSearchParams;
-  /** The header, as it is. */
+  /** Value of the header, unchanged. */
   readonly accept: string | undefined;
   readonly requestId: string;
 }
 
-/** Made when it is asked for. @returns undefined where there is nothing for this request */
+/** Makes a page on request. @returns undefined if there is none for this request */
 export type LocalPage = (request: PageRequest) => HttpResponse | undefined | Promise<HttpResponse>;
 
-/** Answers a form that was sent. @param accept the header, as it is */
+/** Answers a submitted form. @param accept the header, unchanged */
 export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;
 
 const types: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** @param kind of the file, as its name ends */
+/** @param kind the file name's extension */
 export function page(kind: string, body: string | Uint8Array, policy: string): HttpResponse {
   return {
     status: 200,

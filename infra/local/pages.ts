@@ -1,6 +1,6 @@
 /**
- * What the local run serves without a key: the operations that a gateway answers with a constant, as a deployment
- * does; and, beside the API, the page that shows it, its OpenAPI document and the reference, which no deployment has.
+ * Pages of the local run that need no key: the operations that a gateway answers with a constant, as in a deployment; and
+ * the page, its OpenAPI document and the reference, which no deployment has.
  */
 
 import { extname } from 'node:path';
@@ -15,15 +15,15 @@ import type { HttpResponse } from './proxy-result.ts';
 import { referencePages } from './reference.ts';
 
 export interface PagesOptions {
-  /** Of OpenAPI; the address of this run is known when it is asked for. */
+  /** Makes the OpenAPI document, on request, because this run's address is known only then. */
   readonly document: (form: DocumentForm) => unknown;
-  /** The document as the reference shows it. */
+  /** Makes the document in the form that the reference shows. */
   readonly reference: () => unknown;
-  /** What the run opens. */
+  /** Groups that the run opens. */
   readonly open: readonly Group[];
 }
 
-/** The same for every run of this process. */
+/** Files of the page, the same for every run of this process. */
 const files = untilResolved(pageFiles);
 
 export function createPages({ document, reference, open }: PagesOptions): ReadonlyMap<string, LocalPage> {
@@ -48,10 +48,10 @@ export function createPages({ document, reference, open }: PagesOptions): Readon
   ]);
 }
 
-/** Nothing is loaded for it. */
+/** Content security policy under which nothing is loaded. */
 const noScripts = "default-src 'none'; frame-ancestors 'none'";
 
-/** A form that there is not is refused: the document in another one would go unnoticed into a generator. */
+/** Refuses an unknown form: the document in another one would go unnoticed into a generator. */
 function openApi({ query, accept, requestId }: PageRequest, textOf: (form: DocumentForm) => string) {
   const asked = Object.fromEntries(query);
   const form = documentForm(asked);
@@ -71,7 +71,7 @@ function openApi({ query, accept, requestId }: PageRequest, textOf: (form: Docum
   return { status, headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value]])), body };
 }
 
-/** Those of the given operations that need no function: API Gateway's integration type `mock`. */
+/** Pages of the operations that need no function: API Gateway's integration type `mock`. */
 export function constantPages(operations: readonly Operation[]): ReadonlyMap<string, LocalPage> {
   return new Map(
     operations.flatMap(({ path, aliases, gatewayAnswer }) =>

@@ -1,6 +1,6 @@
 /**
- * A thousand phones that read quotes, as the page lets them: through the functions of this run, or each straight to an
- * upstream of their own with the same limit, so that the run's own is not used up for a comparison.
+ * Simulates a thousand phones that read quotes, for the page: through this run's functions, or straight to a second upstream
+ * with the same limit, so that a comparison does not use up the run's own.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,27 +22,27 @@ export interface PhonesReport extends PhonesAsked {
   readonly asked: number;
   readonly answered: number;
   readonly refused: number;
-  /** How often for which code; straight, the upstream's own status stands for it. */
+  /** Number of refusals by code; for straight calls, the upstream's status is the code. */
   readonly codes: Readonly<Record<string, number>>;
-  /** Requests that came to the upstream, and those of them that it refused. */
+  /** Requests that reached the upstream, and how many of them it refused. */
   readonly upstream: number;
   readonly upstreamRefused: number;
-  /** How old the oldest record of an answer was, in seconds; null without an answer. */
+  /** Age of an answer's oldest record, in seconds; null without an answer. */
   readonly age: { readonly p50: number; readonly p99: number } | null;
 }
 
 export interface PhonesOptions {
   readonly simulator: Simulator;
   readonly settings: Pick<LocalSettings, 'credentials' | 'marketDataLimit' | 'upstreamLimits'>;
-  /** Of the function that answers snapshots. */
+  /** Handler of the function that answers snapshots. */
   readonly handler: ProxyHandler;
-  /** Told of each request that the run's own upstream could get. */
+  /** Called for each request that the run's own upstream could get. */
   readonly onAsked: () => void;
 }
 
 const path = '/openapi/market-data/stock/snapshot';
 const category = 'US_STOCK';
-/** As an app asks that follows a list. */
+/** Interval of an app that follows a list. */
 const everyMs = 5000;
 const symbolsOfPhone = 20;
 const symbolsOfAll = 200;
@@ -102,7 +102,7 @@ function codesOf(all: readonly PhoneAnswer[]): Readonly<Record<string, number>> 
   return codes;
 }
 
-/** Of the gateway's refusal; every one is JSON. */
+/** Code of the gateway's refusal, which is always JSON. */
 const codeIn = (body: string): string | undefined => (JSON.parse(body) as { readonly code?: string }).code;
 
 const at = (sorted: readonly number[], share: number) =>
@@ -113,7 +113,7 @@ function countsOf({ counts }: Simulator) {
   return { all, refused: counts.TOO_MANY_REQUESTS ?? 0 };
 }
 
-/** Each begins at a moment of its own, as people open an app. */
+/** Starts each phone at its own moment, as people open an app. */
 async function askAgainAndAgain<T>(phone: number, firstMs: number, forMs: number, ask: () => Promise<T>) {
   const answers: T[] = [];
   for (let afterMs = firstMs; afterMs < forMs; afterMs += everyMs) {
@@ -144,7 +144,7 @@ function straightTo({ url }: Simulator, { credentials }: PhonesOptions['settings
   };
 }
 
-/** Each from an address of its own, and past the plan of the run's key: an app has a plan for its phones. */
+/** Calls the function from an address for each phone, and past the plan of the run's key: an app has a plan for its phones. */
 function throughFunction(handler: ProxyHandler): AskQuotes {
   return async (phone, symbols) => {
     const result = await handler(
@@ -161,7 +161,7 @@ function throughFunction(handler: ProxyHandler): AskQuotes {
         apiKey: { id: 'phones', value: 'phones' },
         receivedAt: Date.now(),
       }),
-      // The composition reads nothing of it but the time that is left.
+      // The composition reads only the remaining time.
       { getRemainingTimeInMillis: () => 29_000 } as Parameters<ProxyHandler>[1],
     );
     const { statusCode: status, headers, body } = result;

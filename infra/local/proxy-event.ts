@@ -1,22 +1,22 @@
 /**
- * The event that API Gateway's REST API gives a Lambda function under proxy integration (payload version
- * 1.0), built from one HTTP request.
+ * Event that API Gateway's REST API gives a Lambda function under proxy integration (payload version 1.0), made from an
+ * HTTP request.
  */
 
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
-/** One request, as it came off the wire, and what API Gateway knows about it. */
+/** Request as it came off the wire, with what API Gateway knows about it. */
 export interface WireRequest {
   readonly method: string;
-  /** The path as it was sent, without the stage. */
+  /** Path as sent, without the stage. */
   readonly path: string;
-  /** What stands after the first `?`, undecoded; undefined when there is no `?`. */
+  /** Query after the first `?`, undecoded; undefined when there is no `?`. */
   readonly query: string | undefined;
   /** Names and values in turn, in the order and the case sent (Node's `rawHeaders`). */
   readonly rawHeaders: readonly string[];
   readonly body: Uint8Array;
-  /** The path of the route that was found. */
+  /** Path of the matching route. */
   readonly resource: string;
   readonly stage: string;
   readonly requestId: string;
@@ -51,7 +51,7 @@ function requestContext(request: WireRequest): APIGatewayProxyEvent['requestCont
     stage: request.stage,
     requestId: request.requestId,
     extendedRequestId: request.requestId,
-    // As at a domain whose root is the stage: the local URL has no stage either.
+    // Has no stage, as at a domain whose root is the stage: the local URL has none either.
     path: request.path,
     protocol: 'HTTP/1.1',
     httpMethod: request.method,
@@ -83,8 +83,8 @@ function requestContext(request: WireRequest): APIGatewayProxyEvent['requestCont
 type NameAndValue = readonly [name: string, value: string];
 
 /**
- * The values of each name, in the order sent. A Map, from which `Object.fromEntries` makes own properties:
- * assigning to an object would lose a parameter that is called `__proto__`.
+ * Values of each name, in the order sent. A Map, because `Object.fromEntries` makes own properties from it: assigning to
+ * an object would lose a parameter that is called `__proto__`.
  */
 function grouped(pairs: Iterable<NameAndValue>): ReadonlyMap<string, string[]> {
   const values = new Map<string, string[]>();
@@ -102,8 +102,8 @@ function lastOfEach(values: ReadonlyMap<string, readonly string[]>): Record<stri
 }
 
 /**
- * API Gateway gives decoded parameters: percent-decoded once as UTF-8, `+` a space, a malformed escape left
- * as it is. That is the form decoding of URLSearchParams, which swallows one leading `?`, hence the one added.
+ * Decodes parameters as API Gateway does: percent-decoded once as UTF-8, `+` as a space, a malformed escape unchanged. So
+ * does URLSearchParams, which also drops one leading `?`, hence the one that is added.
  */
 function decodedQuery(query: string): Iterable<NameAndValue> {
   return new URLSearchParams(`?${query}`);
@@ -119,13 +119,13 @@ function header(rawHeaders: readonly string[], lowerCaseName: string): string | 
   return pairsOf(rawHeaders).findLast(([name]) => name.toLowerCase() === lowerCaseName)?.[1];
 }
 
-/** Media types whose content is text. */
+/** Media types with text as their content. */
 const textual = /^\s*(text\/[^;]+|application\/(json|xml|x-www-form-urlencoded)|[^;]+\+(json|xml))\s*(;|$)/i;
 
 /**
- * The body, never with a byte changed: text where it decodes exactly, else base64. API Gateway does the same
- * for the media types that an API declares as binary; for an API that declares none it passes everything as
- * text and so damages bytes that are none, which no handler could notice.
+ * Encodes the body without changing a byte: as text if it decodes exactly, else as base64. API Gateway does so for the
+ * media types that an API declares as binary. For an API that declares none it passes everything as text and so damages
+ * other bytes, which no handler could notice.
  */
 function eventBody(
   bytes: Uint8Array,
@@ -137,7 +137,7 @@ function eventBody(
   return { body: Buffer.from(bytes).toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText };
 }
 
-/** The time as access logs write it: `09/Apr/2026:12:34:56 +0000`. */
+/** Time in the form of access logs: `09/Apr/2026:12:34:56 +0000`. */
 function logTime(milliseconds: number): string {
   const [, day, month, year, time] = new Date(milliseconds).toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;

@@ -1,14 +1,14 @@
-/** What a Lambda function returned under proxy integration, checked and made into an HTTP response. */
+/** Checks the result of a Lambda function under proxy integration, and makes it an HTTP response. */
 
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import * as v from 'valibot';
 
 export interface HttpResponse {
   readonly status: number;
-  /** Values by name; several values are several header lines. */
+  /** Values by name; each value is a header line. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Uint8Array;
-  /** In place of a body: writes until the client leaves, or ends the response by itself. */
+  /** Replaces the body: writes until the client leaves, or ends the response by itself. */
   readonly stream?: (response: ServerResponse) => void;
 }
 
@@ -23,7 +23,7 @@ const proxyResult = v.object({
   isBase64Encoded: v.nullish(v.boolean(), false),
 });
 
-/** Headers that belong to the connection or to API Gateway; it renames them instead of sending them on. */
+/** Headers of the connection or of API Gateway, which renames them instead of sending them on. */
 const remapped = new Set([
   'connection',
   'content-length',
@@ -46,7 +46,7 @@ export function responseOf(result: unknown, maxBytes: number): HttpResponse {
   return { status: statusCode, headers: merged(headers, multiValueHeaders), body: bytes };
 }
 
-/** Both header maps in one, names without regard to case; a pair that stands in both is sent once. */
+/** Merges both header maps, names without regard to case; a pair in both is sent once. */
 function merged(
   single: Readonly<Record<string, string>>,
   multiple: Readonly<Record<string, readonly string[]>>,

@@ -1,4 +1,4 @@
-/** The queue of lookups with the function behind it, as SQS and Lambda run them: batches, delays, copies, dead letters. */
+/** Queue of lookups and its function, as SQS and Lambda run them: batches, delays, copies, dead letters. */
 
 import { randomUUID } from 'node:crypto';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -6,11 +6,11 @@ import { waitAttributes } from '../../functions/events/sqs-message.ts';
 import { type After, afterTimeout } from '../../lib/limiter/index.ts';
 import type { LookupMessage, LookupQueue } from '../../lib/lookups/index.ts';
 
-/** What became of a message, when neither it nor a copy of it is in the queue any more. */
+/** End of a message, once neither it nor a copy of it is in the queue. */
 export type SettledMessage = { readonly kind: 'done' } | { readonly kind: 'dead'; readonly reason?: string };
 
 export interface LocalQueueOptions {
-  /** The function, which Lambda would call with a batch. */
+  /** Calls the function with a batch, as Lambda would. */
   readonly invoke: (
     event: SQSEvent,
     context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -23,9 +23,9 @@ export interface LocalQueueOptions {
 
 export interface LocalQueue {
   send(body: string): Promise<SettledMessage>;
-  /** What the function puts back, and gives up. */
+  /** Port by which the function puts messages back, or gives them up. */
   readonly port: LookupQueue;
-  /** Nothing is delivered any more. */
+  /** Stops all deliveries. */
   close(): void;
 }
 
@@ -36,18 +36,18 @@ interface QueueMessage {
   readonly sentAt: number;
   readonly settle: (settled: SettledMessage) => void;
   receives: number;
-  /** A copy of it is in the queue. */
+  /** Whether a copy of it is in the queue. */
   isReplaced: boolean;
-  /** Why it is a dead letter. */
+  /** Reason why it is a dead letter. */
   reason?: string;
 }
 
-/** As the stack configures queue and function. */
+/** Values of the queue and the function in the stack's configuration. */
 const maxReceives = 6;
 const batchSize = 100;
 const concurrency = 2;
 const timeLimitMs = 25_000;
-/** Until a message comes again that the function handed back; in SQS minutes, for the sake of functions that die. */
+/** Milliseconds until a message that the function handed back comes again; in SQS minutes, because functions may die. */
 const comeAgainMs = 1000;
 
 /**
@@ -63,7 +63,7 @@ class Deliveries implements LocalQueue {
   readonly #after: After;
   readonly #visible: QueueMessage[] = [];
   readonly #inFlight = new Map<string, QueueMessage>();
-  /** Each ends one. */
+  /** Functions that each cancel one delayed delivery. */
   readonly #alarms = new Set<() => void>();
   #running = 0;
   #isClosed = false;
@@ -97,11 +97,11 @@ class Deliveries implements LocalQueue {
 
   #put(message: Omit<QueueMessage, 'id' | 'receives' | 'isReplaced'>): void {
     this.#visible.push({ ...message, id: randomUUID(), receives: 0, isReplaced: false });
-    // Later, so that what is sent in one go is one batch.
+    // Deferred, so that messages that are sent in one go form one batch.
     queueMicrotask(() => this.#work());
   }
 
-  /** It is as old as the first one, and counts its waits. */
+  /** Puts a copy that is as old as the original, and counts its waits. */
   #putCopy(message: LookupMessage, ms: number): void {
     const original = this.#inFlight.get(message.id);
     if (!original) return;
@@ -143,7 +143,7 @@ class Deliveries implements LocalQueue {
     }
   }
 
-  /** The ids of messages that come again: of all, when the function throws. */
+  /** Ids of the messages that come again: all of them when the function throws. */
   async #failedOf(batch: readonly QueueMessage[]): Promise<ReadonlySet<string>> {
     const endAt = this.#clock() + timeLimitMs;
     const getRemainingTimeInMillis = () => Math.max(0, endAt - this.#clock());

@@ -1,6 +1,6 @@
 /**
- * Which function of this run fetched the records that a stream tells. Functions write what they fetch to the refresh log;
- * here each has a log of its own name. A deployment keeps none of it.
+ * Records which function of this run fetched the records that a stream sends. Functions write what they fetch to the refresh
+ * log; here each function has a log of its own name. A deployment keeps none of this.
  */
 
 import type { QuotePorts } from '../../functions/compose/ports.ts';
@@ -8,20 +8,20 @@ import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 import type { StreamedBatch } from '../../lib/cache/snapshots/streamed.ts';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
 
-/** As the stream sees it. `channel`: the upstream told it by itself. */
+/** Origin from the stream's point of view; `channel` is the upstream's real-time channel. */
 export type QuoteSource = 'own_fetch' | 'other_fetch' | 'channel';
 
 export interface QuoteOrigin {
-  /** As the stream has it of the record: when the upstream was asked, or told it. */
+  /** Record's time as the stream has it: when the upstream was asked, or when its channel sent the record. */
   readonly at: number;
   readonly source: QuoteSource;
-  /** The function. */
+  /** Name of the function. */
   readonly by: string;
 }
 
 type Noted = Pick<RefreshRecord, 'view' | 'symbols'> & QuoteOrigin;
 
-/** What the channel carries, and the moments until which it told all of it. */
+/** Symbols that the channel carries, and the moments until which it sent all their changes. */
 interface CarriedQuotes {
   readonly category: string;
   readonly symbols: readonly string[];
@@ -31,18 +31,18 @@ interface CarriedQuotes {
 const keyOf = ({ category, symbols }: Omit<CarriedQuotes, 'at'>) => `${category} ${symbols}`;
 
 export interface QuoteOrigins {
-  /** The same ports, of one function: what it fetches is noted. */
+  /** Wraps the ports of one function, and notes what it fetches. */
   noting<P extends Pick<QuotePorts, 'snapshots'>>(by: string, ports: P): P;
-  /** The same ports, of the listener of the upstream's channel: what it tells is noted. */
+  /** Wraps the ports of the listener on the upstream's channel, and notes what it receives. */
   listening<P extends Pick<QuotePorts, 'streamed'>>(ports: P): P;
-  /** By symbol, the newest first. */
+  /** Finds the origins by symbol, the newest first. */
   of(view: string, symbols: readonly string[]): Readonly<Record<string, readonly QuoteOrigin[]>>;
 }
 
-/** Some seconds of a run in which every function refreshes. */
+/** Number of notes that are kept: some seconds of a run in which every function refreshes. */
 const kept = 60;
 
-/** The function of streams. */
+/** Names of the function that serves streams, and of the listener. */
 export const ofStreams = 'quote-streams';
 const ofListener = 'market-stream';
 
@@ -55,7 +55,7 @@ export function createQuoteOrigins(): QuoteOrigins {
   let all: readonly Noted[] = [];
   let carried: readonly CarriedQuotes[] = [];
   const hear = (batch: StreamedBatch) => {
-    // The same list comes again each two seconds, and what was told before stays on screens for longer.
+    // The same list comes again every two seconds, and screens show a symbol's earlier records for longer.
     if (batch.carried)
       carried = batch.carried.map((one) => ({
         ...one,

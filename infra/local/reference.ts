@@ -1,4 +1,4 @@
-/** The reference of the local run: how to call it, and Swagger UI to read and to try each operation. No deployment has it. */
+/** Reference of the local run: how to call it, and Swagger UI to read and try each operation. No deployment has it. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,9 +7,9 @@ import { type Group, openable, operations } from '../../lib/catalogue/index.ts';
 import { type LocalPage, page } from './page-answer.ts';
 
 export interface ReferenceParts {
-  /** The document that it shows, as JSON. */
+  /** Returns the document that it shows, as JSON. */
   readonly document: () => string;
-  /** What the run opens. */
+  /** Groups that the run opens. */
   readonly open: readonly Group[];
 }
 
@@ -24,14 +24,14 @@ export function referencePages({ document, open }: ReferenceParts): ReadonlyMap<
   ]);
 }
 
-/** Beside the code, in a clone and in the package. */
+/** Folder beside the code, in a clone and in the package. */
 const folder = join(import.meta.dirname, 'reference-page');
 const first = 'index.html';
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 const answer = (kind: string, body: string | Uint8Array) => page(kind, body, policy);
 
-/** Nothing from elsewhere and nothing to elsewhere. Swagger UI sets styles by attribute, and its icons are data. */
+/** Policy: nothing from elsewhere and nothing to elsewhere. Swagger UI sets styles by attribute, and its icons are data. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -48,11 +48,11 @@ const withoutSwaggerUi = answer(
   'This page needs Swagger UI: run npm install swagger-ui-dist, and start again. /openapi.json has the document.\n',
 );
 
-/** The package that is installed, never a CDN: the page works without a network. */
+/** Folder of the installed package, never a CDN: the page works without a network. */
 const swaggerUiFolder = () => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const swaggerUi = (file: string) => readFileSync(join(swaggerUiFolder(), file));
 
-/** The package of the command does not bring its 12 MB along. */
+/** Tells whether Swagger UI is installed; its 12 MB are not in the command's package. */
 function hasSwaggerUi(): boolean {
   try {
     return swaggerUiFolder() !== '';
@@ -61,9 +61,9 @@ function hasSwaggerUi(): boolean {
   }
 }
 
-/** With the groups that are open, by name: a closed one is not among the operations below. */
+/** Page with the names of the open groups; the operations of a closed one are missing below. */
 function htmlOf(open: readonly Group[]): string {
-  // A group of which the catalogue has no operation has nothing to open.
+  // A group without an operation in the catalogue has nothing to open.
   const all = openable.filter((group) => operations.some((operation) => operation.group === group));
   const named = (isOpen: boolean) =>
     all.filter((group) => open.includes(group) === isOpen).join(', ') || 'none';

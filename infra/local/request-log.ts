@@ -1,6 +1,6 @@
 /**
- * The last requests of the run, for the person at its console: how each was answered, and what was sent upstream for it.
- * The secret, tokens and the ids of accounts are in none of it.
+ * Last requests of the run, for the person at its console: how each was answered, and what was sent upstream for it. The
+ * secret, tokens and account ids are left out.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -10,16 +10,16 @@ import { createRedactor, decoded } from '../../lib/gateway/redact.ts';
 import { explain } from '../../lib/signer/index.ts';
 import type { AccessLogEntry } from './options.ts';
 
-/** One request that was sent upstream, and how its signature came about. */
+/** Request that was sent upstream, and the steps of its signature. */
 export interface SentUpstream {
   readonly at: number;
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The names are those of the interface's section on signatures. */
+  /** Steps of the signature, with the names of the interface's section on signatures. */
   readonly steps: readonly (readonly [name: string, value: string])[];
-  /** The status, or what came in place of an answer. */
+  /** Status of the answer, or what came in its place. */
   readonly answered: string;
   readonly milliseconds: number;
 }
@@ -30,7 +30,7 @@ export interface SeenRequest extends AccessLogEntry {
   readonly report?: Partial<Omit<RequestReport, 'defect' | 'app' | 'user' | 'account'>>;
 }
 
-/** A request with what was sent for it, worked out when it is looked at. */
+/** Request with what was sent for it, computed when it is shown. */
 export interface ExplainedRequest extends SeenRequest {
   readonly sent: readonly SentUpstream[];
 }
@@ -38,20 +38,20 @@ export interface ExplainedRequest extends SeenRequest {
 export interface RequestLog {
   /** Notes what is sent while the request is being answered. */
   during<T>(requestId: string, answer: () => Promise<T>): Promise<T>;
-  /** The same port, which notes. */
+  /** Wraps the port, and notes what it sends. */
   sending(send: Send): Send;
   report(entry: LogEntry): void;
   access(entry: AccessLogEntry, query: string): SeenRequest;
-  /** The newest first. */
+  /** Lists the requests, the newest first. */
   list(): Promise<readonly ExplainedRequest[]>;
 }
 
 const kept = 200;
-/** A read that others share may go on for long. */
+/** Sends that are noted for one request: a read that others share may go on for long. */
 const keptSends = 20;
 
 /**
- * @param mask takes what must not be shown out of a text
+ * @param mask removes from a text what must not be shown
  * @example
  * const log = createRequestLog({ mask: masking(accountIds, appKey) });
  * const send = log.sending(createNodeSend());
@@ -122,7 +122,7 @@ export function createRequestLog({
   };
 }
 
-/** As it was sent: with what nobody is shown. */
+/** Request as it was sent, with content that nobody may see. */
 interface Sending extends Pick<SentUpstream, 'at' | 'answered' | 'milliseconds'> {
   readonly request: Parameters<Send>[0];
 }
@@ -155,20 +155,20 @@ async function shown(
   };
 }
 
-/** Enough to compare two; of a token nothing. */
+/** Shortens a signature so that two can still be compared, and hides a token altogether. */
 function shortened(name: string, value: string): string {
   if (name === 'x-access-token' || name === 'authorization') return '(not shown)';
   return name === 'x-signature' ? `${value.slice(0, 8)}…` : value;
 }
 
-/** An id that is too short to be shortened is not worth hiding: it would change other words. */
+/** Length from which ids are shortened; a shorter id would change other words. */
 const shortestId = 8;
 
 /**
  * Shortens each id in a text to its first four characters, however the id is encoded. The same happens to texts that look
  * like a token, and to values in the places of an account's id, a token or a key.
  *
- * @param ids asked for each text: some are known only when the run listens
+ * @param ids called for each text: some ids are known only when the run listens
  * @example
  * masking(() => ['Q7H2ML0V4T9XKD1RBE5ZC8PA3S'])('account_id=Q7H2ML0V4T9XKD1RBE5ZC8PA3S'); // account_id=Q7H2…
  */
@@ -188,7 +188,7 @@ export function masking(ids: () => readonly string[]): (text: string) => string 
   return (text) => {
     const once = masked(text);
     const plain = decoded(once);
-    // As it was written, unless it is written so that something would be seen only by who decodes it.
+    // Keeps the text's own encoding, unless decoding it would reveal something.
     const again = masked(plain);
     return again === plain ? once : again;
   };
@@ -196,6 +196,6 @@ export function masking(ids: () => readonly string[]): (text: string) => string 
 
 const beginning = (hidden: string) => `${hidden.slice(0, 4)}…`;
 
-/** Where an account, a token or a key stands in a query, in JSON and in the steps of a signature. */
+/** Matches an account, a token or a key in a query, in JSON and in the steps of a signature. */
 const places =
   /((?:account_id|token|api[_-]?key|app[_-]?key|secret|authorization)(?:"\s*:\s*"|=|%3D| = )(?:Bearer[ +])?)([^"&%\s…]{5,})/gi;

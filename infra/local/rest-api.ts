@@ -1,4 +1,4 @@
-/** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
+/** Handles one request as API Gateway does: route, key, plan, payload, function. */
 
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../../functions/node/received.ts';
@@ -22,7 +22,7 @@ import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
 import { type ApiKey, apiKeyFinder, createUsagePlan } from './usage-plan.ts';
 
-/** One request on its way. */
+/** Request that is being handled. */
 export interface ApiRequest {
   readonly requestId: string;
   readonly method: string;
@@ -30,13 +30,13 @@ export interface ApiRequest {
   readonly query: string | undefined;
   /** Unix time in milliseconds. */
   readonly receivedAt: number;
-  /** Filled in as soon as the key is known. */
+  /** Set as soon as the key is known. */
   apiKey?: ApiKey;
-  /** The route says so. */
+  /** Set if its route is unseen. */
   isUnseen?: true;
 }
 
-/** Answered without a function and without a key: API Gateway's integration type `mock`; and forms, which it has not. */
+/** Integrations without a function and without a key: API Gateway's type `mock`, and forms, which it does not have. */
 type Mock = { readonly mock: LocalPage };
 type Form = { readonly form: FormPage };
 type WithKey =
@@ -52,7 +52,7 @@ const healthy: HttpResponse = {
   body: Buffer.from(healthBody),
 };
 
-/** Gives a function that answers requests; with undefined when the client left before its request was complete. */
+/** Creates a function that answers requests; it returns undefined when the client left before its request was complete. */
 export function createRestApi({
   routes,
   streams = [],
@@ -141,12 +141,12 @@ export function createRestApi({
     if (!integration) {
       const preflight =
         call.method === 'OPTIONS' && cors.preflight(headersOf(methods), request.headers.origin);
-      // API Gateway gives one refusal for both; here the caller learns which of the two it is.
+      // API Gateway has one refusal for both; here the caller learns which of the two it is.
       return preflight || refused('method_not_allowed', call, { allow: [...methods.keys()] });
     }
     if ('mock' in integration || 'form' in integration) return withoutFunction(integration, request, call);
 
-    // A header that came twice is joined by Node, and so matches no key.
+    // Node joins a repeated header, which then matches no key.
     const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
     if (!apiKey) return refused(...whatIsWrongWithKey(request, call, findApiKey));
     call.apiKey = apiKey;
@@ -164,15 +164,15 @@ export function createRestApi({
   };
 }
 
-/** Of the run's own routes, which no deployment has: on a slow machine a thousand phones take long. */
+/** Time limit of the run's own routes, which no deployment has: on a slow machine a thousand phones take long. */
 const ownTimeoutMs = 300_000;
 
 const unmetered = { allowed: true } as const;
 
-/** Where people put a key that API Gateway reads in one header alone. */
+/** Headers in which people put a key that API Gateway reads only in x-api-key. */
 const otherHeaders = ['authorization', 'api-key', 'apikey', 'x-apikey', 'x-api-token', 'x-auth-token'];
 
-/** API Gateway has one sentence for all of it; a person at the console is told which it is. */
+/** Says in detail what is wrong with the key, for a person at the console; API Gateway has one sentence for everything. */
 function whatIsWrongWithKey(
   { headers }: IncomingMessage,
   call: ApiRequest,
@@ -224,7 +224,7 @@ const refusing =
     return { status, headers: all, body: Buffer.from(body) };
   };
 
-/** A request without a body, as a function makes it of an event. */
+/** Makes a request without a body, as a function makes one from an event. */
 const requestOf = async (
   request: IncomingMessage,
   { requestId, method, path, query }: ApiRequest,
@@ -244,7 +244,7 @@ type Methods = ReadonlyMap<string, Integration>;
 const headersOf = (methods: Methods): readonly string[] =>
   [...methods.values()].flatMap((one) => ('headers' in one && one.headers) || []);
 
-/** The methods of each path. */
+/** Integrations by path and method. */
 function resourcesOf(
   routes: readonly LocalRoute[],
   streams: readonly LocalStream[],
@@ -263,7 +263,7 @@ function resourcesOf(
   ];
   for (const { method, path, ...integration } of withKey) {
     const methods = resources.get(path) ?? new Map<string, Integration>();
-    // API Gateway refuses such a definition too; taking the last one would hide a route.
+    // Fails, as API Gateway does; taking the last one would hide a route.
     if (methods.has(method)) throw new Error(`The route ${method} ${path} is there twice.`);
     resources.set(path, methods.set(method, integration));
   }

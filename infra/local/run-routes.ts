@@ -1,6 +1,6 @@
 /**
- * What only this machine can tell: the simulator's window of requests, faults on demand, the last requests, and a thousand
- * phones. Answered to the operator's key alone; a deployment has none of it.
+ * Routes that only this machine can offer: the simulator's window of requests, faults on demand, the last requests, and a
+ * thousand phones. Only the operator's key may call them; a deployment has none of them.
  */
 
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -20,15 +20,15 @@ import type { LocalSettings } from './settings.ts';
 import { jsonIn } from './trading.ts';
 import type { LocalUser } from './users.ts';
 
-/** With a leading underscore, as no operation has it. */
+/** Begins with an underscore, unlike the paths of operations. */
 export const runPath = '/_run';
 
-/** By name, as the page shows them. */
+/** Faults by the names that the page shows. */
 const faults = {
   none: () => undefined,
-  /** The order is placed, its answer never comes, and the gateway's look-up finds it. */
+  /** Places the order and loses its answer; the gateway's look-up then finds the order. */
   lose_answer: () => loseFirstAnswers(),
-  /** So that nobody knows for a while what became of it. */
+  /** Loses the look-ups as well, so that the outcome stays unknown for a while. */
   lose_answer_and_look_ups: () => loseAnswersAndLookUps(15_000),
   hang: () => () => ({ kind: 'hang' }) as const,
   down: () => () => ({ kind: 'drop' }) as const,
@@ -36,7 +36,7 @@ const faults = {
 
 type FaultName = keyof typeof faults;
 
-/** The upstream's channel goes with the upstream. A session that comes back gets nothing: it subscribes over HTTP. */
+/** Faults of the real-time channel, which fails with the upstream. A session that reconnects gets nothing: it subscribes over HTTP. */
 const channelFaults: Readonly<Partial<Record<FaultName, 'freeze' | 'drop'>>> = {
   hang: 'freeze',
   down: 'drop',
@@ -67,15 +67,15 @@ export interface RunRoutesOptions {
   readonly simulator: Simulator | undefined;
   readonly users: readonly LocalUser[];
   readonly log: RequestLog;
-  /** When clients asked for quotes, in the last minute. */
+  /** Times at which clients asked for quotes, in the last minute. */
   readonly asked: RecentRequests;
-  /** Of the function that answers snapshots; absent where market data is closed. */
+  /** Handler of the function that answers snapshots; undefined if market data is closed. */
   readonly snapshots: ProxyHandler | undefined;
-  /** Of records that streams tell. */
+  /** Origins of the quotes that streams sent. */
   readonly origins: QuoteOrigins;
 }
 
-/** Moments of the last minute. */
+/** Times of requests in the last minute. */
 export interface RecentRequests {
   add(): void;
   list(): readonly number[];
@@ -153,7 +153,7 @@ const runFacts = ({ settings, simulator, users }: RunRoutesOptions) => ({
   orders: simulator?.orders.slice(-50).map(({ clientOrderId, placedAt }) => ({ clientOrderId, placedAt })),
 });
 
-/** How many moments were in each of the last sixty seconds, the oldest first. */
+/** Counts the moments in each of the last sixty seconds, the oldest first. */
 function perSecond(times: readonly number[]): readonly number[] {
   const now = Date.now();
   const counts = Array.from({ length: 60 }, () => 0);
@@ -164,7 +164,7 @@ function perSecond(times: readonly number[]): readonly number[] {
   return counts;
 }
 
-/** @param answer an object, or the sentence of a refusal */
+/** @param answer returns an object, or the sentence of a refusal */
 const route = (
   method: 'GET' | 'POST',
   below: string,

@@ -1,4 +1,4 @@
-/** Streams of quotes and of trade events, as the functions that are deployed for them answer. */
+/** Streams of quotes and of trade events, answered as the deployed functions for them do. */
 
 import type { ServerResponse } from 'node:http';
 import { composeOffer } from '../../functions/compose/group.ts';
@@ -17,7 +17,7 @@ import type { LocalStream } from './options.ts';
 import { ofStreams } from './quote-origins.ts';
 import type { LocalSettings } from './settings.ts';
 
-/** One process has all of them. */
+/** Limits for streams; one process has all of them. */
 const bounds = { perCaller: 100, processes: 1 };
 
 type LocalStreamSettings = Pick<LocalSettings, 'corsOrigins' | 'streamSeconds'>;
@@ -48,7 +48,7 @@ export function createEventStream(
   );
 }
 
-/** @param create makes the gateway, with the first stream */
+/** @param create makes the gateway, when the first stream opens */
 function streamOf(
   { path, headers: taken }: Operation,
   { clock }: FunctionParts['platform']['ports'],

@@ -1,15 +1,15 @@
-/** Trade events as lines on the console: what happened to which order. No account is in them. */
+/** Writes trade events as lines on the console, without accounts. */
 
 import type { BusEvent } from './bus.ts';
 
-/** A line each; of more than so many within a second only the number. */
+/** Lines within a second; further events are only counted. */
 const maxLines = 10;
 
 export interface TradeEventLinesOptions {
   readonly print: (line: string) => void;
-  /** Where all of them are. */
+  /** Path of the stream that has all events. */
   readonly streamPath: string;
-  /** Calls after so many milliseconds. */
+  /** Calls `run` after so many milliseconds. */
   readonly after?: (ms: number, run: () => void) => void;
 }
 
@@ -56,7 +56,7 @@ const labels: Partial<Record<(typeof members)[number], string>> = {
   filled_quantity: 'filled ',
 };
 
-/** The upstream's text must not move the cursor of a terminal. */
+/** Replaces characters of the upstream's text that could move a terminal's cursor. */
 export const plainText = (value: unknown): string =>
   String(value)
     .replace(/[^ -~]/g, '?')

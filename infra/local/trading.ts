@@ -1,5 +1,5 @@
 /**
- * Limits and the kill switch of the local run: in memory, set and shown with the key, as `countersign trading` does it for a
+ * Limits and the kill switch of the local run, in memory. The key sets and shows them, as `countersign trading` does for a
  * deployment.
  */
 
@@ -18,7 +18,7 @@ import {
 import type { MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import type { LocalRoute } from './options.ts';
 
-/** With a leading underscore, as no operation has it. */
+/** Begins with an underscore, unlike the paths of operations. */
 export const tradingPath = '/_trading';
 
 const about = { account: v.optional(v.string()), user: v.optional(v.string()) };
@@ -36,7 +36,7 @@ export interface LocalTradingOptions {
   readonly store: ControlAdminStore;
   readonly massCancels: Pick<MassCancelStore, 'open'>;
   readonly identity: Identity;
-  /** Of the run's tokens; known when it listens. */
+  /** Issuer of the run's tokens; known when it listens. */
   readonly issuer: () => string;
 }
 
@@ -99,7 +99,7 @@ const examples: Readonly<Record<keyof typeof bodies, string>> = {
 
 type TradingForm = v.InferOutput<(typeof bodies)[keyof typeof bodies]>;
 
-/** What is wrong with the limits is said by the change itself. */
+/** Makes the change from a form; limits are checked when it is applied. */
 function changeOf(action: keyof typeof bodies, given: TradingForm, subject: ControlSubject): ControlChange {
   const { reason } = given;
   if ('set' in given)
@@ -109,7 +109,7 @@ function changeOf(action: keyof typeof bodies, given: TradingForm, subject: Cont
   return { action: 'stop', subject, reason: reason ?? '', ...(cancelOpen && { cancelOpen }) };
 }
 
-/** @returns undefined for what is no JSON */
+/** @returns undefined for text that is no JSON */
 export function jsonIn({ body, isBase64Encoded }: APIGatewayProxyEvent): unknown {
   try {
     return JSON.parse(Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString());

@@ -1,17 +1,17 @@
-/** A usage plan: its API keys, and the token bucket of each, as API Gateway throttles. */
+/** Usage plan: finds API keys, and throttles each with a token bucket as API Gateway does. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 
 export type PlanAdmission =
   | { readonly allowed: true }
-  /** After so many milliseconds without another request there is a token again. */
+  /** Milliseconds until there is a token again, if no other request comes. */
   | { readonly allowed: false; readonly retryAfterMs: number };
 
 export interface UsageMeter {
   /**
-   * Takes one token of the key's bucket, if there is one. A refused request takes nothing. Each key that was
-   * ever given is kept: give ids of known keys only, never what a client sent.
+   * Takes one token of the key's bucket, if there is one. A refused request takes nothing. A bucket is kept for each
+   * key: callers must pass ids of known keys only, never a client's text.
    */
   take(key: string): PlanAdmission;
 }
@@ -25,7 +25,7 @@ interface Bucket {
 
 const token = 1000;
 
-/** `clock` reads milliseconds. */
+/** Creates the buckets. `clock` reads milliseconds. */
 export function createUsagePlan({
   ratePerSecond,
   burst,
@@ -40,7 +40,7 @@ export function createUsagePlan({
   function refilled(key: string): Bucket {
     const now = clock();
     const bucket = buckets.get(key) ?? { level: capacity, at: now };
-    // A wall clock may be set back: that refills nothing, and must not stop the refill until it catches up.
+    // A wall clock may be set back: that refills nothing, and must not stop the refill until the clock catches up.
     const elapsed = Math.max(0, now - bucket.at);
     bucket.level = Math.min(capacity, bucket.level + elapsed * ratePerSecond);
     bucket.at = now;
@@ -61,12 +61,12 @@ export function createUsagePlan({
 }
 
 export interface ApiKey {
-  /** Names the key in logs; not secret. */
+  /** Name of the key in logs; not secret. */
   readonly id: string;
   readonly value: string;
 }
 
-/** Gives a function that finds the key a client sent, in a time that reveals nothing about the keys. */
+/** Creates a function that finds the key a client sent, in a time that reveals nothing about the keys. */
 export function apiKeyFinder(apiKeys: readonly ApiKey[]): (sent: string) => ApiKey | undefined {
   if (apiKeys.some((key) => key.value === '')) throw new RangeError('An API key must not be empty.');
   const known = apiKeys.map((key) => ({ key, digest: digestOf(key.value) }));

@@ -1,4 +1,4 @@
-/** Who may do what in a local run: its users, and the API key that stands for the first of them. */
+/** Users of a local run, their rights, and the API key that stands for the first of them. */
 
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import type { Identity } from '../../lib/access/identity.ts';
@@ -7,22 +7,22 @@ import { scopes } from '../../lib/catalogue/scopes.ts';
 
 export interface LocalUser {
   readonly name: string;
-  /** Their ids; `*` stands for every account of the app key. */
+  /** Account ids; `*` stands for every account of the app key. */
   readonly accounts: readonly string[];
 }
 
 export interface Granting {
   readonly users: readonly LocalUser[];
-  /** Of the key that stands for the first user. */
+  /** Id of the key that stands for the first user. */
   readonly apiKeyId: string;
   readonly issuer: string;
-  /** Of the run's identity key. */
+  /** Identity of the run, made with its identity key. */
   readonly identity: Identity;
 }
 
 const names = ['ada', 'ben'];
 
-/** One for each account that is known. Another upstream's are not: then the holder of its app key has them all. */
+/** Makes a user for each known account. Accounts at another upstream are unknown: then the first user has them all. */
 export const usersOf = (
   accounts: readonly { readonly account_id: string }[] | undefined,
 ): readonly LocalUser[] =>

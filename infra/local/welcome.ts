@@ -1,4 +1,4 @@
-/** What the local run prints at its start: where it is, what is open to whom, calls to paste, and where to read on. */
+/** Text that the local run prints at its start: its address, open groups and users, calls to paste, and where to read on. */
 
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -19,7 +19,7 @@ export function welcome(
   run: LocalRun,
 ): string {
   const { url, upstreamUrl, simulator, issuer, users } = run;
-  // A group of which the catalogue has no operation has nothing to open.
+  // A group without an operation in the catalogue has nothing to open.
   const open = openGroups.filter((group) => operations.some((operation) => operation.group === group));
   const closed = open.filter((group) => groups[group].exposure === 'closed');
   const call = (target: string, more = '') => `  curl -H 'x-api-key: ${apiKey}'${more} '${url}${target}'`;
@@ -30,7 +30,7 @@ export function welcome(
     ...(open.includes('accounts') ? [call('/trading/accounts/list')] : []),
     `  curl '${url}/health'`,
   ].slice(0, 2);
-  // One who sees something else than the key does, where there is one.
+  // Takes a user who sees other accounts than the key does, if there is one.
   const { name } = users[1] ?? users[0] ?? { name: '' };
   const tokenCalls = [
     `  TOKEN=$(curl -s -H 'accept: text/plain' -d 'grant_type=password&username=${name}' '${issuer}/token')`,
@@ -76,7 +76,7 @@ export function welcome(
   ].join('\n');
 }
 
-/** How others than programs of this machine call it. */
+/** Says how programs outside this machine call the run. */
 function reachedFrom(url: string, host: string | undefined): readonly string[] {
   const { port } = new URL(url);
   const emulator = `From the Android emulator: http://10.0.2.2:${port}; from the iOS simulator: ${url}`;
@@ -95,14 +95,14 @@ function reachedFrom(url: string, host: string | undefined): readonly string[] {
   ];
 }
 
-/** The id is new in each second: one that was answered is not answered again. */
+/** Makes a lookup with a new id in each second, because an id that was answered is not answered again. */
 const byEvent = (url: string, apiKey: string): string => {
   const detail = `{"request_id":"try-'$(date +%s)'","symbols":["AAPL","MSFT"],"category":"US_STOCK"}`;
   const entry = `{"source":"try","detail-type":"${eventNames.quotes.requested}","detail":${detail}}`;
   return `  curl -H 'x-api-key: ${apiKey}' -d '${entry}' '${url}${eventsPath}'`;
 };
 
-/** An order only where no money is in it. */
+/** Calls for trade events; they place an order only if no money is in it. */
 function tradeEventCalls(
   { url, simulator, users }: LocalRun,
   apiKey: string,
@@ -135,7 +135,7 @@ const closedNote = (closed: readonly Group[], isSimulated: boolean): string =>
     ? `(in a deployment, these groups stay closed until the stage opens them to users: ${closed.join(', ')})`
     : `Warning: ${closed.join(', ')} belong to your accounts at the upstream, and the API key of this run opens them.`;
 
-/** The first user has the key, and what belongs to no account. Ids of real accounts are not printed. */
+/** Describes a user's rights. The first user has the key, and the data of no account. Real account ids are not printed. */
 const rightsOf =
   (isSimulated: boolean) =>
   ({ name, accounts }: LocalUser, index: number): string => {

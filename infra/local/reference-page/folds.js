@@ -1,6 +1,6 @@
-/** What the page changes in Swagger UI: errors, notes and headers are folded, and Execute waits for its operation. */
+/** Changes Swagger UI: folds errors, notes and headers, and makes Execute wait for its operation. */
 
-/** A row for each error, with its codes; its schema and examples open with a press. */
+/** Shows a row for each error, with its codes; a press opens its schema and examples. */
 const foldErrors = () => ({
   wrapComponents: {
     response:
@@ -30,7 +30,7 @@ const foldErrors = () => ({
 const folded = ({ createElement: element }, title, inside) =>
   element('details', { className: 'folded', key: title }, element('summary', null, title), inside);
 
-/** What explains, and the headers of an answer: there for whoever looks for it. */
+/** Folds explanations, and the headers of an answer. */
 const foldNotes = () => ({
   wrapComponents: {
     Markdown:
@@ -51,8 +51,8 @@ const foldNotes = () => ({
 });
 
 /**
- * No Execute before Swagger UI has resolved what the operation refers to, which it does a moment after it shows it:
- * a press before that finds no operation, sends nothing, and leaves the button disabled for ever.
+ * Hides Execute until Swagger UI has resolved the operation's references, a moment after it shows the operation: a press
+ * before that finds no operation, sends nothing, and leaves the button disabled for ever.
  */
 const waitForOperation = () => ({
   wrapComponents: {
@@ -63,7 +63,7 @@ const waitForOperation = () => ({
   },
 });
 
-/** The run is the one server. */
+/** Hides the list of servers: the run is the only one. */
 const withoutServers = () => ({ wrapComponents: { ServersContainer: () => () => null } });
 
 export const folds = [foldErrors, foldNotes, waitForOperation, withoutServers];

@@ -1,4 +1,4 @@
-/** Orders that are tried: each try has an id of its own, and what changes or reads one order names the last that was placed. */
+/** Gives each tried order an id of its own, and puts the last placed id into the operations that change or read an order. */
 
 const idMember = /("client_order_id"\s*:\s*)"([^"\\]*)"/g;
 const idsIn = (text) => [...text.matchAll(idMember)].map(([, , id]) => id);
@@ -10,9 +10,9 @@ const bodyOf = ({ requestBody }) => {
 const bodyText = (operation) => JSON.stringify(bodyOf(operation) ?? null, null, 2);
 const idParameter = ({ parameters = [] }) => parameters.find(({ name }) => name === 'client_order_id');
 
-/** @param reference of Swagger UI, once it is there */
+/** @param reference returns Swagger UI, once it exists */
 export function createOrders(operations, reference, onPlaced) {
-  /** By path, the ids of the orders in its example. */
+  /** Ids of the orders in the examples, by path. */
   const exampleIds = new Map(
     operations
       .filter((operation) => bodyOf(operation)?.new_orders ?? bodyOf(operation)?.batch_orders)
@@ -22,11 +22,11 @@ export function createOrders(operations, reference, onPlaced) {
     (operation) =>
       !exampleIds.has(operation.path) && (idParameter(operation) || idsIn(bodyText(operation)).length > 0),
   );
-  /** What stands in these operations by itself; another id was typed, and stays. */
+  /** Ids that these operations have by themselves; any other id was typed, and stays. */
   const carried = new Set(
     ofOneOrder.flatMap((operation) => [...idsIn(bodyText(operation)), idParameter(operation)?.example]),
   );
-  /** By path, the body that was sent: an answer names the path alone. */
+  /** Bodies that were sent, by path, because an answer names only the path. */
   const sent = new Map();
 
   function carryOver(id) {
@@ -42,7 +42,7 @@ export function createOrders(operations, reference, onPlaced) {
         const value = text.replace(idMember, (member, name, old) =>
           carried.has(old) ? `${name}"${id}"` : member,
         );
-        // Else the example takes its place when the operation is opened.
+        // Otherwise the example replaces it when the operation is opened.
         reference().oas3Actions.setRetainRequestBodyValueFlag({ value: true, pathMethod });
         reference().oas3Actions.setRequestBodyValue({ value, pathMethod });
       }
@@ -52,7 +52,7 @@ export function createOrders(operations, reference, onPlaced) {
   }
 
   return {
-    /** The upstream takes an id once: an example's is replaced at each try, one that was typed is not. */
+    /** Replaces an example's id at each try, because the upstream accepts an id once; a typed one stays. */
     sending(path, body) {
       const ids = exampleIds.get(path);
       if (!ids || typeof body !== 'string') return body;
@@ -62,7 +62,7 @@ export function createOrders(operations, reference, onPlaced) {
       sent.set(path, fresh);
       return fresh;
     },
-    /** An order whose answer is lost may have been placed: the caller looks it up by its id. */
+    /** Carries the id over, even if the answer was lost: the order may have been placed, and the caller looks it up. */
     answered(path, isPlaced) {
       const [id] = idsIn(sent.get(path) ?? '');
       sent.delete(path);
@@ -71,7 +71,7 @@ export function createOrders(operations, reference, onPlaced) {
   };
 }
 
-/** Also where the page has no secure context, as on a phone in the same network. */
+/** Makes an id even without a secure context, as on a phone in the same network. */
 function freshId() {
   const bytes = [...crypto.getRandomValues(new Uint8Array(4))];
   const part = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,7 +1,7 @@
 /**
- * Runs in the browser at /docs: how to call this run, and Swagger UI below it. The API key comes behind the # of the
- * address, which browsers do not send to any server; it is taken out of the address at once, so that it is neither
- * shown nor kept in the history. The tab keeps it, so that it outlives a reload.
+ * Runs in the browser at /docs: how to call this run, and Swagger UI below. The API key comes behind the # of the address,
+ * which browsers send to no server. It is removed from the address at once, so that it is neither shown nor kept in the
+ * history. The tab keeps it over a reload.
  */
 
 import { folds } from './folds.js';
@@ -23,7 +23,7 @@ const replacesKey =
 const given = new URLSearchParams(location.hash.slice(1)).get('key');
 if (given !== null) {
   history.replaceState(null, '', location.pathname);
-  // Anybody can make a link.
+  // Asks first, because anybody can make a link.
   if (!key || key === given || confirm(replacesKey)) keep(given);
 }
 
@@ -41,7 +41,7 @@ function showKey(isAccepted, text) {
   byId('first').hidden = !isAccepted || !has('getStockSnapshots');
 }
 
-/** The path takes nothing of the key's plan. A key that is not the operator's is forbidden there, and so it is one of this run. */
+/** Checks the key by a path that the key's plan does not count. It is forbidden to other keys of this run than the operator's. */
 async function checkKey() {
   if (!key) return showKey(false, 'No key yet: open the link that npm start printed, or put the key here.');
   const asked = key;
@@ -65,7 +65,7 @@ function useKey(text) {
   void checkKey();
 }
 
-/** A key that is typed under Authorize is checked as one that comes from the form. */
+/** Checks a key that is typed under Authorize like one from the form. */
 const hearKey = () => ({
   statePlugins: {
     auth: {
@@ -94,7 +94,7 @@ async function tryFirst() {
   byId('first-status').textContent = `${response.status} after ${Math.round(performance.now() - began)} ms`;
   byId('first-answer').hidden = false;
   byId('first-answer').textContent = JSON.stringify(answer);
-  // A run that began later has another key, unless API_KEY is set.
+  // A later run has another key, unless API_KEY is set.
   if (isUnknownKey(answer.code)) refuseKey(answer.code, answer.detail);
 }
 
@@ -112,7 +112,7 @@ dark.addEventListener('change', paint);
 paint();
 
 const reference = globalThis.SwaggerUIBundle({
-  // Under whichever name this machine was called: to another one the browser would not send.
+  // Uses the name by which this machine was called: the browser would not send to another one.
   spec: { ...openApi, servers: [{ url: location.origin }] },
   dom_id: '#reference',
   deepLinking: true,
@@ -151,6 +151,6 @@ byId('other-key').addEventListener('click', () => {
   byId('key-form').hidden = false;
   byId('key').focus();
 });
-// Swagger UI reads the address by itself only when it begins.
+// Swagger UI reads the address by itself only at its start.
 addEventListener('hashchange', () => reference.layoutActions.parseDeepLinkHash(location.hash));
 void checkKey();
