@@ -1,6 +1,6 @@
 /**
- * How callers show who they are: one entry for each mode has all that differs between them. A new mode is one
- * entry here; the configuration, API Gateway's definition, its refusals and the OpenAPI documents follow.
+ * Table of the ways in which callers authenticate. One entry has all that differs between modes: a new mode is one entry
+ * here; the configuration, API Gateway's definition, its refusals and the OpenAPI documents follow.
  */
 
 import { openable } from '../lib/catalogue/exposure.ts';
@@ -32,36 +32,36 @@ export const schemes = {
 
 interface Scheme {
   readonly definition: Readonly<Record<string, Json>>;
-  /** The description in the document for people. */
+  /** Description in the document for people. */
   readonly description: string;
 }
 
 export type SchemeName = keyof typeof schemes;
 
 interface AccessModeFacts {
-  /** What a caller sends: alternatives, each with all the schemes that belong together. */
+  /** Schemes that a caller must use: alternatives, each with all the schemes that belong together. */
   readonly security: readonly (readonly SchemeName[])[];
-  /** What API Gateway checks by itself; the rest is the gateway's. */
+  /** Schemes that API Gateway checks by itself; the gateway checks the rest. */
   readonly front: readonly SchemeName[];
-  /** It can open groups of market facts. */
+  /** Whether it can open groups of market facts. */
   readonly opensMarketFacts: boolean;
-  /** It can open groups that belong to accounts, because it tells who calls. */
+  /** Whether it can open groups that belong to accounts, because it identifies the caller. */
   readonly opensAccounts: boolean;
-  /** A usage plan throttles its calls, so that no other throttle is needed. */
+  /** Whether a usage plan throttles its calls, so that no other throttle is needed. */
   readonly throttledByPlan: boolean;
-  /** API Gateway's own refusals where a group opens with it, by the type of the gateway response. */
+  /** API Gateway's own refusals for groups with this mode, by the type of the gateway response. */
   readonly refusals: Readonly<Record<string, Refusal>>;
 }
 
-// AWS has one refusal for an unknown path, a wrong method and an unsigned call; on a path that it does not know
-// it even reads any Authorization header as a signature.
+// AWS has one refusal for an unknown path, a wrong method and an unsigned call. On an unknown path it even reads any
+// Authorization header as a signature.
 const unsigned: Refusal = {
   code: 'forbidden',
   detail:
     'No operation has this path and method, or it takes only requests with a valid AWS signature (Signature Version 4).',
 };
 
-/** Stands for the sentence that the authorizer gave with its Deny; nothing where AWS refused a signature's owner. */
+/** Placeholder for the sentence that the authorizer gave with its Deny; empty if AWS refused the owner of a signature. */
 export const authorizersDetail = 'authorizer’s detail';
 
 const keyless = { INVALID_API_KEY: { code: 'missing_api_key' } } as const;
@@ -80,24 +80,24 @@ export const accessModes = {
     front: ['api_key', 'bearerAuth'],
     opensMarketFacts: true,
     opensAccounts: true,
-    // The authorizer runs before the plan counts.
+    // The authorizer runs before the usage plan counts.
     throttledByPlan: false,
     refusals: {
       ...keyless,
       UNAUTHORIZED: { code: 'missing_token' },
-      // The type is also that of an AWS identity that IAM does not let through: the first sentence is true of both.
+      // IAM's refusal of an AWS identity has this type, too, so the first sentence must be true of both.
       ACCESS_DENIED: {
         code: 'invalid_token',
         detail: `The access token is not accepted, or the AWS identity may not make this request. ${authorizersDetail}`,
       },
-      // The authorizer failed, ran out of its time, or had no instance free. Which of the two AWS answers with, it does
-      // not document; for a function that throws, deployers report the second.
+      // The authorizer failed, timed out, or had no free instance. AWS does not document which of the two types it answers
+      // with; deployers report the second for a function that throws.
       AUTHORIZER_FAILURE: { code: 'access_unavailable' },
       AUTHORIZER_CONFIGURATION_ERROR: { code: 'access_unavailable' },
     },
   },
   'bound-key': {
-    // A token is the function's to check: API Gateway cannot make an authorizer optional.
+    // The function checks the token: API Gateway cannot make an authorizer optional.
     security: [['api_key'], ['api_key', 'bearerAuth']],
     front: ['api_key'],
     opensMarketFacts: false,
@@ -121,30 +121,30 @@ export const accessModes = {
 
 export type AccessMode = keyof typeof accessModes;
 
-/** In the order of the table. */
+/** Modes in the table's order. */
 const names = Object.keys(accessModes) as AccessMode[];
 
-/** The mode of a group unless the deployer chooses another; a group of accounts has it only once it is opened. */
+/** Default mode of a group; a group of accounts has it only once the deployer opens it. */
 export const usualMode = (group: Group): AccessMode => (isAccountData(group) ? 'iam' : 'api-key');
 
-/** The mode of a group in the local run: a key, which stands for the first user, or for what belongs to an account a token beside it. */
+/** Mode of a group in the local run: a key. It stands for the first user; with account data, a token may stand for another. */
 export const localMode = (group: Group): AccessMode => (isAccountData(group) ? 'bound-key' : 'api-key');
 
-/** The modes that a group can be opened with: an API key alone tells which app calls, not who. */
+/** Modes that can open a group: an API key alone identifies the app, not the caller. */
 export const modesFor = (group: Group): readonly AccessMode[] =>
   names.filter((mode) => accessModes[mode][isAccountData(group) ? 'opensAccounts' : 'opensMarketFacts']);
 
-/** Whether its calls count against a usage plan. */
+/** Tells whether calls count against a usage plan. */
 export const takesKey = (mode: AccessMode): boolean => schemesOf([mode], 'front').includes('api_key');
 
-/** Whether the gateway asks who calls: of everything that belongs to an account, and where a token is required. */
+/** Tells whether the gateway identifies the caller: for account data, and whenever a token is required. */
 export const asksWho = (group: Group, mode: AccessMode): boolean => isAccountData(group) || mode === 'jwt';
 
-/** Groups of market facts that need a user all the same. */
+/** Groups of market facts that require a user's token. */
 export const userGroupsIn = (access: Readonly<Partial<Record<Group, AccessMode>>>): readonly Group[] =>
   openable.filter((group) => access[group] === 'jwt' && !isAccountData(group));
 
-/** Each once, in the order of the table. */
+/** Modes without repetition, in the table's order. */
 export const distinctModes = (modes: Iterable<AccessMode>): readonly AccessMode[] => {
   const used = new Set(modes);
   return names.filter((mode) => used.has(mode));
@@ -152,7 +152,7 @@ export const distinctModes = (modes: Iterable<AccessMode>): readonly AccessMode[
 
 const schemeNames = Object.keys(schemes) as SchemeName[];
 
-/** The schemes that modes name, each once, in the order of their table. */
+/** Schemes of modes without repetition, in their table's order. */
 export function schemesOf(modes: readonly AccessMode[], where: 'security' | 'front'): readonly SchemeName[] {
   const used = new Set<SchemeName>(modes.flatMap((mode) => accessModes[mode][where].flat()));
   return schemeNames.filter((name) => used.has(name));
@@ -161,8 +161,8 @@ export function schemesOf(modes: readonly AccessMode[], where: 'security' | 'fro
 const requirement = (together: readonly SchemeName[]) =>
   Object.fromEntries(together.map((scheme) => [scheme, []]));
 
-/** The `security` of an operation in OpenAPI documents. */
+/** `security` of an operation in OpenAPI documents. */
 export const securityOf = (mode: AccessMode) => accessModes[mode].security.map(requirement);
 
-/** The same for API Gateway, which knows no alternatives. */
+/** `security` for API Gateway, which knows no alternatives. */
 export const frontSecurityOf = (mode: AccessMode) => [requirement(accessModes[mode].front)];

@@ -1,4 +1,4 @@
-/** What API Gateway answers without a function, deployed and on this machine: health, preflights, and what says who may read it. */
+/** Answers that API Gateway gives without a function, deployed and on this machine: health, preflights, and CORS headers. */
 
 import {
   corsExposedHeaders,
@@ -10,7 +10,7 @@ import type { Operation } from '../lib/catalogue/index.ts';
 
 export type CorsHeaders = Readonly<Record<string, string>>;
 
-/** What a preflight allows, for any origin. @param operation the one that is asked for */
+/** Headers of a preflight's answer, for any origin. @param operation the one that the preflight asks about */
 export const preflightHeaders = (operation?: Pick<Operation, 'headers'>): CorsHeaders => ({
   'Access-Control-Allow-Methods': corsMethods.join(', '),
   'Access-Control-Allow-Headers': corsRequestHeaders(operation && [operation]).join(', '),
@@ -18,10 +18,10 @@ export const preflightHeaders = (operation?: Pick<Operation, 'headers'>): CorsHe
 });
 
 /**
- * Of a preflight and of a constant. A caller whose origin is not among several gets the first one, which its browser
- * refuses.
+ * CORS headers of a preflight and of a constant answer. An origin that is not among several gets the first one, so that
+ * its browser refuses.
  *
- * @param origins those that are configured; `*` stands alone
+ * @param origins the configured ones; `*` stands alone
  */
 export function originHeaders(origins: readonly string[], origin?: string): CorsHeaders {
   const [first, another] = origins;
@@ -32,7 +32,7 @@ export function originHeaders(origins: readonly string[], origin?: string): Cors
   };
 }
 
-/** API Gateway's own refusals cannot choose among several origins. Any may read them: no cookies are used. */
+/** Headers of API Gateway's own refusals, which cannot choose among origins. Any origin may read them: no cookies are used. */
 export function refusalHeaders(origins: readonly string[]): CorsHeaders {
   const [only, another] = origins;
   if (only === undefined) return {};
@@ -42,11 +42,11 @@ export function refusalHeaders(origins: readonly string[]): CorsHeaders {
   };
 }
 
-/** The body of `GET /health`, deployed and on this machine: that there is an API, and nothing else. */
+/** Body of `GET /health`, deployed and on this machine; it tells only that there is an API. */
 export const healthBody = '{"status":"ok"}';
 
 /**
- * From how many bytes on API Gateway compresses a response, deployed and on this machine. Below, the response
- * fits one packet with its headers anyhow, and gzip's own frame takes some of what is won.
+ * Bytes from which API Gateway compresses a response, deployed and on this machine. A smaller response fits one packet
+ * with its headers anyhow, and gzip's own frame takes part of the gain.
  */
 export const minimumCompressionBytes = 1024;

@@ -1,4 +1,4 @@
-/** The CDK app: one stage's stack, chosen by `-c stage=NAME`. cdk-nag looks at it where that is installed, as in a clone. */
+/** CDK app: one stage's stack, chosen by `-c stage=NAME`. cdk-nag checks it if installed, as it is in a clone. */
 
 import { App, Validations } from 'aws-cdk-lib';
 import { ConfigError } from './stack/config.ts';
@@ -15,7 +15,7 @@ try {
   new CountersignStack(app, stackNameOf(stage), configOf(stage));
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
-  // A person configured this: sentences, not a stack.
+  // Prints sentences without a stack trace, for the person who wrote the configuration.
   console.error(error.message);
   process.exitCode = 1;
 }

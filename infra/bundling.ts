@@ -1,18 +1,18 @@
 /**
- * How a function is bundled: once for plain esbuild, which measures and tests the bundles, and once for the
- * CDK's NodejsFunction, which deploys them. One table, so that what is measured is what is deployed.
+ * Options of the functions' bundles: for plain esbuild, which measures and tests them, and for the CDK's NodejsFunction,
+ * which deploys them. Both share one table, so that what is measured is deployed.
  */
 
 import type { BundlingOptions, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { BuildOptions } from 'esbuild';
 
-/** The deployed runtime, as esbuild calls it. */
+/** Deployed runtime, in esbuild's notation. */
 const target = 'node24';
 
 /**
- * The AWS client imports these only when the environment has no credentials, or for operations that answer with a stream of
- * events. Lambda always sets credentials, nothing of their other sources (profiles, SSO, metadata services) exists in a
- * function, and no function calls such an operation.
+ * The AWS client imports these only without credentials in the environment, or for operations that answer with a stream
+ * of events. Lambda always sets credentials, a function has none of their other sources (profiles, SSO, metadata
+ * services), and no function calls such an operation.
  */
 const neverUsed = [
   '@aws-sdk/credential-provider-http',
@@ -25,10 +25,10 @@ const neverUsed = [
   '@smithy/credential-provider-imds',
 ];
 
-/** The ESM builds of the AWS client: half the size, because what is not used can be left out of them. */
+/** Selects the ESM builds of the AWS client: half the size, because unused code can be left out of them. */
 const mainFields = ['module', 'main'];
 
-/** For `esbuild.build`; entry points and output are the caller's. */
+/** Options for `esbuild.build`; the caller adds entry points and output. */
 export const esbuildOptions = {
   bundle: true,
   platform: 'node',
@@ -36,7 +36,7 @@ export const esbuildOptions = {
   format: 'esm',
   outExtension: { '.js': '.mjs' },
   minify: true,
-  // Beside the bundle, for stack traces only; the sources themselves are in the repository.
+  // Written beside the bundle, for stack traces only; the sources themselves are in the repository.
   sourcemap: 'linked',
   sourcesContent: false,
   mainFields,
@@ -45,10 +45,10 @@ export const esbuildOptions = {
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
-/** For `NodejsFunction`; names the same options in its own way. */
+/** Options for `NodejsFunction`, which has other names for them. */
 export const bundlingOptions: BundlingOptions = {
   target,
-  // Values of the library's enums, written out: loading the library would slow down a caller that only bundles.
+  // Literal values of the library's enums: loading the library would slow down a caller that only bundles.
   format: 'esm' as OutputFormat.ESM,
   sourceMapMode: 'default' as SourceMapMode.DEFAULT,
   minify: true,

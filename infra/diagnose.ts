@@ -1,20 +1,20 @@
-/** What a refusal means to the operator, and what to do: for the smoke test and the local run alike. */
+/** Explains a refusal to the operator, and what to do about it: for the smoke test and the local run alike. */
 
 import type { Cause, Caused, RefusalCode } from '../lib/gateway/index.ts';
 
-/** What is known of a refusal. */
+/** Known facts about a refusal. */
 export interface DiagnosedFacts extends Caused {
   readonly code?: string | undefined;
-  /** The product of market data that is not subscribed to. */
+  /** Market data product without a subscription. */
   readonly product?: string | undefined;
-  /** With `upstream_path_unknown`: whether another operation's path is unknown, too, if one was asked for. */
+  /** With `upstream_path_unknown`: whether another operation's path is unknown, too; undefined if none was tried. */
   readonly everywhere?: boolean | undefined;
-  /** With the cause `token_refused`: what the upstream itself says of the token, such as `PENDING`. */
+  /** With the cause `token_refused`: the upstream's own state of the token, such as `PENDING`. */
   readonly tokenStatus?: string | undefined;
 }
 
 export interface Diagnosis {
-  /** What is wrong. */
+  /** States the fault. */
   readonly sentence: string;
   readonly remedy: string;
 }
@@ -151,7 +151,7 @@ const notSubscribed = ({ product }: DiagnosedFacts) =>
 
 const checkUpstream = 'Check the base URL, and whether the upstream is up.';
 
-/** Of codes that say enough by themselves. One that is not here is shown as it came. */
+/** Diagnoses of codes that need no cause. A code that is missing here is shown as it came. */
 const byCode: Partial<Record<RefusalCode, Diagnosis>> = {
   missing_api_key: says(
     'The API key is wrong or belongs to no usage plan of this stage.',

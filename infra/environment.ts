@@ -1,11 +1,11 @@
-/** What the programs that run on this machine read from the environment, and how they end. */
+/** Environment variables and the end of the programs that run on this machine. */
 
 import { randomBytes } from 'node:crypto';
 import { type UpstreamLimits, upstreamLimitsFault } from '../lib/catalogue/limits.ts';
 import { isTaken } from './listen.ts';
 import { editsBetween, nearestName } from './nearest-name.ts';
 
-/** Wrong configuration, or a machine that cannot run this: a line for each mistake, for a person; no stack. */
+/** Wrong configuration, or a machine that cannot run this: one line per mistake for a person, without a stack trace. */
 export class StartError extends Error {}
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -26,7 +26,7 @@ export function choiceIn<const C extends string>(name: string, text: string, cho
   throw new StartError(`${name} must be ${all}, not ${JSON.stringify(text)}.`);
 }
 
-/** The port of the simulator's market-data stream; undefined where it is turned off. */
+/** Port of the simulator's market-data stream; undefined if it is turned off. */
 export function readMarketStreamPort(env: Variables): number | undefined {
   const { MARKET_STREAM: choice } = env;
   const isOff = choice ? choiceIn('MARKET_STREAM', choice, ['on', 'off']) === 'off' : false;
@@ -34,7 +34,7 @@ export function readMarketStreamPort(env: Variables): number | undefined {
   return isOff ? undefined : port;
 }
 
-/** What the upstream allows: a preset's name, or JSON with figures by kind of endpoint. */
+/** Reads the upstream's limits: a preset's name, or JSON with figures by kind of endpoint. */
 export function readUpstreamLimits(env: Variables): UpstreamLimits | undefined {
   const text = env.UPSTREAM_LIMITS;
   if (!text) return undefined;
@@ -43,7 +43,7 @@ export function readUpstreamLimits(env: Variables): UpstreamLimits | undefined {
     try {
       given = JSON.parse(text);
     } catch {
-      // The check below covers it: the text is no preset.
+      // Handled by the check below: the text is no preset.
     }
   const fault = upstreamLimitsFault(given);
   if (fault) throw new StartError(`UPSTREAM_LIMITS: ${fault}.`);
@@ -51,9 +51,9 @@ export function readUpstreamLimits(env: Variables): UpstreamLimits | undefined {
 }
 
 /**
- * One sentence, when two servers of this machine were given the same port; 0 stands for any that is free.
+ * Says in one sentence that two servers of this machine have the same port; 0 stands for any free one.
  *
- * @param ports by the variable that sets it
+ * @param ports by the variable that sets each
  */
 export function samePortFault(ports: Readonly<Record<string, number>>): string | undefined {
   for (const [name, port] of Object.entries(ports)) {
@@ -64,24 +64,24 @@ export function samePortFault(ports: Readonly<Record<string, number>>): string |
   return undefined;
 }
 
-/** With it begin only variables of this project, as far as is known. */
+/** Prefix that only variables of this project have, as far as is known. */
 const ownPrefix = 'UPSTREAM_';
 
-/** A longer name is less likely to be like another one by chance: of a short one only swapped letters count. */
+/** Edits that still count as a misspelling; of a short name, which resembles others by chance, only swapped letters do. */
 const misspeltTolerance = (letters: number) => (letters < 6 ? 0 : letters < 10 ? 1 : 2);
 
 const isSwapped = (one: string, other: string) =>
   editsBetween(one, other) === 1 && [...one].sort().join() === [...other].sort().join();
 
-/** `UPSTREAM_URL` for `UPSTREAM_BASE_URL`. */
+/** Tells whether a name lacks words of another: `UPSTREAM_URL` for `UPSTREAM_BASE_URL`. */
 const lacksWords = (one: string, other: string) =>
   one.startsWith(ownPrefix) && one.split('_').every((word) => other.split('_').includes(word));
 
 /**
- * A sentence for each variable whose name is nearly one that this program reads and that is not set, or that begins like
- * those. Others are none of its business: an environment has dozens.
+ * Reports each variable whose name is nearly one that the program reads and that is not set, or that has the project's
+ * prefix. Other variables are ignored: an environment has dozens.
  *
- * @param read what the program reads of an environment
+ * @param read reads all variables of the program from an environment
  */
 export function misspeltNames(env: Variables, read: (env: Variables) => unknown): readonly string[] {
   const known = namesRead(read);
@@ -98,7 +98,7 @@ export function misspeltNames(env: Variables, read: (env: Variables) => unknown)
   });
 }
 
-/** All names that are read of an environment, which is empty. */
+/** Records the names that `read` asks for, with an empty environment. */
 function namesRead(read: (env: Variables) => unknown): readonly string[] {
   const names = new Set<string>();
   const recorder: ProxyHandler<Record<string, string | undefined>> = {
@@ -116,11 +116,11 @@ export interface AppCredentials {
   readonly appSecret: string;
 }
 
-/** Both or neither. */
+/** Reads both or neither. */
 export function readAppCredentials(env: Variables): AppCredentials | undefined {
   const { APP_KEY: appKey, APP_SECRET: appSecret } = env;
   if (appKey && appSecret) {
-    // Sent as a header: another would start well and then refuse every call.
+    // A header carries the key: with another character every call would be refused, long after the start.
     if (!/^[!-~]+$/.test(appKey))
       throw new StartError('APP_KEY must be visible ASCII characters without spaces.');
     return { appKey, appSecret };
@@ -130,13 +130,13 @@ export function readAppCredentials(env: Variables): AppCredentials | undefined {
   throw new StartError(`${given} is set but ${absent} is not: set both or neither.`);
 }
 
-/** A pair for one run, in the length of real ones. */
+/** Invents a pair for one run, as long as real ones. */
 export const inventAppCredentials = (): AppCredentials => ({
   appKey: randomBytes(16).toString('hex'),
   appSecret: randomBytes(16).toString('hex'),
 });
 
-/** Listens on these ports, or fails with one line that names the variables of all that cannot be had. */
+/** Waits until all servers listen; otherwise fails with one line that names the variables of all ports in use. */
 export async function listening<T>(start: Promise<T>, ports: Readonly<Record<string, number>>): Promise<T> {
   try {
     return await start;
@@ -152,7 +152,7 @@ export async function listening<T>(start: Promise<T>, ports: Readonly<Record<str
   }
 }
 
-/** @param first which is taken for certain */
+/** @param first variable whose port is known to be in use */
 async function takenSentence(first: string, ports: Readonly<Record<string, number>>): Promise<string> {
   const taken: string[] = [];
   for (const [name, port] of Object.entries(ports))
@@ -166,13 +166,13 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** Starts, and ends on Ctrl-C with exit code 0. */
+/** Runs until Ctrl-C, and ends with exit code 0. */
 export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
   const starting = start();
   let stopping = false;
   const stop = async () => Promise.all((await starting).map((one) => one.close()));
-  // Before it has started, too: what was begun by then is closed as soon as it can be. A failure is printed below.
-  // A terminal and npm both pass Ctrl-C on: the second one must not cut the end short.
+  // A signal may come before the start is complete: the servers are then closed as soon as they have started. A failure is
+  // printed below. A terminal and npm both pass Ctrl-C on, so the second signal must not cut the end short.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       if (!stopping) void stop().catch(() => {});

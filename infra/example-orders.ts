@@ -1,6 +1,6 @@
-/** Orders of stock that the simulated upstream takes at any hour, without their ids: for what is pasted and tried. */
+/** Example orders of stock, without ids, that the simulated upstream accepts at any hour. */
 
-/** Filled within seconds. */
+/** Fills within seconds. */
 export const filledOrder = {
   combo_type: 'NORMAL',
   symbol: 'AAPL',
@@ -14,5 +14,5 @@ export const filledOrder = {
   support_trading_session: 'CORE',
 } as const;
 
-/** So far below the market that it rests, until it is changed or cancelled. */
+/** Rests far below the market until it is changed or cancelled. */
 export const restingOrder = { ...filledOrder, order_type: 'LIMIT', limit_price: '1.00' } as const;

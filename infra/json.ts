@@ -1,4 +1,4 @@
-/** JSON as OpenAPI documents are made of it; values may hold CloudFormation's tokens. */
+/** JSON of which OpenAPI documents are made; values may be CloudFormation's tokens. */
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 

@@ -1,10 +1,10 @@
-/** How servers of this machine are reached: on loopback, unless another address is asked for. */
+/** Listens and closes servers of this machine: on loopback, unless another address is given. */
 
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
 export const loopback = '127.0.0.1';
 
-/** @returns the port; rejects with the original `EADDRINUSE` error when it is taken */
+/** @returns the port; rejects with the original `EADDRINUSE` error when it is in use */
 export async function listenOn(server: Server, port: number, host = loopback): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -19,7 +19,7 @@ export async function listenOn(server: Server, port: number, host = loopback): P
 /**
  * Closes a server together with the connections that it has, once.
  *
- * @param open those that are open, at any time
+ * @param open the connections that are open when it closes
  */
 export function closeWith(server: Server, open: Iterable<{ destroy(): unknown }>): () => Promise<void> {
   let closing: Promise<void> | undefined;
@@ -32,7 +32,7 @@ export function closeWith(server: Server, open: Iterable<{ destroy(): unknown }>
   };
 }
 
-/** Whether another server has the port. */
+/** Tells whether another server uses the port. */
 export async function isTaken(port: number): Promise<boolean> {
   const server = createServer();
   try {

@@ -1,7 +1,7 @@
-/** Collects what is wrong with a configuration, so that its author reads all of it at once. */
+/** Collects the mistakes of a configuration, so that its author reads all of them at once. */
 
 /**
- * One sentence for each mistake, in the order in which they are found.
+ * Sentences, one for each mistake, in the order in which they are found.
  *
  * @example
  * const mistakes = new Mistakes(StartError);
@@ -14,7 +14,7 @@ export class Mistakes {
   ) => Error;
   readonly #sentences = new Set<string>();
 
-  /** @param kind the error that says one of them, or all */
+  /** @param kind error that carries one mistake or all of them */
   constructor(kind: new (message: string) => Error) {
     this.#kind = kind;
   }
@@ -23,12 +23,12 @@ export class Mistakes {
     for (const sentence of sentences) this.#sentences.add(sentence);
   }
 
-  /** How many there are so far. */
+  /** Number of mistakes so far. */
   get count(): number {
     return this.#sentences.size;
   }
 
-  /** @param otherwise what the parts that follow take in place of a wrong one */
+  /** @param otherwise value with which the checks go on in place of a wrong one */
   read<T>(read: () => T, otherwise: T): T {
     try {
       return read();
@@ -40,7 +40,7 @@ export class Mistakes {
   }
 
   /**
-   * @param hints what may be the reason of a mistake, without being one
+   * @param hints possible reasons of a mistake, which are no mistakes themselves
    * @throws the error with a line for each mistake, if there is any
    */
   throwAny(hints: readonly string[] = []): void {

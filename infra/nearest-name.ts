@@ -1,14 +1,14 @@
-/** The name that was probably meant by one that nothing has. */
+/** Finds the known name that an unknown one was probably meant to be. */
 
-/** How many letters may be missing, too many, other ones or in the wrong order in a name of so many letters. */
+/** Largest number of edits (see `editsBetween`) for a name of so many letters. */
 export type Tolerance = (letters: number) => number;
 
 const usual: Tolerance = (letters) => Math.max(1, Math.floor(letters / 3));
 
 /**
- * The known name that differs least, in any case of letters; or one that the given name is the beginning of.
+ * Finds the known name with the fewest edits, in any case of letters.
  *
- * @returns undefined where none is near
+ * @returns undefined if none is near
  * @example
  * nearestName('baseURl', ['baseUrl', 'limits']); // 'baseUrl'
  * nearestName('bonds', ['orders', 'accounts']); // undefined
@@ -18,7 +18,7 @@ export function nearestName(
   known: readonly string[],
   tolerance: Tolerance = usual,
 ): string | undefined {
-  // What a person has misspelt is short.
+  // A longer text is no misspelt name.
   if (given.length > 64) return undefined;
   const [nearest] = known
     .map((name) => ({ name, edits: editsBetween(given.toLowerCase(), name.toLowerCase()) }))
@@ -28,22 +28,22 @@ export function nearestName(
 }
 
 /**
- * What to add to a refusal of a name.
+ * Ends a refusal of a name with a proposal.
  *
- * @returns a sentence with a space before it, or nothing
+ * @returns a sentence with a space before it, or an empty text
  */
 export function didYouMean(given: string, known: readonly string[]): string {
   const nearest = nearestName(given, known) ?? longerName(given, known);
   return nearest === undefined ? '' : ` Did you mean ${nearest}?`;
 }
 
-/** `timeout` is written for `timeoutSeconds`. */
+/** Finds `timeoutSeconds` for `timeout`. */
 const longerName = (given: string, known: readonly string[]): string | undefined => {
   const longer = known.filter((name) => given.length >= 4 && name.startsWith(given));
   return longer.length === 1 ? longer[0] : undefined;
 };
 
-/** Letters to add, to take away, to change, or to swap with their neighbour (optimal string alignment). */
+/** Counts letters to add, remove, change, or swap with their neighbour (optimal string alignment). */
 export function editsBetween(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -1,6 +1,6 @@
 /**
- * The page as files: one script, one style sheet, one document. The local run makes them when `/` is asked for first, the
- * package brings them, and `npm run page` writes them for a gateway that is deployed.
+ * Files of the page: one script, one style sheet, one document. The local run builds them when `/` is first asked for, the
+ * package contains them, and `npm run page` writes them for a deployed gateway.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,12 +12,12 @@ export interface PageFiles {
   readonly 'page.css': string;
 }
 
-/** Where the sources are, in a clone. */
+/** Folder of the sources, in a clone. */
 const sources = join(import.meta.dirname, 'page');
-/** Where the files are in the package, beside the bundle of the command. */
+/** Folder of the built files in the package, beside the command's bundle. */
 const made = join(import.meta.dirname, 'page-files');
 
-/** Made once, or as the package has it. */
+/** Reads the package's files, or builds them. */
 export async function pageFiles(): Promise<PageFiles> {
   return existsSync(made) ? readFiles(made, 'page.js') : buildPage();
 }
@@ -51,12 +51,12 @@ function readFiles(folder: string, ...more: 'page.js'[]): PageFiles {
 export interface Hosted {
   /** `https://api.example.com` */
   readonly gateway: string;
-  /** Of the users' tokens; without it nobody signs in. */
+  /** Issuer of the users' tokens; without it nobody can sign in. */
   readonly issuer?: string;
   readonly clientId?: string;
 }
 
-/** Nothing from elsewhere, and calls to these origins alone. */
+/** Content security policy: nothing from elsewhere, and calls to these origins alone. */
 const policyOf = (...connect: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -68,7 +68,7 @@ const policyOf = (...connect: readonly string[]): string =>
     "form-action 'none'",
   ].join('; ');
 
-/** For answers of the local run, whose header can say what a document cannot. */
+/** Policy of the local run, whose header can forbid frames; a document's own policy cannot. */
 export const localPolicy = `${policyOf()}; frame-ancestors 'none'`;
 
 const reference = '<a href="/docs">Reference</a>';
@@ -76,7 +76,7 @@ const reference = '<a href="/docs">Reference</a>';
 export const localDocument = ({ 'index.html': html }: PageFiles): string =>
   html.replace('<!-- settings -->\n', '').replace('<!-- reference -->', reference);
 
-/** @throws TypeError for an address that is none */
+/** @throws TypeError for an invalid address */
 export function hostedDocument({ 'index.html': html }: PageFiles, hosted: Hosted): string {
   const { gateway, issuer, clientId } = hosted;
   const origins = [gateway, ...(issuer ? [issuer] : [])].map((address) => new URL(address).origin);
@@ -90,7 +90,7 @@ export function hostedDocument({ 'index.html': html }: PageFiles, hosted: Hosted
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** @param hosted without it the document stays open for the local run */
+/** @param hosted the deployed gateway; without it the document has no policy or settings */
 export async function writePage(folder: string, hosted?: Hosted): Promise<void> {
   const files = await buildPage();
   mkdirSync(folder, { recursive: true });

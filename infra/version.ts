@@ -1,4 +1,4 @@
-/** The version of this package, from the package.json above: built and bundled files lie deeper than their sources. */
+/** Version of this package, from the package.json above: built and bundled files lie deeper than their sources. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
