@@ -5,6 +5,7 @@
 
 import { checkToken, getConfig, listAccounts, operations } from '../lib/catalogue/index.ts';
 import type { Operation } from '../lib/catalogue/operation.ts';
+import { massCancelOperations } from '../lib/gateway/order-cancels.ts';
 import { orderReadOperations } from '../lib/gateway/order-reads.ts';
 import { subscriptionOperations } from '../lib/market-stream/calls.ts';
 import { tradeEventNames } from '../lib/trade-events/schemas.ts';
@@ -28,8 +29,7 @@ import { type Composition, type ListenerContext, start } from './compose/start.t
 import { tokenCheck } from './compose/token-check.ts';
 import { tradeEvents } from './compose/trade-events.ts';
 import { tradingStop } from './compose/trading-stop.ts';
-import type { Environment } from './settings/environment.ts';
-import { massCancelOperations } from './settings/worker-environment.ts';
+import type { Environment, Parts } from './settings/parts.ts';
 
 /** Ports of all workers together, as a platform has them that runs them in one process. */
 export type WorkerPorts = CanaryPorts &
@@ -65,7 +65,7 @@ export interface WorkerRow {
   /** It runs until the next one takes over, and not for a moment. */
   readonly listens?: true;
   /** A variable without which there is no such worker. */
-  readonly needs?: string;
+  readonly needs?: keyof Parts;
   /** Trade events that start it, too. */
   readonly events?: readonly (typeof tradeEventNames.order)[];
   /** A table whose stream starts it, too. */
@@ -139,7 +139,7 @@ const rows = {
     // It uses 76 MB, and waits nearly always. But with 128 it would have a fourteenth of a processor, and a burst of a
     // hundred changes would take some six seconds; with this half of that, and a hand-over less than a second.
     memoryMiB: 256,
-    needs: 'TRADE_EVENTS_URL',
+    needs: 'TRADE_EVENTS',
   },
   'market-stream': {
     ...listener,
@@ -149,7 +149,7 @@ const rows = {
     asks: subscriptionOperations,
     // A thousand changes a second take a twentieth of a processor of this machine's kind; this is a third of one in Lambda.
     memoryMiB: 512,
-    needs: 'MARKET_STREAM_URL',
+    needs: 'MARKET_STREAM',
   },
   'order-settlement': {
     title: 'Order settlement',

@@ -3,16 +3,22 @@
 import type { BatchGetItemOutput } from '@aws-sdk/client-dynamodb';
 import type { Host } from '../compose/ports.ts';
 import { figuresOf } from '../log/metrics.ts';
+import { type Environment, PartReader } from '../settings/parts.ts';
 import { type DynamoSender, isThrottling } from './dynamo-client.ts';
 
 /** A storm of them is a line each second. */
 const pauseMs = 1000;
 
+function secretIdIn(env: Environment): string {
+  const parts = new PartReader(env);
+  return (parts.read('UPSTREAM') ?? parts.read('METRICS'))?.secretId ?? '';
+}
+
 /** @param secretId names the metric, also in a function that may not read the secret */
 export function withThrottlesTold(
   client: DynamoSender,
   { log, clock }: Pick<Host, 'log' | 'clock'>,
-  secretId: string = process.env.SECRET_ID ?? process.env.SECRET_OF_METRICS ?? '',
+  secretId = secretIdIn(process.env),
 ): DynamoSender {
   let count = 0;
   let notBefore = Number.NEGATIVE_INFINITY;

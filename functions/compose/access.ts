@@ -7,7 +7,7 @@ import type { TokenVerifier } from '../../lib/access/verifier.ts';
 import type { AccessWiring } from '../../lib/gateway/who.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
-import type { AccessSettings } from '../settings/settings.ts';
+import type { AccessSettings } from '../settings/function-settings.ts';
 import type { ComposedIdentity } from './credential.ts';
 import type { AuthorizerPorts, GatewayPorts } from './ports.ts';
 

@@ -6,7 +6,8 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import type { AuthSettings } from '../../lib/access/auth-settings.ts';
 import { bearerToken, type TokenFault, type TokenVerifier, tokenFaults } from '../../lib/access/verifier.ts';
-import { readAuthorizerSettings } from '../settings/token-environment.ts';
+import { readAuth } from '../settings/function-settings.ts';
+import { readParts } from '../settings/parts.ts';
 import { composeVerifier } from './access.ts';
 import type { AuthorizerPorts } from './ports.ts';
 import type { Composition } from './start.ts';
@@ -91,7 +92,7 @@ function policy(
 }
 
 export const authorizer: Composition<AuthSettings, AuthorizerPorts, TokenAuthorizer> = {
-  read: readAuthorizerSettings,
+  read: (env) => readParts(env, (parts) => readAuth(parts) ?? parts.required('AUTH')),
   compose: composeAuthorizer,
   wrong: () => () => Promise.reject(new NotJudged()),
 };

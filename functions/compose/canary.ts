@@ -3,7 +3,7 @@
  * that the name, the certificate, the key or the way through API Gateway is gone.
  */
 
-import { type CanarySettings, readCanarySettings } from '../settings/canary.ts';
+import { type CanarySettings, readParts } from '../settings/parts.ts';
 import type { CanaryPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
@@ -41,7 +41,7 @@ export function composeCanary({ url, keySecretId }: CanarySettings, ports: Canar
 const noQuote = 'The API gave the canary no quote; the log says why, as canary or wrong_configuration.';
 
 export const canary: Composition<CanarySettings, CanaryPorts, CanaryHandler> = {
-  read: readCanarySettings,
+  read: (env) => readParts(env, (parts) => parts.required('CANARY')),
   compose: composeCanary,
   wrong: () => () => Promise.reject(new Error(noQuote)),
 };

@@ -13,7 +13,8 @@ import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createCacheMetrics } from '../log/cache-metrics.ts';
 import { requestEntry } from '../log/log.ts';
 import { upstreamCount } from '../log/metrics.ts';
-import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
+import type { FunctionSettings } from '../settings/function-settings.ts';
+import type { CacheSettings } from '../settings/parts.ts';
 import { composeLimiter } from './limiter.ts';
 import type { GatewayPorts, QuotePorts } from './ports.ts';
 

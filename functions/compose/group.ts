@@ -10,8 +10,12 @@ import { accessStep } from '../../lib/gateway/who.ts';
 import { withCors } from '../events/cors.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
 import { requestEntry } from '../log/log.ts';
-import { type OrderChecks, readGatewaySettings } from '../settings/environment.ts';
-import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
+import {
+  type FunctionSettings,
+  type OrderChecks,
+  readFunctionSettings,
+} from '../settings/function-settings.ts';
+import type { CacheSettings } from '../settings/parts.ts';
 import { composeAccess, type composeVerifier } from './access.ts';
 import { type ComposedIdentity, composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway } from './gateway.ts';
@@ -104,7 +108,7 @@ export const groupHandler =
 export const group = <Ports extends GatewayPorts>(
   offer: Offer<Ports>,
 ): Composition<FunctionSettings, Ports, GroupHandler> => ({
-  read: (env) => readGatewaySettings(env, [...offer.operations, ...offer.lookUps], offer.checks),
+  read: (env) => readFunctionSettings(env, [...offer.operations, ...offer.lookUps], offer.checks),
   compose: (settings, ports) => composeGroup(offer, settings, ports),
   wrong: (log) => async (event) => {
     const { requestId, headers } = await toGatewayRequest(event);

@@ -10,7 +10,7 @@ import {
 } from '../../lib/gateway/order-reads.ts';
 import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import type { OrderReads } from '../../lib/orders/order-reads.ts';
-import type { FunctionSettings } from '../settings/settings.ts';
+import type { FunctionSettings } from '../settings/function-settings.ts';
 import { composeGateway, composeResponses } from './gateway.ts';
 import type { GatewayPorts } from './ports.ts';
 

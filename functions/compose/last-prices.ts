@@ -12,8 +12,12 @@ import {
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
-import { unusedReserve } from '../settings/environment.ts';
-import type { FunctionSettings, LastPriceSettings, LimiterSettings } from '../settings/settings.ts';
+import {
+  type FunctionSettings,
+  type LastPriceSettings,
+  type LimiterSettings,
+  unusedReserve,
+} from '../settings/function-settings.ts';
 import { upstreamName } from './gateway.ts';
 import { composeLimiter } from './limiter.ts';
 import type { OrderPorts } from './ports.ts';

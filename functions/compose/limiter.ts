@@ -18,8 +18,7 @@ import {
 } from '../../lib/limiter/index.ts';
 import type { LowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { createLimiterMetrics, type LimiterMetrics } from '../log/limiter-metrics.ts';
-import { unusedReserve } from '../settings/environment.ts';
-import type { LimiterSettings } from '../settings/settings.ts';
+import { type LimiterSettings, unusedReserve } from '../settings/function-settings.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /**

@@ -12,8 +12,7 @@ import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index
 import { createDirectHandler, createQueueHandler, type LookupHandler } from '../events/lookup-handler.ts';
 import { describe } from '../log/log.ts';
 import { createLookupMetrics } from '../log/lookup-metrics.ts';
-import { readLookupSettings } from '../settings/lookup-environment.ts';
-import type { LookupSettings } from '../settings/settings.ts';
+import { type LookupSettings, readLookupSettings } from '../settings/lookup-settings.ts';
 import { composeAccess } from './access.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway, composeQuotes } from './gateway.ts';

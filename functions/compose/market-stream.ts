@@ -11,14 +11,16 @@ import {
   type MarketStreamRun,
 } from '../../lib/market-stream/index.ts';
 import { createMarketStreamMetrics } from '../log/market-stream-metrics.ts';
-import type { MarketStreamSettings } from '../settings/settings.ts';
-import { readMarketStreamSettings } from '../settings/worker-environment.ts';
+import { type FunctionSettings, holderSettings } from '../settings/function-settings.ts';
+import { type Parts, readParts } from '../settings/parts.ts';
 import { composeAppSecret } from './credential.ts';
 import { composeGateway, upstreamName } from './gateway.ts';
 import type { MarketStreamPorts } from './ports.ts';
 import { type Composition, fails, type ListenerContext } from './start.ts';
 
 export type MarketStreamHandler = (event: unknown, context: ListenerContext) => Promise<MarketStreamRun>;
+
+export type MarketStreamSettings = Parts['MARKET_STREAM'] & { readonly function: FunctionSettings };
 
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;
@@ -84,7 +86,11 @@ export function composeMarketStream(
 }
 
 export const marketStream: Composition<MarketStreamSettings, MarketStreamPorts, MarketStreamHandler> = {
-  read: readMarketStreamSettings,
+  read: (env) =>
+    readParts(env, (parts) => ({
+      ...parts.required('MARKET_STREAM'),
+      function: holderSettings(parts, subscriptionOperations),
+    })),
   compose: composeMarketStream,
   wrong: fails,
 };

@@ -6,7 +6,11 @@
 import type { Context } from 'aws-lambda';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { getOrder } from '../../lib/catalogue/order-reads.ts';
-import { createGatewayCancels, type GatewayCancelsWiring } from '../../lib/gateway/order-cancels.ts';
+import {
+  createGatewayCancels,
+  type GatewayCancelsWiring,
+  massCancelOperations,
+} from '../../lib/gateway/order-cancels.ts';
 import {
   createMassCancels,
   type MassCancelReport,
@@ -14,8 +18,8 @@ import {
 } from '../../lib/orders/mass-cancel.ts';
 import { describe } from '../log/log.ts';
 import { figuresOf } from '../log/metrics.ts';
-import type { MassCancelSettings } from '../settings/settings.ts';
-import { readMassCancelSettings } from '../settings/worker-environment.ts';
+import { type FunctionSettings, holderSettings } from '../settings/function-settings.ts';
+import { type Parts, readParts } from '../settings/parts.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
 import { composeUnguarded } from './orders.ts';
@@ -26,6 +30,9 @@ export type MassCancelHandler = (
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<MassCancelReport>;
+
+export type MassCancelSettings = Parts['MASS_CANCELS'] &
+  Parts['IDENTITY'] & { readonly function: FunctionSettings; readonly journalTable: string };
 
 /** A read that is refused waits so long for its turn; then its account is left to the next run. */
 const maxReadWaitMs = 5000;
@@ -69,7 +76,13 @@ export function composeMassCancels(
 }
 
 export const massCancels: Composition<MassCancelSettings, MassCancelPorts, MassCancelHandler> = {
-  read: readMassCancelSettings,
+  read: (env) =>
+    readParts(env, (parts) => ({
+      ...parts.required('MASS_CANCELS'),
+      ...parts.required('IDENTITY'),
+      journalTable: parts.required('JOURNAL').tableName,
+      function: holderSettings(parts, massCancelOperations),
+    })),
   compose: composeMassCancels,
   wrong: fails,
 };

@@ -3,11 +3,12 @@
 import type { Identity } from '../../lib/access/identity.ts';
 import { createOrderAudit, type OrderAudit } from '../../lib/orders/audit.ts';
 import { describe } from '../log/log.ts';
-import type { OrderAuditSettings } from '../settings/settings.ts';
-import { readOrderAuditSettings } from '../settings/worker-environment.ts';
+import { type Parts, readParts } from '../settings/parts.ts';
 import { composeIdentity } from './credential.ts';
 import type { OrderAuditPorts } from './ports.ts';
 import type { Composition } from './start.ts';
+
+export type OrderAuditSettings = Parts['ORDER_AUDIT'] & Parts['IDENTITY'];
 
 export interface ComposedAudit {
   readonly audit: OrderAudit;
@@ -33,7 +34,8 @@ export function composeOrderAudit(
 
 /** With a wrong environment the changes wait in the stream of the journal's table, for a day. */
 export const orderAudit: Composition<OrderAuditSettings, OrderAuditPorts, ComposedAudit | undefined> = {
-  read: readOrderAuditSettings,
+  read: (env) =>
+    readParts(env, (parts) => ({ ...parts.required('ORDER_AUDIT'), ...parts.required('IDENTITY') })),
   compose: composeOrderAudit,
   wrong: () => undefined,
 };

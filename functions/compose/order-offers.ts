@@ -1,12 +1,13 @@
 /** What functions answer whose requests have entries in the journal. */
 
 import * as olderOrders from '../../lib/catalogue/legacy/orders.ts';
+import { getOptionSnapshots } from '../../lib/catalogue/market-data/option-snapshots.ts';
+import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import * as cancels from '../../lib/catalogue/order-cancels.ts';
 import * as outcomes from '../../lib/catalogue/order-outcomes.ts';
 import * as reads from '../../lib/catalogue/order-reads.ts';
 import * as orderOperations from '../../lib/catalogue/orders.ts';
 import * as watchlistOperations from '../../lib/catalogue/watchlists.ts';
-import { orderChecks } from '../settings/order-checks.ts';
 import type { Offer } from './group.ts';
 import { ofAccounts } from './offers.ts';
 import { composeOrders, composeOutcomes, composeUnguarded } from './orders.ts';
@@ -22,7 +23,7 @@ export const watchlists = (): Offer<JournalPorts> => ({
 export const orders = (): Offer<OrderPorts> => ({
   ...ofAccounts(orderOperations),
   lookUps: [reads.getOrder],
-  checks: orderChecks,
+  checks: { quotes: { stock: getStockSnapshots, option: getOptionSnapshots } },
   orders: composeOrders,
 });
 

@@ -6,9 +6,10 @@ import type { CoreOptions } from '../../lib/gateway/options.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
 import { orderEventsStep } from '../../lib/live/order-events.ts';
 import { createStreamShares } from '../../lib/live/stream-shares.ts';
+import type { CorsOrigins } from '../events/cors.ts';
 import { describe, requestEntry } from '../log/log.ts';
-import { orderStreamPartition, readOrderStreamSettings } from '../settings/order-streams.ts';
-import type { OrderStreamSettings } from '../settings/settings.ts';
+import { type AccessSettings, readAuth } from '../settings/function-settings.ts';
+import { orderStreamPartition, readParts } from '../settings/parts.ts';
 import { composeAccess, composeVerifier } from './access.ts';
 import { composeIdentity } from './credential.ts';
 import { group } from './group.ts';
@@ -16,6 +17,13 @@ import { ofAccounts } from './offers.ts';
 import type { OrderStreamPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 import { refusingStreams, type StreamHandler, streamHandler } from './stream-handler.ts';
+
+export interface OrderStreamSettings {
+  readonly access: AccessSettings;
+  readonly historyTable: string;
+  readonly corsOrigins: CorsOrigins;
+  readonly maxStreams: number;
+}
 
 /** @param perCaller streams of one caller, in all processes */
 export function composeOrderStreams(
@@ -49,7 +57,13 @@ export function composeOrderStreams(
 }
 
 export const orderStreams: Composition<OrderStreamSettings, OrderStreamPorts, StreamHandler> = {
-  read: readOrderStreamSettings,
+  read: (env) =>
+    readParts(env, (parts) => ({
+      access: { ...parts.required('ACCESS'), auth: readAuth(parts) },
+      historyTable: parts.required('EVENT_HISTORY').tableName,
+      corsOrigins: parts.read('CORS') ?? [],
+      maxStreams: parts.required('LIVE').maxStreams,
+    })),
   compose(settings, ports) {
     const { corsOrigins, maxStreams } = settings;
     const gateway = composeOrderStreams(settings, ports, Math.ceil(maxStreams / 10));

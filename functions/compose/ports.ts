@@ -27,7 +27,7 @@ import type { Digests } from '../../lib/signer/index.ts';
 import type { TradeEventHistory } from '../../lib/trade-events/history.ts';
 import type { TradeEventStore, TradeEventTransport } from '../../lib/trade-events/ports.ts';
 import type { Log } from '../log/log.ts';
-import type { QueueNames } from '../settings/settings.ts';
+import type { QueueNames } from '../settings/parts.ts';
 
 /** What every function has of its platform. */
 export interface Host {

@@ -5,9 +5,8 @@ import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { liveStep } from '../../lib/live/live-step.ts';
 import { createStreamShares } from '../../lib/live/stream-shares.ts';
 import { describe } from '../log/log.ts';
-import { readMaxStreams, readWhole } from '../settings/environment.ts';
-import { followers, quoteStreams as streamsRange } from '../settings/ranges.ts';
-import type { FunctionSettings } from '../settings/settings.ts';
+import type { FunctionSettings } from '../settings/function-settings.ts';
+import { readParts } from '../settings/parts.ts';
 import { sharedQuotes, upstreamName } from './gateway.ts';
 import { composeOffer, group, type Offer } from './group.ts';
 import { offer } from './offers.ts';
@@ -53,19 +52,18 @@ export interface StreamSettings extends FunctionSettings {
 export const quoteStreams: Composition<StreamSettings, StreamPorts, StreamHandler> = {
   read(env) {
     const read = refusing.read(env);
-    const faults = [
-      ...(read.ok ? [] : read.faults),
-      ...(read.ok && !read.settings.cache ? ['CACHE_TABLE: not set'] : []),
-    ];
-    const maxStreams = readMaxStreams(env, streamsRange, faults);
-    const bounds = {
-      perCaller: Math.min(mostPerCaller, Math.ceil(maxStreams / 10)),
-      // Less than streams where several share one.
-      processes: readWhole(env, 'LIVE_PROCESSES', followers, faults) ?? maxStreams,
-    };
-    return read.ok && faults.length === 0
-      ? { ok: true, settings: { ...read.settings, bounds } }
-      : { ok: false, faults };
+    const bounds = readParts(env, (parts) => {
+      parts.required('CACHE');
+      const { maxStreams, processes } = parts.required('LIVE');
+      return {
+        perCaller: Math.min(mostPerCaller, Math.ceil(maxStreams / 10)),
+        // Less than streams where several share one.
+        processes: processes ?? maxStreams,
+      };
+    });
+    return read.ok && bounds.ok
+      ? { ok: true, settings: { ...read.settings, bounds: bounds.settings } }
+      : { ok: false, faults: [read, bounds].flatMap((one) => (one.ok ? [] : one.faults)) };
   },
   compose(settings, ports) {
     const gateway = composeOffer(quoteOffer(settings.bounds), settings, ports);

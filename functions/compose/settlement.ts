@@ -4,14 +4,15 @@
  */
 
 import type { Context } from 'aws-lambda';
+import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { reconcile } from '../../lib/orders/reconcile.ts';
 import { createSettlement, type SettlementReport, type SettlementWiring } from '../../lib/orders/settle.ts';
 import { orderInEvent } from '../../lib/trade-events/parse-event.ts';
 import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
 import { describe } from '../log/log.ts';
 import { figuresOf } from '../log/metrics.ts';
-import type { ReconcilingSettings } from '../settings/settings.ts';
-import { readSettlementSettings } from '../settings/worker-environment.ts';
+import { type FunctionSettings, holderSettings } from '../settings/function-settings.ts';
+import { type Parts, readParts } from '../settings/parts.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeOrderReads } from './holder.ts';
 import { tableNames } from './orders.ts';
@@ -23,12 +24,15 @@ export type SettlementHandler = (
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<SettlementReport | { readonly settled: boolean }>;
 
+export type SettlementSettings = Parts['SETTLEMENT'] &
+  Parts['IDENTITY'] & { readonly function: FunctionSettings };
+
 /** From the last read to the function’s end: a read with its wait for the limiter takes half a minute at most. */
 const marginMs = 35_000;
 /** A read that is refused waits so long for its turn; then the entry waits for the next run. */
 const maxReadWaitMs = 15_000;
 
-export function composeSettlement(given: ReconcilingSettings, ports: SettlementPorts): SettlementHandler {
+export function composeSettlement(given: SettlementSettings, ports: SettlementPorts): SettlementHandler {
   const { function: settings, journalTable, auditTable, controlsTable, usersTable } = given;
   const { identityKeySecretId } = given;
   const { log, clock, sleep, functionName } = ports;
@@ -89,8 +93,13 @@ export function composeSettlement(given: ReconcilingSettings, ports: SettlementP
   };
 }
 
-export const settlement: Composition<ReconcilingSettings, SettlementPorts, SettlementHandler> = {
-  read: readSettlementSettings,
+export const settlement: Composition<SettlementSettings, SettlementPorts, SettlementHandler> = {
+  read: (env) =>
+    readParts(env, (parts) => ({
+      ...parts.required('SETTLEMENT'),
+      ...parts.required('IDENTITY'),
+      function: holderSettings(parts, orderReadOperations),
+    })),
   compose: composeSettlement,
   wrong: fails,
 };

@@ -2,7 +2,7 @@
 
 import type { Context } from 'aws-lambda';
 import type { Log } from '../log/log.ts';
-import type { Environment, Read } from '../settings/environment.ts';
+import type { Environment, Read } from '../settings/parts.ts';
 import type { Host } from './ports.ts';
 
 /** How one function comes about. */

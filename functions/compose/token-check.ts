@@ -7,8 +7,7 @@ import { createTokenCalls, TokenCallError } from '../../lib/access-token/calls.t
 import { checkAccessToken, noEndDays, type TokenReport } from '../../lib/access-token/check.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
 import { figuresOf } from '../log/metrics.ts';
-import type { FunctionSettings } from '../settings/settings.ts';
-import { readTokenCheckSettings } from '../settings/token-environment.ts';
+import { readParts, type UpstreamSettings } from '../settings/parts.ts';
 import { composeAppSecret } from './credential.ts';
 import type { SecretPorts } from './ports.ts';
 import type { Composition } from './start.ts';
@@ -19,8 +18,8 @@ export type TokenCheckHandler = () => Promise<TokenReport>;
  * The handler rejects when nothing could be found out: Lambda then tries again, and counts an error, which the other
  * alarm looks at. Neither its report nor its error holds anything of the secret.
  */
-export function composeTokenCheck(settings: FunctionSettings, ports: SecretPorts): TokenCheckHandler {
-  const { upstreamBaseUrl: baseUrl, upstreamPaths: paths, upstreamTimeoutMs: timeoutMs, secretId } = settings;
+export function composeTokenCheck(settings: UpstreamSettings, ports: SecretPorts): TokenCheckHandler {
+  const { baseUrl, paths, timeoutMs, secretId } = settings;
   const { log, clock, functionName } = ports;
   const source = composeAppSecret(secretId, ports);
   const failed = (reason: string): never => {
@@ -36,7 +35,7 @@ export function composeTokenCheck(settings: FunctionSettings, ports: SecretPorts
     const calls = createTokenCalls({
       baseUrl,
       credential,
-      paths: definedOf(paths),
+      paths,
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
     const report = await checkAccessToken({ token: credential.accessToken, calls, clock }).catch((error) => {
@@ -56,11 +55,9 @@ export function composeTokenCheck(settings: FunctionSettings, ports: SecretPorts
 export const notChecked =
   'The access token could not be checked; the log says why, as token_not_checked or wrong_configuration.';
 
-const definedOf = (paths: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(paths).flatMap(([id, path]) => (path === undefined ? [] : [[id, path]])));
-
-export const tokenCheck: Composition<FunctionSettings, SecretPorts, TokenCheckHandler> = {
-  read: readTokenCheckSettings,
+export const tokenCheck: Composition<UpstreamSettings, SecretPorts, TokenCheckHandler> = {
+  // Without the limiter: a few calls in hours.
+  read: (env) => readParts(env, (parts) => parts.required('UPSTREAM')),
   compose: composeTokenCheck,
   wrong: () => () => Promise.reject(new Error(notChecked)),
 };

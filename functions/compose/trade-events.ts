@@ -4,6 +4,7 @@
  */
 
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { keptBus } from '../../lib/trade-events/history.ts';
 import {
   createTradeEventListener,
@@ -14,14 +15,21 @@ import {
 } from '../../lib/trade-events/index.ts';
 import { describe } from '../log/log.ts';
 import { createTradeEventsMetrics } from '../log/trade-events-metrics.ts';
-import type { TradeEventsSettings } from '../settings/settings.ts';
-import { readTradeEventsSettings } from '../settings/worker-environment.ts';
+import { type FunctionSettings, holderSettings } from '../settings/function-settings.ts';
+import { type Parts, readParts } from '../settings/parts.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeOrderReads } from './holder.ts';
 import type { TradeEventPorts } from './ports.ts';
 import { type Composition, fails, type ListenerContext } from './start.ts';
 
 export type TradeEventsHandler = (event: unknown, context: ListenerContext) => Promise<RunReport>;
+
+export type TradeEventsSettings = Parts['TRADE_EVENTS'] &
+  Parts['IDENTITY'] & {
+    readonly function: FunctionSettings;
+    /** The table of what streams of trade events tell; undefined where there are none. */
+    readonly historyTable: string | undefined;
+  };
 
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;
@@ -96,7 +104,13 @@ function toStreamCredential(text: string | undefined, clock: () => number): Stre
 }
 
 export const tradeEvents: Composition<TradeEventsSettings, TradeEventPorts, TradeEventsHandler> = {
-  read: readTradeEventsSettings,
+  read: (env) =>
+    readParts(env, (parts) => ({
+      ...parts.required('TRADE_EVENTS'),
+      ...parts.required('IDENTITY'),
+      historyTable: parts.read('EVENT_HISTORY')?.tableName,
+      function: holderSettings(parts, orderReadOperations),
+    })),
   compose: composeTradeEvents,
   wrong: fails,
 };

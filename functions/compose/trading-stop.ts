@@ -7,11 +7,12 @@
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import { toReason } from '../../lib/guard-rails/control-changes.ts';
 import { describe } from '../log/log.ts';
-import type { TradingStopSettings } from '../settings/settings.ts';
-import { readTradingStopSettings } from '../settings/worker-environment.ts';
+import { type Parts, readParts } from '../settings/parts.ts';
 import { composeIdentity } from './credential.ts';
 import type { TradingStopPorts } from './ports.ts';
 import { type Composition, fails } from './start.ts';
+
+type TradingStopSettings = Parts['TRADING_STOP'] & Parts['IDENTITY'];
 
 export type TradingStopHandler = (event: unknown) => Promise<TradingStopReport>;
 
@@ -106,7 +107,8 @@ const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};
 
 export const tradingStop: Composition<TradingStopSettings, TradingStopPorts, TradingStopHandler> = {
-  read: readTradingStopSettings,
+  read: (env) =>
+    readParts(env, (parts) => ({ ...parts.required('TRADING_STOP'), ...parts.required('IDENTITY') })),
   compose: composeTradingStop,
   wrong: fails,
 };

@@ -206,7 +206,7 @@ export function keysInWords({ access, plans, cache }: ResolvedConfig): readonly 
 
 function upstreamBound({ limiter }: ResolvedConfig, times: BoundTimes): Bound {
   const { requests, perSeconds } = limits['market-data'];
-  const burst = Math.floor(requests * (limiter.share ?? 1));
+  const burst = Math.floor(requests * limiter.share);
   return {
     name: `the upstream’s limit of ${number(burst)} requests in ${perSeconds} s, because the cache is off`,
     facts: `Each read is a request to the upstream, because the cache is off: ${number(burst)} in ${perSeconds} s.`,

@@ -186,7 +186,7 @@ async function callsOf(day: Day, through: Through, group: Group, operation: Oper
 async function limit(day: Day, through: Through): Promise<void> {
   const { steps, config } = day;
   const connection = through('market-data');
-  const { share = 1 } = config.limiter;
+  const { share } = config.limiter;
   if (!connection)
     return steps.leaveOut('limit', config.access['market-data'] ? tokenless : 'Market data is closed.');
   if (share === 1)

@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GenericSchema } from 'valibot';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { readsOf } from '../../functions/settings/lookup-settings.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames } from '../../lib/events/names.ts';
 import * as contract from '../../lib/events/schemas.ts';

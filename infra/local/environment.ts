@@ -1,10 +1,13 @@
 /** The environment that the functions of a local run have: the variables that the stack would give them. */
 
-import type { Environment } from '../../functions/settings/environment.ts';
+import { type Environment, writePart } from '../../functions/settings/parts.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
+import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
+import { defaultSessions } from '../../lib/market-stream/listener-options.ts';
+import { defaultCompareMs } from '../../lib/trade-events/comparing.ts';
 import { audience } from './issuer.ts';
 import type { LocalSettings } from './settings.ts';
 
@@ -52,44 +55,76 @@ export function localEnvironment(
   operations: readonly Operation[],
   isClosed: boolean,
 ): Environment {
-  const { upstreamPaths = {}, upstreamLimits, corsOrigins, openGroups } = settings;
-  const { tradingLimits = demoLimits } = settings;
-  const shared = settings.cache === 'off' ? undefined : names.cache;
+  const { upstreamPaths = {}, upstreamLimits = 'interface', corsOrigins = [], openGroups } = settings;
+  const { tradingLimits = demoLimits, orderMembers = [] } = settings;
+  const { identityKey: identityKeySecretId, journal: journalTable, controls: controlsTable } = names;
   return {
-    UPSTREAM_BASE_URL: upstreamBaseUrl,
-    UPSTREAM_PATHS: JSON.stringify(upstreamPathsOf(upstreamPaths, operations)),
-    UPSTREAM_LIMITS: typeof upstreamLimits === 'object' ? JSON.stringify(upstreamLimits) : upstreamLimits,
-    SECRET_ID: names.secret,
-    LIMITER_TABLE: names.limiter,
-    LIMITER_BUCKET: 'local',
-    CACHE_TABLE: shared,
-    MARKET_STREAM: marketStreamUrl && 'on',
-    MARKET_STREAM_URL: marketStreamUrl,
-    CORS_ORIGINS: typeof corsOrigins === 'string' ? corsOrigins : corsOrigins?.join(','),
-    LOOKUP_TABLE: names.lookups,
-    LOOKUP_QUEUE: names.lookups,
-    LOOKUP_DEAD_LETTERS: names.lookups,
-    LOOKUP_BUS: names.lookupBus,
-    // One process works on the queue.
-    LOOKUP_INSTANCES: '1',
-    // Account data is readable by event only for sources with a grant.
-    LOOKUP_GROUPS: openGroups.filter((group) => !isAccountData(group)).join(','),
+    ...writePart('UPSTREAM', {
+      baseUrl: upstreamBaseUrl,
+      limits: upstreamLimits,
+      paths: upstreamPathsOf(upstreamPaths, operations),
+      timeoutMs: undefined,
+      secretId: names.secret,
+    }),
+    ...writePart('LIMITER', {
+      tableName: names.limiter,
+      bucket: 'local',
+      share: 1,
+      reserve: undefined,
+      operationLimits: {},
+    }),
+    ...(settings.cache !== 'off' &&
+      writePart('CACHE', {
+        tableName: names.cache,
+        tuning: {},
+        networkPrefix: defaultNetworkPrefix,
+        hasMarketStream: marketStreamUrl !== undefined,
+      })),
+    ...(marketStreamUrl !== undefined &&
+      writePart('MARKET_STREAM', {
+        url: marketStreamUrl,
+        sessions: defaultSessions,
+        tableName: names.cache,
+      })),
+    ...writePart('CORS', corsOrigins),
+    ...writePart('LOOKUPS', {
+      // Account data is readable by event only for sources with a grant.
+      groups: openGroups.filter((group) => !isAccountData(group)),
+      // One process works on the queue.
+      instances: 1,
+      queues: {
+        tableName: names.lookups,
+        queueUrl: names.lookups,
+        busQueueUrl: undefined,
+        deadLetterUrl: names.lookups,
+        busName: names.lookupBus,
+      },
+    }),
     ...(isClosed && {
-      ACCESS_TABLE: names.access,
-      IDENTITY_KEY_SECRET_ID: names.identityKey,
-      AUTH: JSON.stringify({ issuer, audience }),
-      ORDER_JOURNAL_TABLE: names.journal,
-      ORDER_AUDIT_TABLE: names.audit,
-      ORDER_EVENTS_BUS: names.ordersBus,
-      TRADING_CONTROLS_TABLE: names.controls,
-      TRADING_LIMITS: JSON.stringify(tradingLimits),
-      ORDER_MEMBERS: settings.orderMembers?.join(','),
+      ...writePart('ACCESS', { tableName: names.access, identityKeySecretId, userGroups: [] }),
+      ...writePart('IDENTITY', { identityKeySecretId }),
+      ...writePart('AUTH', { issuer, audience }),
+      ...writePart('JOURNAL', { tableName: journalTable }),
+      ...writePart('ORDER_AUDIT', { tableName: names.audit, busName: names.ordersBus }),
+      ...writePart('SETTLEMENT', {
+        journalTable,
+        auditTable: names.audit,
+        controlsTable,
+        // No table of a local run is restored.
+        usersTable: undefined,
+      }),
+      ...writePart('MASS_CANCELS', { controlsTable }),
+      ...writePart('TRADING', { tableName: controlsTable, limits: tradingLimits, orderMembers }),
       // Also without shared quotes, where nothing writes to it: a price is asked of the upstream then.
-      LAST_PRICE_TABLE: names.cache,
-      TRADE_EVENTS_URL: eventsUrl,
-      TRADE_EVENTS_TABLE: names.events,
-      TRADE_EVENTS_HISTORY_TABLE: names.history,
-      TRADE_EVENTS_BUS: names.eventsBus,
+      ...writePart('LAST_PRICES', { tableName: names.cache }),
+      ...(eventsUrl !== undefined &&
+        writePart('TRADE_EVENTS', {
+          url: eventsUrl,
+          tableName: names.events,
+          busName: names.eventsBus,
+          compareEveryMs: defaultCompareMs,
+        })),
+      ...writePart('EVENT_HISTORY', { tableName: names.history }),
     }),
   };
 }

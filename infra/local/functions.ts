@@ -14,8 +14,8 @@ import {
   screeners,
 } from '../../functions/compose/offers.ts';
 import { orderCancels, orderReads, orders, watchlists } from '../../functions/compose/order-offers.ts';
-import type { Environment } from '../../functions/settings/environment.ts';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { readsOf } from '../../functions/settings/lookup-settings.ts';
+import type { Environment } from '../../functions/settings/parts.ts';
 import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Group, operations, routesOf } from '../../lib/catalogue/index.ts';

@@ -268,11 +268,8 @@ function deploy(
   const env: FunctionParts['env'] = (asked, isClosed) =>
     localEnvironment(settings, { ...urls, issuer: isClosed ? issuer() : '' }, asked, isClosed);
   // A worker holds the app key itself: no caller comes to it.
-  const worker = (asked: readonly Operation[]) => ({
-    ...localEnvironment(settings, { ...urls, issuer: '' }, asked, true),
-    ACCESS_TABLE: undefined,
-    AUTH: undefined,
-  });
+  const worker = (asked: readonly Operation[]) =>
+    localEnvironment(settings, { ...urls, issuer: '' }, asked, true);
   const granting = withGrants(platform);
   const origins = createQuoteOrigins();
   const portsOf = (name: string) => origins.noting(name, granting.platform.ports);

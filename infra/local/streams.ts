@@ -2,12 +2,12 @@
 
 import type { ServerResponse } from 'node:http';
 import { composeOffer } from '../../functions/compose/group.ts';
-import { composeOrderStreams } from '../../functions/compose/order-streams.ts';
+import { composeOrderStreams, orderStreams } from '../../functions/compose/order-streams.ts';
 import { quoteOffer } from '../../functions/compose/quote-streams.ts';
 import { withCors } from '../../functions/events/cors.ts';
 import { passOn } from '../../functions/events/texts.ts';
-import { type Environment, type Read, readGatewaySettings } from '../../functions/settings/environment.ts';
-import { readOrderStreamSettings } from '../../functions/settings/order-streams.ts';
+import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
+import { type Environment, type Read, writePart } from '../../functions/settings/parts.ts';
 import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Gateway } from '../../lib/gateway/index.ts';
@@ -29,7 +29,7 @@ export function createQuoteStream({ portsOf, env }: CalledParts, settings: Local
     const asked = [...offer.operations, ...offer.lookUps];
     return composeOffer(
       offer,
-      settingsIn(env(asked, false), (one) => readGatewaySettings(one, asked)),
+      settingsIn(env(asked, false), (one) => readFunctionSettings(one, asked)),
       ports,
     );
   });
@@ -41,7 +41,10 @@ export function createEventStream(
 ): LocalStream {
   return streamOf(streamOrderEvents, platform.ports, settings, () =>
     composeOrderStreams(
-      settingsIn({ ...env([], true), LIVE_MAX_STREAMS: '1' }, readOrderStreamSettings),
+      settingsIn(
+        { ...env([], true), ...writePart('LIVE', { maxStreams: 1, processes: 1 }) },
+        orderStreams.read,
+      ),
       platform.ports,
       bounds.perCaller,
     ),

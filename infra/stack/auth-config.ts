@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { type AuthSettings, authSettingsFaults } from '../../lib/access/auth-settings.ts';
 import { type Scope, scopes } from '../../lib/catalogue/scopes.ts';
 import type { Mistakes } from '../mistakes.ts';
-import { isLonger, reservation } from './schema-parts.ts';
+import { reservation } from './schema-parts.ts';
 
 /**
  * An OpenID Connect issuer. `audience`, `clientIds` or both: a token that was issued for another app must not open this
@@ -93,10 +93,6 @@ export function resolveAuth(
       mistakes.add(
         `auth.${name} cannot be used: use https; http on loopback is for emulators, with upstream.allowLoopback.`,
       );
-  if (isLonger(auth, 3000))
-    mistakes.add(
-      'auth takes settings that, as JSON, fit 3,000 characters: a function’s environment holds 4 kB in all.',
-    );
   // They name again what is missing, in other words.
   if (mistakes.count === before)
     mistakes.add(...authSettingsFaults(present(auth)).map((fault) => `auth cannot be used: ${fault}.`));

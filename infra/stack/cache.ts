@@ -5,6 +5,7 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { responsePartitions } from '../../functions/aws/dynamo-response-store.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
 import { allowTable, createTable } from './tables.ts';
@@ -69,31 +70,12 @@ export function sharedCache(
         right.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': responsePartitions });
       return {
         right,
-        variables: {
-          CACHE_TABLE: table.tableName,
-          ...variablesOf(config, hasSnapshots),
-          ...(hasSnapshots && marketStream && { MARKET_STREAM: 'on' }),
-        },
+        variables: writePart('CACHE', {
+          tableName: table.tableName,
+          ...config,
+          hasMarketStream: marketStream !== undefined,
+        }),
       };
     },
   };
-}
-
-/** What is not configured is left to the functions' own defaults. */
-function variablesOf(
-  { snapshots, clients, instances, networkPrefix = {} }: Exclude<ResolvedConfig['cache'], 'off'>,
-  hasSnapshots: boolean,
-): Record<string, string> {
-  const given = {
-    SNAPSHOTS_STALE_AFTER_SECONDS: hasSnapshots ? snapshots.staleAfterSeconds : undefined,
-    SNAPSHOTS_EXPIRE_AFTER_SECONDS: hasSnapshots ? snapshots.expireAfterSeconds : undefined,
-    CACHE_INSTANCES: hasSnapshots ? instances : undefined,
-    CACHE_MIN_MAX_AGE_SECONDS: clients.minMaxAgeSeconds,
-    CACHE_REFRESHES_PER_MINUTE: clients.refreshesPerMinute,
-    CACHE_IPV4_PREFIX: networkPrefix.ipv4,
-    CACHE_IPV6_PREFIX: networkPrefix.ipv6,
-  };
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-  );
 }

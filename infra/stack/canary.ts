@@ -9,6 +9,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
 import { allowSecret, onceTarget } from './group-function.ts';
@@ -47,10 +48,10 @@ export class Canary extends Construct {
     const query = new URLSearchParams({ symbols: config.symbol, category: 'US_STOCK' });
     this.function = shared.worker(this, 'canary', 'canary', {
       policies: { ReadKey: [allowSecret(key.secretArn)] },
-      variables: {
-        CANARY_URL: `${url}${getStockSnapshots.path}?${query}`,
-        CANARY_KEY_SECRET_ID: key.secretArn,
-      },
+      variables: writePart('CANARY', {
+        url: `${url}${getStockSnapshots.path}?${query}`,
+        keySecretId: key.secretArn,
+      }),
     });
     new Rule(this, 'Schedule', {
       description: 'Asks the API for a quote',

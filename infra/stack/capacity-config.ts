@@ -1,7 +1,6 @@
 /** What a deployer may configure of the managed instances that hold streams of quotes. */
 
 import * as v from 'valibot';
-import { followers, maxFollowers, maxStreamsPerProcess } from '../../functions/settings/ranges.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { matching, whole } from './schema-parts.ts';
 
@@ -29,6 +28,10 @@ export interface ResolvedCapacity extends Required<CapacityConfig> {
   readonly environments: number;
 }
 
+/** Processes that may follow the cache: one key of its table carries no more of them beside those who refresh. */
+export const maxFollowers = 300;
+export const maxStreamsPerProcess = 1600;
+
 const idFault = (kind: string) => `takes ids of ${kind}, as they begin with`;
 const ids = (prefix: string, kind: string, most: number) =>
   v.pipe(
@@ -42,7 +45,7 @@ export const capacitySchema = v.strictObject({
   subnets: ids('subnet', 'subnets', 16),
   securityGroups: ids('sg', 'security groups', 5),
   streamsPerEnvironment: v.optional(whole(1, maxStreamsPerProcess), 64),
-  atRest: v.optional(whole(...followers), 3),
+  atRest: v.optional(whole(1, maxFollowers), 3),
   from: v.optional(timeOfDay, '09:00'),
   to: v.optional(timeOfDay, '16:15'),
 });

@@ -4,32 +4,7 @@ import type * as v from 'valibot';
 import { groups } from '../../lib/catalogue/index.ts';
 import { didYouMean } from '../nearest-name.ts';
 import { exampleAt, opensEmpty } from './config-examples.ts';
-
-/** The parts of a valibot schema that lead to others. */
-type Walkable = v.GenericSchema & {
-  readonly entries?: Readonly<Record<string, Walkable>>;
-  readonly wrapped?: Walkable;
-  /** Of a record. */
-  readonly value?: Walkable;
-  /** Of a schema that is chosen by what is given. */
-  readonly getter?: (given: unknown) => Walkable;
-};
-
-/** The schema that says which members an object has. */
-function bare(schema: Walkable): Walkable {
-  const inner = schema.wrapped ?? (schema.type === 'lazy' ? schema.getter?.({}) : undefined);
-  return inner ? bare(inner) : schema;
-}
-
-/** The members that an object may have; none where any name is one. */
-function membersAt(schema: v.GenericSchema, path: readonly string[]): readonly string[] {
-  let part: Walkable | undefined = bare(schema);
-  for (const name of path) {
-    const member: Walkable | undefined = part?.entries?.[name] ?? part?.value;
-    part = member && bare(member);
-  }
-  return Object.keys(part?.entries ?? {});
-}
+import { membersAt } from './places.ts';
 
 /**
  * @param issue of the given schema

@@ -1,12 +1,12 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
-import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
-import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
-import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { Group, PlanTier, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
+import type { CacheConfig, ResolvedCache } from './cache-config.ts';
+import type { LimiterConfig, ResolvedLimiter } from './limiter-config.ts';
 import type { LiveConfig, ResolvedLive } from './live-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
 import type { MarketStreamConfig, ResolvedMarketStream } from './market-stream-config.ts';
@@ -14,6 +14,7 @@ import type { Rollout } from './rollout-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
 import type { ResolvedStopOnAlarms, TradingConfig } from './trading-config.ts';
+import type { ResolvedUpstream, UpstreamConfig } from './upstream-config.ts';
 
 export { ConfigError } from './schema-parts.ts';
 
@@ -21,28 +22,7 @@ export { ConfigError } from './schema-parts.ts';
 export type Access = AccessMode | 'closed';
 
 export interface CountersignConfig {
-  readonly upstream: {
-    /** The broker's interface: `https:`, with or without a path prefix. */
-    readonly baseUrl: string;
-    /**
-     * What the upstream allows. Its sources disagree, so the deployer chooses: `interface` is the text of the
-     * interface, `published` the vendor's table besides, `published-sandbox` the table for the sandbox; or figures by
-     * kind of endpoint.
-     */
-    readonly limits: UpstreamLimits;
-    /**
-     * Paths by operation id, for the day on which the upstream retires one: clients' paths stay as they
-     * are, the requests are sent there.
-     */
-    readonly paths?: UpstreamPaths;
-    /** How long one attempt may take. Default 10. */
-    readonly timeoutSeconds?: number;
-    /**
-     * For emulators: lets `baseUrl` be `http:` on a loopback address. In Lambda that would be the function's
-     * own host, where no upstream is. Default false.
-     */
-    readonly allowLoopback?: boolean;
-  };
+  readonly upstream: UpstreamConfig;
   /**
    * In place of the catalogue's exposure, group by group. A group that belongs to accounts takes `jwt`, `bound-key` or
    * `iam`: an API key alone tells which app calls, not who. With `bound-key` the caller is the user that an operator
@@ -63,34 +43,7 @@ export interface CountersignConfig {
    */
   readonly plans?: Readonly<Record<string, PlanConfig>>;
   /** How the upstream's request limits are kept. By default all of them are this stack's alone. */
-  readonly limiter?: {
-    /** The part of each limit that is this stack's, where others use the same app key. Default 1. */
-    readonly share?: number;
-    /**
-     * Narrower limits by name, such as the upstream's own for one of its operations, each for a list of
-     * operation ids and groups.
-     */
-    readonly operationLimits?: Readonly<Record<string, NarrowLimit>>;
-    /**
-     * The part of each limit that is kept for functions that cannot reach the table. It is divided by the
-     * maximum of functions that run at one time, so each that draws on a limit needs a reserved concurrency: a number in
-     * `functions.reservedConcurrency`, and `events.reservedConcurrency`. Default 0: without the table nothing is
-     * sent.
-     */
-    readonly reserve?: number;
-    /**
-     * The reserved concurrency of all stacks together whose functions draw on this table, where there are
-     * several: required beside `reserve` and `table`, and to be given in the stack that has the table too.
-     * Default the sum of this stack's.
-     */
-    readonly instances?: number;
-    /** The name or ARN of another stack's table, in the same Region, whose limits this one shares. */
-    readonly table?: string;
-    /** Who shares the limits within a table; the app key is part of the key anyhow. Default `countersign`. */
-    readonly bucket?: string;
-    /** The ARN of the SNS topic that hears when the upstream allows less than `upstream.limits`. Default none. */
-    readonly alarmTopic?: string;
-  };
+  readonly limiter?: LimiterConfig;
   /**
    * Lookups by event: a bus, a queue and a function for them; `{}` opens. Default none, because an idle queue
    * is asked for messages all the time, which is not free.
@@ -239,36 +192,6 @@ export interface CountersignConfig {
 
 export type MarketDataUse = 'own-use' | 'licensed';
 
-export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
-  readonly for: readonly (Group | string)[];
-}
-
-export interface CacheConfig {
-  readonly snapshots?: {
-    /** An older snapshot is served only if there is no newer one, and is marked as stale. Default 30. */
-    readonly staleAfterSeconds?: number;
-    /** An older snapshot is not served. Default 300, which is the maximum. */
-    readonly expireAfterSeconds?: number;
-  };
-  /** What one client may ask for beyond what all have. */
-  readonly clients?: {
-    /** A smaller `max-age` counts as this one. Default 1. */
-    readonly minMaxAgeSeconds?: number;
-    /** How often one caller may cause a request to the upstream by `max-age` or `no-cache`. Default 20. */
-    readonly refreshesPerMinute?: number;
-  };
-  /**
-   * Instances that may serve shared snapshots at the same time: Lambda's concurrency of the account, or what is
-   * reserved for the group. By it a function decides how many requests may wait. Default 1,000; a new account has 10.
-   */
-  readonly instances?: number;
-  /**
-   * Bits of a client's address that name its network: requests of one key and network are shared out as one caller's.
-   * Default 24 and 56; 0 leaves the key alone.
-   */
-  readonly networkPrefix?: { readonly ipv4?: number; readonly ipv6?: number };
-}
-
 /**
  * What API Gateway accepts of a TLS handshake, by its own names, the default first. That one takes TLS 1.2 with forward
  * secrecy and TLS 1.3, which Android has from 5 and iOS from 9 on. `TLS_1_2` is for older clients; those with 1.3 alone
@@ -327,28 +250,14 @@ export interface PlanConfig {
 
 /** With nothing left open. */
 export interface ResolvedConfig {
-  readonly upstream: {
-    readonly baseUrl: string;
-    readonly limits: UpstreamLimits;
-    readonly paths: UpstreamPaths;
-    readonly timeoutSeconds: number;
-  };
+  readonly upstream: ResolvedUpstream;
   readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
   readonly auth?: ResolvedAuth;
   /** Instances that are reserved for the authorizer; none where no group opens with `jwt`. */
   readonly authorizerConcurrency?: number;
   readonly throttle: UsagePlan;
   readonly plans: readonly ResolvedPlan[];
-  readonly limiter: {
-    readonly share?: number;
-    readonly reserve?: number;
-    /** M, by which the reserve is divided; present where there is one. */
-    readonly instances?: number;
-    readonly table?: string;
-    readonly bucket?: string;
-    readonly alarmTopic?: string;
-    readonly operationLimits: OperationLimits;
-  };
+  readonly limiter: ResolvedLimiter;
   readonly events?: EventsConfig;
   readonly accessToken?: ResolvedAccessToken | undefined;
   readonly tradeEvents?: ResolvedTradeEvents;
@@ -358,7 +267,7 @@ export interface ResolvedConfig {
   /** Members that an order may have besides those of the catalogue. */
   readonly orderMembers: readonly string[];
   readonly stopOnAlarms?: ResolvedStopOnAlarms;
-  readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
+  readonly cache: 'off' | ResolvedCache;
   readonly live?: ResolvedLive;
   readonly origins: readonly string[];
   readonly functions: {

@@ -3,7 +3,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { orderStreamPartition } from '../../functions/settings/order-streams.ts';
+import { orderStreamPartition, writePart } from '../../functions/settings/parts.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { FunctionAccess } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
@@ -34,7 +34,7 @@ export class EventHistory extends Construct {
   get keeping(): FunctionAccess {
     return {
       policies: { KeepHistory: [allowTable(historyKeepActions, this.table.tableArn)] },
-      variables: { TRADE_EVENTS_HISTORY_TABLE: this.table.tableName },
+      variables: writePart('EVENT_HISTORY', { tableName: this.table.tableName }),
     };
   }
 
@@ -52,7 +52,7 @@ export class EventHistory extends Construct {
         ReadHistory: [allowTable(historyReadActions, tableArn)],
         CountStreams: [counting],
       },
-      variables: { TRADE_EVENTS_HISTORY_TABLE: tableName },
+      variables: writePart('EVENT_HISTORY', { tableName }),
     };
   }
 }

@@ -16,8 +16,10 @@ import {
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import { bundlingOptions } from '../bundling.ts';
 import type { CacheAccess } from './cache.ts';
+import { ConfigError } from './config-error.ts';
 import { allowTable } from './tables.ts';
 
 /** What one function has of a part of the deployment. */
@@ -50,7 +52,7 @@ export interface GroupFunctionProps {
   readonly policies?: FunctionAccess['policies'];
   /** Its variables: these first, then those of what it has access to, and `variables`. */
   readonly environment?: FunctionAccess['variables'];
-  readonly variables?: FunctionAccess['variables'];
+  readonly variables?: FunctionAccess['variables'] | undefined;
   readonly timeoutSeconds: number;
   /** Default 256. */
   readonly memoryMiB?: number;
@@ -96,13 +98,7 @@ export class GroupFunction extends Construct {
       role: this.role,
       logGroup,
       ...props.network,
-      environment: {
-        ...props.environment,
-        ...Object.assign({}, ...(props.access ?? []).map((one) => one?.variables)),
-        ...(props.identityKeyArn !== undefined && { IDENTITY_KEY_SECRET_ID: props.identityKeyArn }),
-        ...props.variables,
-        ...props.cache?.variables,
-      },
+      environment: environmentOf(props),
     };
     const { entry } = props;
     this.function = entry.endsWith('.zip')
@@ -146,6 +142,43 @@ export class GroupFunction extends Construct {
     });
   }
 }
+
+function environmentOf(props: GroupFunctionProps): FunctionAccess['variables'] {
+  const variables: FunctionAccess['variables'] = {
+    ...props.environment,
+    ...Object.assign({}, ...(props.access ?? []).map((one) => one?.variables)),
+    ...(props.identityKeyArn !== undefined &&
+      writePart('IDENTITY', { identityKeySecretId: props.identityKeyArn })),
+    ...props.variables,
+    ...props.cache?.variables,
+  };
+  const lengths = Object.entries(variables).map(
+    ([name, text]) => [name, (name + text.replaceAll(unresolved, reference)).length] as const,
+  );
+  if (lengths.reduce((sum, [, length]) => sum + length, 0) > maxLength) {
+    const longest = lengths.filter(([name]) => lists[name]).sort(([, one], [, other]) => other - one);
+    const named = longest.slice(0, 3).map(([name, length]) => `${lists[name]} (${length} characters)`);
+    throw new ConfigError(
+      `${named.join(', ')} are too long together for the function “${props.title}”: all that it is told takes ${maxLength} characters at most, because Lambda holds a function’s environment to 4 kB. Longer limits of trading are set with countersign trading, after the deployment.`,
+    );
+  }
+  return variables;
+}
+
+/** Lambda takes 4 kB. The rest is for names that are longer than what stands for them here. */
+const maxLength = 3000;
+/** A name, an ARN or a URL that is known at deployment. */
+const unresolved = /\$\{Token\[[^\]]+\]\}/g;
+const reference = 'x'.repeat(100);
+
+/** The properties that make a variable long. */
+const lists: Readonly<Record<string, string>> = {
+  UPSTREAM: 'upstream.paths',
+  AUTH: 'auth',
+  CORS: 'cors.origins',
+  LIMITER: 'limiter.operationLimits',
+  TRADING: 'trading',
+};
 
 /** What it may do beside writing its log. */
 function policiesOf(props: GroupFunctionProps): FunctionAccess['policies'] {

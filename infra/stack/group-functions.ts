@@ -2,6 +2,7 @@
 
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import {
   type FunctionName,
   functionOf,
@@ -47,16 +48,17 @@ export function groupFunctions(
     const capacity = name === 'quote-streams' ? live?.capacity : undefined;
     const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
     const asking = operations.every(({ answeredBy }) => answeredBy === 'trade events')
-      ? { ...shared.place, environment: { SECRET_OF_METRICS: shared.secret.secretArn } }
+      ? { ...shared.place, environment: writePart('METRICS', { secretId: shared.secret.secretArn }) }
       : shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
     // Under another id, because Lambda cannot take a function to managed instances, nor away from them.
     const { function: made } = new GroupFunction(scope, capacity ? `${name}-managed` : name, {
       ...asking,
       environment: {
         ...asking.environment,
-        ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
-        ...(streams !== undefined && { LIVE_MAX_STREAMS: String(streams) }),
-        ...(capacity && { LIVE_PROCESSES: String(capacity.environments), ...oneLoop }),
+        ...(origins.length > 0 && writePart('CORS', origins[0] === '*' ? '*' : origins)),
+        ...(streams !== undefined &&
+          writePart('LIVE', { maxStreams: streams, processes: capacity?.environments })),
+        ...(capacity && oneLoop),
       },
       title: titleOf(name),
       entry: shared.entryOf(name),
@@ -116,6 +118,6 @@ function lastPriceAccess(
   return {
     asked: [getStockSnapshots, getOptionSnapshots],
     policies: { ReadQuotes: [allowTable(lastPriceActions, table.tableArn)] },
-    variables: { LAST_PRICE_TABLE: table.tableName },
+    variables: writePart('LAST_PRICES', { tableName: table.tableName }),
   };
 }

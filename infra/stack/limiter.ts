@@ -1,10 +1,8 @@
-/** The table in which all functions count their requests to the upstream, and their variables for it. */
+/** The table in which all functions count their requests to the upstream. */
 
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
-import type { ResolvedConfig } from './config.ts';
 import { createTable } from './tables.ts';
 
 export interface LimiterTable {
@@ -35,24 +33,4 @@ function sharedTable(scope: Construct, shared: string): LimiterTable {
     : Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: shared });
   // DynamoDB takes an ARN wherever it takes a name.
   return { arn, name: shared, table: Table.fromTableArn(scope, 'Budget', arn) };
-}
-
-/** What is not configured is left to the functions' own defaults. */
-export function limiterVariables(
-  { name }: LimiterTable,
-  { share, instances, reserve, bucket, operationLimits }: ResolvedConfig['limiter'],
-  upstreamLimits: UpstreamLimits,
-): Record<string, string> {
-  return {
-    LIMITER_TABLE: name,
-    UPSTREAM_LIMITS: typeof upstreamLimits === 'string' ? upstreamLimits : JSON.stringify(upstreamLimits),
-    ...(share !== undefined && { LIMITER_SHARE: String(share) }),
-    ...(instances !== undefined && { LIMITER_INSTANCES: String(instances) }),
-    ...(reserve !== undefined && { LIMITER_RESERVE: String(reserve) }),
-    ...(bucket !== undefined && { LIMITER_BUCKET: bucket }),
-    // The same for all functions: those that share a limit must agree on it.
-    ...(Object.keys(operationLimits).length > 0 && {
-      LIMITER_OPERATION_LIMITS: JSON.stringify(operationLimits),
-    }),
-  };
 }

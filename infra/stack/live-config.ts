@@ -1,7 +1,6 @@
 /** What a deployer may configure of streams. */
 
 import * as v from 'valibot';
-import { maxFollowers, orderStreams, quoteStreams } from '../../functions/settings/ranges.ts';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import type { Group } from '../../lib/catalogue/groups.ts';
 import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
@@ -11,6 +10,8 @@ import {
   type CapacityConfig,
   capacityInWords,
   capacitySchema,
+  maxFollowers,
+  maxStreamsPerProcess,
   type ResolvedCapacity,
   resolveCapacity,
 } from './capacity-config.ts';
@@ -48,8 +49,8 @@ export interface ResolvedLive {
 export const mostStreamSeconds = 900;
 
 export const liveSchema = v.strictObject({
-  maxStreams: v.optional(whole(...quoteStreams)),
-  maxOrderStreams: v.optional(whole(...orderStreams)),
+  maxStreams: v.optional(whole(1, maxFollowers * maxStreamsPerProcess)),
+  maxOrderStreams: v.optional(whole(1, 300)),
   streamSeconds: v.optional(whole(60, mostStreamSeconds), mostStreamSeconds),
   capacity: v.optional(capacitySchema),
 });

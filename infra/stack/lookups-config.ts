@@ -1,7 +1,6 @@
 /** Lookups by event: what a deployer may configure of them, and what does not go together with account data. */
 
 import * as v from 'valibot';
-import { maxQueueConcurrency, minQueueConcurrency } from '../../functions/settings/ranges.ts';
 import { openable } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import type { Mistakes } from '../mistakes.ts';
@@ -12,6 +11,9 @@ export interface EventsConfig extends Readonly<Omit<v.InferOutput<typeof eventsS
   /** Readable by event. */
   readonly groups: readonly Group[];
 }
+
+/** Instances that work on one queue: Lambda takes no less. */
+const minQueueConcurrency = 2;
 
 /** What a batch needs besides two attempts at the upstream: to be taken, kept, published and handed back. */
 export const batchSeconds = 4;
@@ -24,7 +26,7 @@ export const eventsSchema = v.pipe(
         v.minLength(1, 'takes at least one group'),
       ),
     ),
-    concurrency: v.optional(whole(minQueueConcurrency, maxQueueConcurrency), minQueueConcurrency),
+    concurrency: v.optional(whole(minQueueConcurrency, 1000), minQueueConcurrency),
     reservedConcurrency: v.optional(whole(minQueueConcurrency + 1, 1000)),
     // A day less than requests are remembered: what is replayed later would be answered a second time.
     archiveDays: v.optional(whole(1, 14)),

@@ -16,7 +16,8 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { readsOf } from '../../functions/settings/lookup-settings.ts';
+import { type LookupQueues, writePart } from '../../functions/settings/parts.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { eventNames, reservedSources } from '../../lib/events/names.ts';
 import { ConfigError } from './config.ts';
@@ -131,7 +132,7 @@ export class Lookups extends Construct {
   }
 
   /** What both functions are made of. */
-  #reading({ shared, config }: LookupsProps, groups: readonly Group[]) {
+  #reading({ shared, config }: LookupsProps, groups: readonly Group[], queues?: LookupQueues) {
     const reads = readsOf(shared.operations, groups);
     const { timeoutSeconds, memoryMiB } = shared.config.functions;
     return {
@@ -140,10 +141,7 @@ export class Lookups extends Construct {
       cache: shared.cache.accessOf(reads),
       // What tells it whom operators have granted account data.
       access: [shared.users?.accessOf(...groups.filter(isAccountData))],
-      variables: {
-        LOOKUP_GROUPS: groups.join(','),
-        LOOKUP_INSTANCES: String(this.#atQueues(config)),
-      },
+      variables: writePart('LOOKUPS', { groups, instances: this.#atQueues(config), queues }),
       timeoutSeconds,
       memoryMiB,
     };
@@ -151,20 +149,24 @@ export class Lookups extends Construct {
 
   #directFunction(props: LookupsProps, groups: readonly Group[]): LambdaFunction {
     const { reservedConcurrency } = props.config;
-    const { variables, ...reading } = this.#reading(props, groups);
     return new GroupFunction(this, 'direct-lookup', {
-      ...reading,
+      ...this.#reading(props, groups),
       title: 'Direct lookups',
-      variables: { ...variables, LOOKUP_TAKES: 'calls' },
       reservedConcurrency: reservedConcurrency && reservedConcurrency - this.#atQueues(props.config),
     }).function;
   }
 
   #queueFunction(props: LookupsProps, groups: readonly Group[]): LambdaFunction {
     const { shared, config } = props;
-    const { variables, ...reading } = this.#reading(props, groups);
+    const queues: LookupQueues = {
+      tableName: this.table.tableName,
+      queueUrl: this.queue.queueUrl,
+      busQueueUrl: this.busQueue?.queueUrl,
+      deadLetterUrl: this.deadLetters.queueUrl,
+      busName: this.bus.eventBusName,
+    };
     const lambda = shared.worker(this, 'quote-lookup', 'quote-lookup', {
-      ...reading,
+      ...this.#reading(props, groups, queues),
       policies: {
         RememberRequests: [allowTable(['PutItem', 'UpdateItem'], this.table.tableArn)],
         TakeRequests: [
@@ -175,14 +177,6 @@ export class Lookups extends Construct {
           allow(['sqs:SendMessage'], this.deadLetters.queueArn),
         ],
         Reply: [allow(['events:PutEvents'], this.bus.eventBusArn)],
-      },
-      variables: {
-        LOOKUP_TABLE: this.table.tableName,
-        LOOKUP_QUEUE: this.queue.queueUrl,
-        ...(this.busQueue && { LOOKUP_BUS_QUEUE: this.busQueue.queueUrl }),
-        LOOKUP_DEAD_LETTERS: this.deadLetters.queueUrl,
-        LOOKUP_BUS: this.bus.eventBusName,
-        ...variables,
       },
       reservedConcurrency: config.reservedConcurrency && this.#atQueues(config),
     });

@@ -1,7 +1,7 @@
 /** The upstream's real-time channel of quotes: what a deployer may configure. */
 
 import * as v from 'valibot';
-import { marketStreamSessions } from '../../functions/settings/ranges.ts';
+import { defaultSessions } from '../../lib/market-stream/listener-options.ts';
 import { marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { ConfigError, whole } from './schema-parts.ts';
@@ -24,7 +24,7 @@ export type ResolvedMarketStream = Required<MarketStreamConfig>;
 
 export const marketStreamSchema = v.strictObject({
   url: v.string('takes the URL of the upstream’s broker'),
-  sessions: v.optional(whole(...marketStreamSessions), marketStreamSessions[1]),
+  sessions: v.optional(whole(1, 4), defaultSessions),
 });
 
 interface Surroundings {

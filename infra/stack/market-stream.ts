@@ -3,6 +3,7 @@
 import { Annotations } from 'aws-cdk-lib';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import { snapshotActions } from './cache.ts';
 import { marketStreamInWords, type ResolvedMarketStream } from './market-stream-config.ts';
 import { ConfigError } from './schema-parts.ts';
@@ -19,11 +20,7 @@ export class MarketStream extends Construct {
     if (!cache) throw new ConfigError('marketStream needs quotes that are shared.');
     this.function = shared.worker(this, 'Listener', 'market-stream', {
       policies: { ShareQuotes: [allowTable(snapshotActions, cache.tableArn)] },
-      variables: {
-        MARKET_STREAM_URL: config.url,
-        MARKET_STREAM_SESSIONS: String(config.sessions),
-        CACHE_TABLE: cache.tableName,
-      },
+      variables: writePart('MARKET_STREAM', { ...config, tableName: cache.tableName }),
     });
     Annotations.of(this).addInfo(marketStreamInWords);
   }

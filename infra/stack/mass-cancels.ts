@@ -13,6 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import type { OrderJournal } from './order-journal.ts';
 import { massCancelConcurrency } from './resolve-functions.ts';
@@ -43,7 +44,7 @@ export class MassCancels extends Construct {
         FinishMassCancels: [inMassCancels(massCancelActions, controls)],
         ReadStream: [allowStream(controls)],
       },
-      variables: { TRADING_CONTROLS_TABLE: controls.tableName },
+      variables: writePart('MASS_CANCELS', { controlsTable: controls.tableName }),
       reservedConcurrency: massCancelConcurrency(shared.config),
     });
     this.#followRequests(controls);

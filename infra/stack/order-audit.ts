@@ -16,6 +16,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import { orderSettledName } from '../../lib/orders/settled-event.ts';
 import { allow } from './group-function.ts';
 import { busRule, lostQueue, protectBus } from './queues-and-buses.ts';
@@ -86,9 +87,8 @@ export class OrderAudit extends Construct {
         Publish: [allow(['events:PutEvents'], this.bus.eventBusArn)],
       },
       environment: {
-        ORDER_AUDIT_TABLE: this.table.tableName,
-        ORDER_EVENTS_BUS: this.bus.eventBusName,
-        SECRET_OF_METRICS: shared.secret.secretArn,
+        ...writePart('ORDER_AUDIT', { tableName: this.table.tableName, busName: this.bus.eventBusName }),
+        ...writePart('METRICS', { secretId: shared.secret.secretArn }),
       },
     });
     this.#protect();

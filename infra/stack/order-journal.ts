@@ -12,6 +12,7 @@ import {
   unsettledAttribute,
   unsettledIndex,
 } from '../../functions/aws/dynamo-order-entries.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import type { FunctionAccess } from './group-function.ts';
@@ -39,7 +40,7 @@ export class OrderJournal extends Construct {
       policies: keeps
         ? { KeepJournal: [allowTable(journalActions, tableArn)] }
         : { ReadJournal: [allowTable(journalReadActions, tableArn)] },
-      variables: { ORDER_JOURNAL_TABLE: this.table.tableName },
+      variables: writePart('JOURNAL', { tableName: this.table.tableName }),
     };
   }
 }

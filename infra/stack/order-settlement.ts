@@ -6,6 +6,7 @@ import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { checkpointPartition } from '../../functions/aws/dynamo-checkpoints.ts';
 import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { onceTarget } from './group-function.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
@@ -49,12 +50,12 @@ export class OrderSettlement extends Construct {
           ),
         }),
       },
-      variables: {
-        ORDER_JOURNAL_TABLE: journal.tableName,
-        ORDER_AUDIT_TABLE: audit.tableName,
-        ...(controls && { TRADING_CONTROLS_TABLE: controls.tableName }),
-        ...(users && { ACCESS_TABLE: users.tableName }),
-      },
+      variables: writePart('SETTLEMENT', {
+        journalTable: journal.tableName,
+        auditTable: audit.tableName,
+        controlsTable: controls?.tableName,
+        usersTable: users?.tableName,
+      }),
     });
   }
 

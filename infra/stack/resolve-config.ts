@@ -2,8 +2,7 @@
 
 import * as v from 'valibot';
 import { originFault } from '../../functions/events/cors.ts';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
-import { maxUpstreamSeconds } from '../../functions/settings/ranges.ts';
+import { readsOf } from '../../functions/settings/lookup-settings.ts';
 import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
@@ -13,21 +12,19 @@ import {
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
-import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-limits.ts';
-import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
-import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { modesFor, usualMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
 import { Mistakes } from '../mistakes.ts';
 import { authSchema, resolveAuth } from './auth-config.ts';
+import { cacheSchema, resolveCache } from './cache-config.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { sentencesOf } from './config-sentences.ts';
+import { type Drawing, limiterSchema, resolveLimiter, resolveReserve } from './limiter-config.ts';
 import { liveSchema, resolveLive, withReservedStreams } from './live-config.ts';
 import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
 import { marketDataUseSchema } from './market-data-use.ts';
 import { marketStreamSchema, resolveMarketStream } from './market-stream-config.ts';
-import { cacheSchema, resolveCache } from './resolve-cache.ts';
 import { domainSchema, resolveDomain } from './resolve-domain.ts';
 import {
   functionsSchema,
@@ -35,11 +32,10 @@ import {
   resolveFunctions,
   withStreamsReserved,
 } from './resolve-functions.ts';
-import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
-import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
 import {
   email,
+  faultless,
   firehoseArn,
   keyArn,
   matching,
@@ -48,11 +44,11 @@ import {
   topicArn,
   webAclArn,
   whole,
-  yesOrNo,
 } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
+import { resolveUpstream, upstreamSchema } from './upstream-config.ts';
 
 function accessSchemaOf(group: Group) {
   const modes = [...modesFor(group), 'closed'] as const;
@@ -61,31 +57,13 @@ function accessSchemaOf(group: Group) {
     : v.picklist(modes, `takes ${modes.join(' or ')}: its operations belong to accounts`);
 }
 
-const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
-  v.pipe(
-    v.string(otherwise),
-    v.check(
-      (text) => faultOf(text) === undefined,
-      (issue) => `${JSON.stringify(issue.input)} cannot be used: ${faultOf(String(issue.input))}`,
-    ),
-  );
-
 /** CloudWatch's own choice, but for ever. Written out: to load the CDK takes a second, and a package need not have it. */
 export const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 
-/** Lambda holds a function's whole environment to 4 kB; the origins are its only part without a bound. */
-const maxOriginsLength = 2000;
-
 export const config = v.strictObject({
-  upstream: v.strictObject({
-    baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
-    limits: upstreamLimitsSchema,
-    paths: v.optional(v.record(v.string(), v.string('takes a path')), {}),
-    timeoutSeconds: v.optional(whole(1, maxUpstreamSeconds), 10),
-    allowLoopback: v.optional(yesOrNo, false),
-  }),
+  upstream: upstreamSchema,
   groups: v.optional(
     v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessSchemaOf(group))]))),
     {},
@@ -112,10 +90,6 @@ export const config = v.strictObject({
         v.check(
           (origins) => !origins.includes('*') || origins.length === 1,
           'takes * only alone: it lets every origin in already',
-        ),
-        v.check(
-          (origins) => origins.join(',').length <= maxOriginsLength,
-          'takes origins that, joined by commas, fit 2,000 characters: a function’s environment holds 4 kB in all',
         ),
       ),
     }),
@@ -351,24 +325,6 @@ function asGiven(parts: Parts, mistakes: Mistakes) {
   };
 }
 
-function resolveUpstream(
-  { allowLoopback, limits, ...upstream }: Parts['upstream'],
-  operations: readonly Operation[],
-  mistakes: Mistakes,
-): ResolvedConfig['upstream'] {
-  const { baseUrl, paths } = upstream;
-  const cannot = (fault: string) =>
-    mistakes.add(`upstream.baseUrl ${JSON.stringify(baseUrl)} cannot be used: ${fault}.`);
-  // What is http here is loopback: the schema refuses the rest.
-  if (!allowLoopback && new URL(baseUrl).protocol !== 'https:')
-    cannot('use https; http on loopback is for emulators, with upstream.allowLoopback');
-  const pathsFault = upstreamPathsFault(paths, operations);
-  if (pathsFault) mistakes.add(`upstream.paths cannot be used: ${pathsFault}.`);
-  const doubled = doubledPathFault(baseUrl, sentPaths(operations, pathsFault ? {} : paths));
-  if (doubled) cannot(doubled);
-  return { ...upstream, limits: chosenLimits(limits) };
-}
-
 function checkTimes({ upstream, functions, events }: Parts, mistakes: Mistakes): void {
   const { timeoutSeconds } = upstream;
   // A read is sent once more after a refused signature; the function must outlive both attempts.
@@ -391,7 +347,8 @@ const accessOf = (given: Parts['groups']): ResolvedConfig['access'] =>
     }),
   );
 
-interface Open extends Pick<ResolvedConfig, 'limiter' | 'functions'> {
+interface Open extends Pick<ResolvedConfig, 'functions'> {
+  readonly limiter: Pick<ResolvedConfig['limiter'], 'operationLimits'>;
   readonly events: ResolvedConfig['events'];
   readonly openGroups: readonly Group[];
 }

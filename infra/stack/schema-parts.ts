@@ -19,11 +19,20 @@ export const whole = (min: number, max: number) => {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 };
 
-/** Lambda holds a function's whole environment to 4 kB. */
-export const isLonger = (value: unknown, max: number) => JSON.stringify(value).length > max;
-
 export const number = ({ words, has }: Numbers) =>
   v.pipe(v.number(`takes ${words}`), v.check(has, `takes ${words}`));
+
+/** Instances that Lambda's concurrency lets run at once, of one stack or of several. */
+export const instanceCount = whole(1, 100_000);
+
+export const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
+  v.pipe(
+    v.string(otherwise),
+    v.check(
+      (text) => faultOf(text) === undefined,
+      (issue) => `${JSON.stringify(issue.input)} cannot be used: ${faultOf(String(issue.input))}`,
+    ),
+  );
 
 /** Only lower-case letters and digits, because names become parts of CloudFormation's ids. */
 const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';

@@ -4,6 +4,7 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import { type WorkerName, workers } from '../../functions/workers.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
@@ -11,7 +12,7 @@ import { mayCount } from '../../lib/gateway/operation-limits.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
 import { GroupFunction, type GroupFunctionProps, type Network, runEachMinute } from './group-function.ts';
-import { type LimiterTable, limiterTable, limiterVariables } from './limiter.ts';
+import { type LimiterTable, limiterTable } from './limiter.ts';
 import { groupsThatAsk, Users } from './users.ts';
 
 export interface SharedOptions {
@@ -104,18 +105,17 @@ export class Shared {
    * environment holds 4 kB.
    */
   asking(operations: readonly Operation[], counted: 'counted' | 'uncounted' = 'counted'): Asking {
-    const { upstream, limiter: settings } = this.config;
+    const { upstream } = this.config;
+    const { table: _, alarmTopic: __, ...limits } = this.config.limiter;
     const paths = upstreamPathsOf(upstream.paths, operations);
+    const { secretArn: secretId } = this.secret;
     const limiter = counted === 'counted' && this.#counts(operations) ? this.limiter : undefined;
     return {
-      secretArn: this.secret.secretArn,
+      secretArn: secretId,
       ...(limiter && { limiterTableArn: limiter.arn }),
       environment: {
-        UPSTREAM_BASE_URL: upstream.baseUrl,
-        UPSTREAM_TIMEOUT_MS: String(upstream.timeoutSeconds * 1000),
-        SECRET_ID: this.secret.secretArn,
-        ...(Object.keys(paths).length > 0 && { UPSTREAM_PATHS: JSON.stringify(paths) }),
-        ...(limiter && limiterVariables(limiter, settings, upstream.limits)),
+        ...writePart('UPSTREAM', { ...upstream, paths, secretId }),
+        ...(limiter && writePart('LIMITER', { tableName: limiter.name, ...limits })),
       },
       ...this.place,
     };

@@ -3,12 +3,12 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { ApiKey } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import { defaultBucket } from '../../functions/settings/environment.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { limitsInForceKey } from '../../lib/gateway/index.ts';
 import { versionOf } from '../version.ts';
 import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
+import { defaultBucket } from './limiter-config.ts';
 import {
   keyOutput,
   marketStreamOutput,

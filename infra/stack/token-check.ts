@@ -27,7 +27,7 @@ export class TokenCheck extends Construct {
     super(scope, id);
     const { shared, config } = props;
     this.function = shared.worker(this, 'access-token', 'access-token', {
-      timeoutSeconds: calls * shared.config.upstream.timeoutSeconds + 10,
+      timeoutSeconds: (calls * shared.config.upstream.timeoutMs) / 1000 + 10,
     });
     new Rule(this, 'Schedule', {
       description: 'Checks the access token at the upstream',

@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot';
-import { compareMinutes, usualCompareMinutes } from '../../functions/settings/ranges.ts';
+import { defaultCompareMs } from '../../lib/trade-events/comparing.ts';
 import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { ConfigError, matching, topicArn, whole } from './schema-parts.ts';
 
@@ -28,16 +28,19 @@ export interface TradeEventsConfig {
 export interface ResolvedTradeEvents {
   /** As the function takes it. */
   readonly url: string;
-  readonly compareEveryMinutes: number;
+  readonly compareEveryMs: number;
   readonly reservedConcurrency?: number;
   readonly alarmTopic?: string | undefined;
 }
+
+const minuteMs = 60_000;
 
 const endpointFault = 'takes a host name, with or without a port, such as events.example.com:443';
 
 export const tradeEventsSchema = v.strictObject({
   endpoint: v.optional(matching(/^([\w.-]{1,253}|\[[\da-f:]+\])(:\d{1,5})?$/i, endpointFault)),
-  compareEveryMinutes: v.optional(whole(...compareMinutes), usualCompareMinutes),
+  // A stream that is mute for an hour is no longer of use to a trading app.
+  compareEveryMinutes: v.optional(whole(1, 60), defaultCompareMs / minuteMs),
   alarmTopic: v.optional(topicArn),
 });
 
@@ -46,7 +49,7 @@ const reserved = 3;
 
 /** @throws ConfigError in one sentence that names the property */
 export function resolveTradeEvents(
-  { endpoint, ...given }: v.InferOutput<typeof tradeEventsSchema>,
+  { endpoint, compareEveryMinutes, alarmTopic }: v.InferOutput<typeof tradeEventsSchema>,
   { baseUrl, allowLoopback, reservesNone }: Surroundings,
 ): ResolvedTradeEvents {
   const { protocol, hostname } = new URL(baseUrl);
@@ -60,7 +63,12 @@ export function resolveTradeEvents(
   const fault = eventsUrlFault(url);
   if (fault)
     throw new ConfigError(`tradeEvents.endpoint ${JSON.stringify(endpoint)} cannot be used: it ${fault}.`);
-  return { ...given, url, ...(!reservesNone && { reservedConcurrency: reserved }) };
+  return {
+    url,
+    compareEveryMs: compareEveryMinutes * minuteMs,
+    alarmTopic,
+    ...(!reservesNone && { reservedConcurrency: reserved }),
+  };
 }
 
 interface Surroundings {

@@ -8,6 +8,7 @@ import { EventBus, type IRuleTarget, type Rule } from 'aws-cdk-lib/aws-events';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { workAttribute, workIndex } from '../../functions/aws/dynamo-trade-event-store.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import type { EventHistory } from './event-history.ts';
 import { allow } from './group-function.ts';
 import { busRule, protectBus } from './queues-and-buses.ts';
@@ -96,12 +97,12 @@ export class TradeEvents extends Construct {
         ],
         Publish: [allow(['events:PutEvents'], this.bus.eventBusArn)],
       },
-      variables: {
-        TRADE_EVENTS_URL: config.url,
-        TRADE_EVENTS_TABLE: this.table.tableName,
-        TRADE_EVENTS_BUS: this.bus.eventBusName,
-        TRADE_EVENTS_COMPARE_EVERY_MINUTES: String(config.compareEveryMinutes),
-      },
+      variables: writePart('TRADE_EVENTS', {
+        url: config.url,
+        tableName: this.table.tableName,
+        busName: this.bus.eventBusName,
+        compareEveryMs: config.compareEveryMs,
+      }),
       reservedConcurrency: config.reservedConcurrency,
     });
   }

@@ -11,7 +11,7 @@ import {
 } from '../../lib/guard-rails/limits.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { didYouMean } from '../nearest-name.ts';
-import { isLonger, matching, yesOrNo } from './schema-parts.ts';
+import { matching, yesOrNo } from './schema-parts.ts';
 
 export interface StopOnAlarmsConfig {
   /**
@@ -101,13 +101,7 @@ export function resolveTrading(
 ): TradingLimits {
   if (!given || given.limits === 'none') return {};
   const read = readLimits(given.limits);
-  if (areLimits(read)) {
-    if (isLonger(read, 1000))
-      mistakes.add(
-        `trading.limits takes at most 1000 characters as JSON: set longer lists with countersign trading, after the deployment.`,
-      );
-    return read;
-  }
+  if (areLimits(read)) return read;
   for (const { name, detail } of read)
     mistakes.add(`trading.limits.${name} ${detail}.${suggestion(name, detail)}`);
   return {};

@@ -8,6 +8,7 @@ import { StreamViewType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
 import { sharesInWords, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { FunctionAccess } from './group-function.ts';
@@ -54,11 +55,11 @@ export class TradingControls extends Construct {
         ReadTradingControls: [allowTable(controlsActions, this.table.tableArn)],
         AskToCancel: [inMassCancels(massCancelRequestActions, this.table)],
       },
-      variables: {
-        TRADING_CONTROLS_TABLE: this.table.tableName,
-        TRADING_LIMITS: JSON.stringify(this.limits),
-        ...(this.#orderMembers.length > 0 && { ORDER_MEMBERS: this.#orderMembers.join(',') }),
-      },
+      variables: writePart('TRADING', {
+        tableName: this.table.tableName,
+        limits: this.limits,
+        orderMembers: this.#orderMembers,
+      }),
     };
   }
 }

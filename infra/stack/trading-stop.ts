@@ -13,6 +13,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { historyPartition, stopAttributes } from '../../functions/aws/dynamo-control-admin.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
 import { allow } from './group-function.ts';
 import { lostQueue } from './queues-and-buses.ts';
@@ -76,9 +77,8 @@ export class TradingStop extends Construct {
         NoteLost: [allow(['sqs:SendMessage'], this.lost.queueArn)],
       },
       variables: {
-        TRADING_CONTROLS_TABLE: controls.tableName,
-        SECRET_OF_METRICS: shared.secret.secretArn,
-        ...(config.cancelOpen && { TRADING_STOP_CANCELS_OPEN: 'true' }),
+        ...writePart('TRADING_STOP', { tableName: controls.tableName, cancelOpen: config.cancelOpen }),
+        ...writePart('METRICS', { secretId: shared.secret.secretArn }),
       },
       reservedConcurrency: config.reservedConcurrency,
     });

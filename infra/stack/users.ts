@@ -10,6 +10,7 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { writePart } from '../../functions/settings/parts.ts';
 import type { Group } from '../../lib/catalogue/index.ts';
 import { asksWho, userGroupsIn } from '../access-modes.ts';
 import type { ResolvedConfig } from './config.ts';
@@ -65,7 +66,7 @@ export class Users extends Construct {
     if (Object.values(config.access).includes('jwt'))
       // It reads no secret and no table: what it needs of the issuer is public.
       this.authorizer = props.worker(this, 'Authorizer', 'authorizer', {
-        variables: { AUTH: JSON.stringify(config.auth) },
+        variables: config.auth && writePart('AUTH', config.auth),
         reservedConcurrency: config.authorizerConcurrency,
       });
   }
@@ -83,10 +84,12 @@ export class Users extends Construct {
         ReadIdentityKey: [allowSecret(this.identityKey.secretArn)],
       },
       variables: {
-        ACCESS_TABLE: this.table.tableName,
-        IDENTITY_KEY_SECRET_ID: this.identityKey.secretArn,
-        ...(auth && takesTokens && { AUTH: JSON.stringify(auth) }),
-        ...(userGroups.length > 0 && { USER_GROUPS: userGroups.join(',') }),
+        ...writePart('ACCESS', {
+          tableName: this.table.tableName,
+          identityKeySecretId: this.identityKey.secretArn,
+          userGroups,
+        }),
+        ...(auth && takesTokens && writePart('AUTH', auth)),
       },
     };
   }

@@ -1,11 +1,18 @@
 /** Cancels of single orders through a gateway, for the function that cancels what is open. */
 
+import type { Operation } from '../catalogue/operation.ts';
 import { cancelOrder } from '../catalogue/order-cancels.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
 import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { CancelOrder } from '../orders/mass-cancel.ts';
 import { problemOf, type RefusalCode } from '../problem.ts';
 import type { Gateway } from './gateway.ts';
+import { orderReadOperations } from './order-reads.ts';
+
+/** Asked of the upstream for a mass cancel. */
+export const massCancelOperations: readonly Operation[] = /* @__PURE__ */ orderReadOperations.concat(
+  cancelOrder,
+);
 
 export interface GatewayCancelsWiring {
   /**

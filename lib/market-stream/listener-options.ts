@@ -17,6 +17,8 @@ export interface MarketStreamTuning {
   readonly sessions: number;
 }
 
+export const defaultSessions = 4;
+
 /** The options with their defaults. */
 export type Parts = MarketStreamListenerOptions & ListenerRuntime<MarketStreamReport>;
 

@@ -20,7 +20,7 @@ import {
 } from '../listener/shift.ts';
 import { assign, keyOf, Refusals } from './assign.ts';
 import { Batches } from './batches.ts';
-import type { MarketStreamListenerOptions, Parts } from './listener-options.ts';
+import { defaultSessions, type MarketStreamListenerOptions, type Parts } from './listener-options.ts';
 import type { AccountStream, WantedSymbol } from './ports.ts';
 import { isTorn, StreamSession } from './session.ts';
 
@@ -84,7 +84,7 @@ class Listening implements ShiftWork {
     this.#shift = shift;
     this.#refusals = new Refusals(clock);
     this.#sessions = Array.from(
-      { length: tuning?.sessions ?? 4 },
+      { length: tuning?.sessions ?? defaultSessions },
       (_, index) =>
         new StreamSession(
           parts,

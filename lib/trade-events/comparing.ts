@@ -26,7 +26,7 @@ interface LookUp {
 const lookAfterMs = 1_000;
 /** A list of orders lags behind by no more than this. */
 export const lagMs = 30_000;
-const compareMs = 300_000;
+export const defaultCompareMs = 300_000;
 const failedPause = { firstMs: 5_000, maxMs: 60_000 };
 
 export class Comparing {
@@ -103,7 +103,7 @@ export class Comparing {
 
   async #compare(signal: AbortSignal): Promise<void> {
     const { clock, report, lease, upstreamNow, tuning } = this.#parts;
-    const { compareEveryMs = compareMs } = tuning ?? {};
+    const { compareEveryMs = defaultCompareMs } = tuning ?? {};
     const stream = this.#callbacks.stream();
     const startedAt = clock();
     const comparedAt = upstreamNow();

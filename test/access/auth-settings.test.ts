@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { readAccess } from '../../functions/settings/environment.ts';
-import { readAuthorizerSettings } from '../../functions/settings/token-environment.ts';
+import { authorizer } from '../../functions/compose/functions.ts';
 import { authSettingsFaults, createTokenVerifier } from '../../lib/access/index.ts';
 
 const least = { issuer: 'https://issuer.example.com', audience: 'https://api.example.com' };
@@ -62,10 +61,8 @@ describe('accepts', () => {
   for (const [name, settings] of Object.entries(good))
     test(name, () => {
       assert.deepEqual(authSettingsFaults(settings), []);
-      assert.deepEqual(readAuthorizerSettings({ AUTH: JSON.stringify(settings) }), { ok: true, settings });
+      assert.deepEqual(authorizer.read({ AUTH: JSON.stringify(settings) }), { ok: true, settings });
     });
-
-  test('an environment without settings', () => assert.equal(readAccess({}, []), undefined));
 });
 
 describe('refuses', () => {
@@ -74,7 +71,7 @@ describe('refuses', () => {
       const faults = authSettingsFaults(settings);
       assert.equal(faults.length, 1, faults.join('; '));
       assert.match(faults[0] ?? '', named);
-      const read = readAuthorizerSettings({ AUTH: JSON.stringify(settings) });
+      const read = authorizer.read({ AUTH: JSON.stringify(settings) });
       assert.deepEqual(read, { ok: false, faults: faults.map((fault) => `AUTH: ${fault}`) });
       if (typeof settings === 'object' && settings !== null && !Array.isArray(settings))
         assert.throws(
@@ -84,7 +81,7 @@ describe('refuses', () => {
     });
 
   test('what is no JSON', () =>
-    assert.deepEqual(readAuthorizerSettings({ AUTH: '{' }), { ok: false, faults: ['AUTH: not JSON'] }));
+    assert.deepEqual(authorizer.read({ AUTH: '{' }), { ok: false, faults: ['AUTH: not JSON'] }));
 
   test('without a word of what was written', () => {
     for (const [settings] of Object.values(wrong))

@@ -36,7 +36,7 @@ test('in a quiet hour none rings', async (t) => {
 });
 
 test('quotes at full pace beside one other read a minute: refreshes get no permit, no caller is refused, and none rings', async (t) => {
-  const world = await startWorld({ share: '0.05' });
+  const world = await startWorld({ share: 0.05 });
   t.onTestFinished(() => world.close());
   for (let burst = 1; burst <= 4; burst++) {
     assert.equal((await world.ask(ticks(burst))).status, 200);

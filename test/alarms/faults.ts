@@ -15,6 +15,7 @@ import { followAll } from '../market-stream/instances.ts';
 import { createListening, Market, ModelBroker } from '../market-stream/world.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
+import { part } from '../support/parts.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { useSynchronousCrypto } from '../trade-events/world/synchronous-crypto.ts';
 import { World as StreamWorld } from '../trade-events/world/world.ts';
@@ -26,7 +27,7 @@ export interface AlarmFault {
   readonly rings: readonly AlarmName[];
   /** With which of them an operator begins. Default the first. */
   readonly beginWith?: readonly AlarmName[];
-  readonly share?: string;
+  readonly share?: number;
   readonly limits?: object;
   readonly run: (world: World) => Promise<unknown>;
   /** After it the alarms end. Absent for what a person has to end. */
@@ -141,7 +142,7 @@ export const faults: readonly AlarmFault[] = [
   {
     name: 'more comes than the limit has',
     rings: ['limit-used-up'],
-    share: '0.05',
+    share: 0.05,
     run: async (world) => {
       for (let burst = 0; burst < 4; burst++) {
         for (let count = 1; count <= 35; count++) await world.ask(ticks(count));
@@ -344,18 +345,14 @@ export const faults: readonly AlarmFault[] = [
 async function asksForQuotes(world: World, whom: 'nowhere' | 'server'): Promise<void> {
   const server = createServer((_, response) => response.end('[]'));
   const port = whom === 'nowhere' ? await closedPort() : await listenOn(server, 0);
-  const ask = start(
-    canary,
-    { CANARY_URL: `http://127.0.0.1:${port}/`, CANARY_KEY_SECRET_ID: 'key-of-the-canary' },
-    {
-      functionName: 'canary',
-      log: (entry) => void world.lines.push(entry),
-      clock: world.now,
-      sleep: async () => {},
-      send: createNodeSend(),
-      secret: () => ({ read: async () => 'a-key' }),
-    },
-  );
+  const ask = start(canary, part('CANARY', { url: `http://127.0.0.1:${port}/` }), {
+    functionName: 'canary',
+    log: (entry) => void world.lines.push(entry),
+    clock: world.now,
+    sleep: async () => {},
+    send: createNodeSend(),
+    secret: () => ({ read: async () => 'a-key' }),
+  });
   for (let times = 0; times < 9; times++) {
     await ask().then(
       () => world.count('Errors', 'canary', 0),
@@ -401,17 +398,13 @@ async function checkWithoutToken(world: World): Promise<void> {
 }
 
 async function checkedFor(days: number, world: World, upstreamUrl: string, secret: string): Promise<void> {
-  const check = start(
-    tokenCheck,
-    { UPSTREAM_BASE_URL: upstreamUrl, SECRET_ID: 'of-the-check' },
-    {
-      functionName: 'access-token',
-      log: (entry) => void world.lines.push(entry),
-      clock: world.now,
-      sleep: async () => {},
-      secret: () => ({ read: async () => secret }),
-    },
-  );
+  const check = start(tokenCheck, part('UPSTREAM', { baseUrl: upstreamUrl, secretId: 'of-the-check' }), {
+    functionName: 'access-token',
+    log: (entry) => void world.lines.push(entry),
+    clock: world.now,
+    sleep: async () => {},
+    secret: () => ({ read: async () => secret }),
+  });
   for (let times = 0; times < days * 4; times++) {
     await check().then(
       () => world.count('Errors', 'access-token', 0),

@@ -84,10 +84,10 @@ export interface World {
 }
 
 export async function startWorld({
-  share = '1',
+  share = 1,
   limits = {},
 }: {
-  readonly share?: string;
+  readonly share?: number;
   readonly limits?: object;
 } = {}): Promise<World & { close(): Promise<void> }> {
   const broken: Broken = new Set();

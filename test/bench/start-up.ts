@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { writePart } from '../../functions/settings/parts.ts';
 import { workerNames } from '../../functions/workers.ts';
 import { functionOf, functionsOf } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
@@ -34,6 +35,7 @@ import {
   runtimeNode,
 } from '../lambda/runtime-client.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
+import { part, parts } from '../support/parts.ts';
 
 const aim = 1.25;
 
@@ -99,25 +101,20 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     AWS_ENDPOINT_URL: secrets.url,
     NODE_EXTRA_CA_CERTS: authority,
     ...runtimeEnvironment,
-    SECRET_ID: secrets.secretId,
-    LIMITER_TABLE: 'bench',
-    LOOKUP_TABLE: 'bench',
-    LOOKUP_QUEUE: `${secrets.url}/queue`,
-    LOOKUP_DEAD_LETTERS: `${secrets.url}/dead-letters`,
-    LOOKUP_BUS: 'bench',
-    LOOKUP_GROUPS: openByDefault.join(','),
-    MARKET_STREAM_URL: 'mqtts://quotes.example.com',
-    TRADE_EVENTS_URL: 'https://events.example.com',
-    TRADE_EVENTS_TABLE: 'bench',
-    TRADE_EVENTS_BUS: 'bench',
-    ORDER_AUDIT_TABLE: 'bench',
-    ORDER_EVENTS_BUS: 'bench',
-    LIVE_MAX_STREAMS: '300',
-    TRADE_EVENTS_HISTORY_TABLE: 'bench',
-    // What is measured ends before the first request.
-    UPSTREAM_BASE_URL: upstream.url,
-    CANARY_URL: upstream.url,
-    CANARY_KEY_SECRET_ID: secrets.secretId,
+    ...part('UPSTREAM', { baseUrl: upstream.url, secretId: secrets.secretId }),
+    ...parts('LIMITER', 'MARKET_STREAM', 'TRADE_EVENTS', 'EVENT_HISTORY', 'ORDER_AUDIT', 'LIVE'),
+    ...parts('SETTLEMENT', 'TRADING_STOP', 'MASS_CANCELS'),
+    ...part('LOOKUPS', {
+      groups: openByDefault,
+      queues: {
+        tableName: 'bench',
+        queueUrl: `${secrets.url}/queue`,
+        busQueueUrl: undefined,
+        deadLetterUrl: `${secrets.url}/dead-letters`,
+        busName: 'bench',
+      },
+    }),
+    ...part('CANARY', { url: upstream.url, keySecretId: secrets.secretId }),
   };
   try {
     const candidates = await bundleAll(directory, issuer);
@@ -158,21 +155,14 @@ async function bundleAll(directory: string, issuer: IssuerServer): Promise<reado
 
 /** What the stack gives one function and not another. */
 const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<string, string>> => ({
-  ...(group === authorizer && { AUTH: JSON.stringify(issuer.auth) }),
-  ...((group === lookups || cached.has(group)) && { CACHE_TABLE: 'bench' }),
-  ...(group === tradeEvents && { SECRET_ID: 'none', IDENTITY_KEY_SECRET_ID: identityKeyId }),
-  ...(group === marketStream && { SECRET_ID: 'none', CACHE_TABLE: 'bench' }),
-  ...(group === audit && { IDENTITY_KEY_SECRET_ID: identityKeyId }),
-  ...(group === settlement && { IDENTITY_KEY_SECRET_ID: identityKeyId, ORDER_JOURNAL_TABLE: 'bench' }),
-  ...(group === tradingStop && { IDENTITY_KEY_SECRET_ID: identityKeyId, TRADING_CONTROLS_TABLE: 'bench' }),
-  ...(group === massCancels && {
-    IDENTITY_KEY_SECRET_ID: identityKeyId,
-    ORDER_JOURNAL_TABLE: 'bench',
-    TRADING_CONTROLS_TABLE: 'bench',
-    CACHE_TABLE: 'bench',
-  }),
-  ...(journaled.has(group) && { ORDER_JOURNAL_TABLE: 'bench' }),
-  ...(asking.has(group) && { ACCESS_TABLE: usersTable, IDENTITY_KEY_SECRET_ID: identityKeyId }),
+  ...(group === authorizer && writePart('AUTH', issuer.auth)),
+  ...((group === lookups || group === massCancels || cached.has(group)) && part('CACHE')),
+  ...((group === tradeEvents || group === marketStream) && part('UPSTREAM', { secretId: 'none' })),
+  ...([tradeEvents, audit, settlement, tradingStop, massCancels].includes(group) &&
+    writePart('IDENTITY', { identityKeySecretId: identityKeyId })),
+  ...((group === massCancels || journaled.has(group)) && part('JOURNAL')),
+  ...(group === 'orders' && part('TRADING')),
+  ...(asking.has(group) && part('ACCESS', { tableName: usersTable, identityKeySecretId: identityKeyId })),
 });
 
 /** From the start of the process to the request for its first event, and one call to see that it works. */

@@ -8,7 +8,7 @@ import { memoryPlatform } from './memory-platform.ts';
 import { limits, scenarios } from './scenarios.ts';
 import { startScene } from './scene.ts';
 
-for (const { name, run, share = '1' } of scenarios)
+for (const { name, run, share = 1 } of scenarios)
   test(name, async (t) => {
     const scene = await startScene({
       platform: memoryPlatform(),

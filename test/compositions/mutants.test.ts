@@ -251,7 +251,7 @@ async function foundBy(mutant?: Mutant): Promise<string | undefined> {
   const { text } = await bundle(entry, { plugins, platform: 'node' });
   const compositions = (await load(text)) as Compositions;
   const platform = memoryPlatform('any');
-  for (const { name, run, share = '1' } of scenarios) {
+  for (const { name, run, share = 1 } of scenarios) {
     const scene = await startScene({ platform, compositions, limits, share }).catch(() => undefined);
     if (!scene) return 'the start';
     try {

@@ -27,7 +27,7 @@ describe('on a DynamoDB engine', needsEmulator(), () => {
     await emulator?.stop();
   });
 
-  for (const { name, run, share = '1' } of scenarios)
+  for (const { name, run, share = 1 } of scenarios)
     test(name, async (t) => {
       await emulator.reset();
       await makeResources(emulator);

@@ -13,7 +13,7 @@ export interface Scenario {
   readonly name: string;
   readonly run: (scene: Scene) => Promise<void>;
   /** Of the upstream's limit; all of it when absent. */
-  readonly share?: string;
+  readonly share?: number;
 }
 
 /** Of every scene: one order of 990 fits, two do not. Who orders is known, and a user has half of the gateway's limit. */
@@ -296,7 +296,7 @@ const looksUp: Scenario = {
 
 const limited: Scenario = {
   name: 'all functions count against one limit',
-  share: '0.05',
+  share: 0.05,
   async run(scene) {
     const symbols = scene.simulator.symbols('US_STOCK').slice(0, 20);
     const ticks = (symbol: string) =>

@@ -14,6 +14,7 @@ import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
 import type { StreamHandler } from '../../functions/compose/stream-handler.ts';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import type { MemoryPorts, PlatformNames } from '../../infra/local/memory-ports.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
@@ -26,12 +27,14 @@ import { scopes } from '../../lib/catalogue/scopes.ts';
 import { confirmTables, createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import type { CheckpointTable } from '../../lib/guard-rails/checkpoints.ts';
 import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
+import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
 import type { SettlementReport } from '../../lib/orders/settle.ts';
 import type { Ordered } from '../../lib/orders/who-ordered-what.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { credentials, secretText } from '../support/core.ts';
+import { part } from '../support/parts.ts';
 
 export interface Reply {
   readonly status: number;
@@ -130,45 +133,53 @@ export const requester = 'reports';
 /** The variables that the stack gives its functions. */
 export const environmentFor = (
   { url, events, marketStream }: Pick<Simulator, 'url' | 'events' | 'marketStream'>,
-  limits: object,
-  share = '1',
+  limits: TradingLimits,
+  share = 1,
 ): Readonly<Record<string, string>> => ({
-  UPSTREAM_BASE_URL: url,
-  UPSTREAM_LIMITS: 'interface',
-  SECRET_ID: secretIds.app,
-  LIMITER_TABLE: platformNames.limiter,
-  LIMITER_SHARE: share,
-  CACHE_TABLE: platformNames.cache,
-  ACCESS_TABLE: platformNames.access,
-  IDENTITY_KEY_SECRET_ID: secretIds.identityKey,
-  ORDER_JOURNAL_TABLE: platformNames.journal,
-  ORDER_AUDIT_TABLE: platformNames.audit,
-  ORDER_EVENTS_BUS: platformNames.ordersBus,
-  LAST_PRICE_TABLE: platformNames.cache,
-  TRADING_CONTROLS_TABLE: platformNames.controls,
-  TRADING_LIMITS: JSON.stringify(limits),
-  TRADING_STOP_CANCELS_OPEN: 'true',
-  TRADE_EVENTS_URL: `http://127.0.0.1:${events.port}`,
-  TRADE_EVENTS_TABLE: platformNames.events,
-  TRADE_EVENTS_BUS: platformNames.eventsBus,
-  TRADE_EVENTS_HISTORY_TABLE: platformNames.history,
-  LIVE_MAX_STREAMS: '5',
-  ...(marketStream && { MARKET_STREAM: 'on', MARKET_STREAM_URL: marketStream.url }),
-  LOOKUP_TABLE: platformNames.lookups,
-  LOOKUP_BUS: platformNames.lookupBus,
-  LOOKUP_GROUPS: 'market-data,instruments,orders',
-  LOOKUP_QUEUE: 'http://127.0.0.1:9/queue',
-  LOOKUP_BUS_QUEUE: 'http://127.0.0.1:9/bus-queue',
-  LOOKUP_DEAD_LETTERS: 'http://127.0.0.1:9/dead-letters',
+  ...part('UPSTREAM', { baseUrl: url, secretId: secretIds.app }),
+  ...part('LIMITER', { tableName: platformNames.limiter, share }),
+  ...part('CACHE', { tableName: platformNames.cache, hasMarketStream: marketStream !== undefined }),
+  ...part('ACCESS', { tableName: platformNames.access, identityKeySecretId: secretIds.identityKey }),
+  ...writePart('IDENTITY', { identityKeySecretId: secretIds.identityKey }),
+  ...writePart('JOURNAL', { tableName: platformNames.journal }),
+  ...writePart('ORDER_AUDIT', { tableName: platformNames.audit, busName: platformNames.ordersBus }),
+  ...writePart('SETTLEMENT', {
+    journalTable: platformNames.journal,
+    auditTable: platformNames.audit,
+    controlsTable: platformNames.controls,
+    usersTable: platformNames.access,
+  }),
+  ...writePart('MASS_CANCELS', { controlsTable: platformNames.controls }),
+  ...writePart('LAST_PRICES', { tableName: platformNames.cache }),
+  ...part('TRADING', { tableName: platformNames.controls, limits }),
+  ...writePart('TRADING_STOP', { tableName: platformNames.controls, cancelOpen: true }),
+  ...part('TRADE_EVENTS', {
+    url: `http://127.0.0.1:${events.port}`,
+    tableName: platformNames.events,
+    busName: platformNames.eventsBus,
+  }),
+  ...writePart('EVENT_HISTORY', { tableName: platformNames.history }),
+  ...part('LIVE', { maxStreams: 5 }),
+  ...(marketStream && part('MARKET_STREAM', { url: marketStream.url, tableName: platformNames.cache })),
+  ...part('LOOKUPS', {
+    groups: ['market-data', 'instruments', 'orders'],
+    queues: {
+      tableName: platformNames.lookups,
+      busName: platformNames.lookupBus,
+      queueUrl: 'http://127.0.0.1:9/queue',
+      busQueueUrl: 'http://127.0.0.1:9/bus-queue',
+      deadLetterUrl: 'http://127.0.0.1:9/dead-letters',
+    },
+  }),
 });
 
 export interface SceneOptions {
   readonly platform: (host: Host) => Promise<Platform>;
   readonly compositions: Compositions;
   /** Of trading. */
-  readonly limits: object;
+  readonly limits: TradingLimits;
   /** Of the upstream's limit. */
-  readonly share?: string;
+  readonly share?: number;
 }
 
 export async function startScene({ platform, compositions, limits, share }: SceneOptions): Promise<Scene> {
@@ -194,8 +205,6 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     compositions;
   const { marketStream, orderStreams, quoteStreams } = compositions;
   const env = environmentFor(simulator, limits, share);
-  // A worker holds the app key itself.
-  const worker = Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'ACCESS_TABLE'));
   const identity = createIdentity(async () => identityKey);
   await grantAll(own.access, identity);
   // Two instances of each, which requests meet in turn: what they share is in stores alone.
@@ -210,16 +219,16 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   };
   // It writes checkpoints into the table of users, too.
   const settle = start(settlement, env, portsOf('settlement'));
-  const cancelOpen = start(massCancels, worker, portsOf('mass-cancels'));
+  const cancelOpen = start(massCancels, env, portsOf('mass-cancels'));
   // What it waits for comes over a socket.
-  const listener = start(tradeEvents, worker, { ...portsOf('trade-events'), sleep });
-  const channel = start(marketStream, worker, { ...portsOf('market-stream'), sleep });
+  const listener = start(tradeEvents, env, { ...portsOf('trade-events'), sleep });
+  const channel = start(marketStream, env, { ...portsOf('market-stream'), sleep });
   const streams = streamsOf(
     start(orderStreams, env, { ...portsOf('order-streams'), sleep }),
     start(quoteStreams, openOnly(env), { ...portsOf('quote-streams'), sleep }),
   );
-  const stop = start(tradingStop, worker, portsOf('trading-stop'));
-  own.follow(start(orderAudit, worker, portsOf('order-audit')));
+  const stop = start(tradingStop, env, portsOf('trading-stop'));
+  own.follow(start(orderAudit, env, portsOf('order-audit')));
   const lookUp = start(lookups(operations), env, portsOf('lookups'));
   const operator = createControlAdmin({
     store: ports.controlAdmin(platformNames.controls),
@@ -296,11 +305,7 @@ async function runUntil(
 }
 
 /** Functions of market facts have no users. */
-export const openOnly = ({
-  ACCESS_TABLE: _,
-  IDENTITY_KEY_SECRET_ID: __,
-  ...env
-}: Readonly<Record<string, string>>) => env;
+export const openOnly = ({ ACCESS: _, ...env }: Readonly<Record<string, string>>) => env;
 
 async function grantAll(store: AccessStore, identity: Identity): Promise<void> {
   const admin = createAccessAdmin({ store, identity, by: 'operator' });

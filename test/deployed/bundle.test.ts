@@ -16,6 +16,7 @@ import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { bytesOf, holdCeilings } from '../ceilings.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { part } from '../support/parts.ts';
 import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
 import {
   awsEnvironment,
@@ -219,10 +220,8 @@ test('a bundle answers one whom the directory knows, through Secrets Manager and
   stub.set('{"app_key":"k","app_secret":"s"}');
   Object.assign(process.env, awsEnvironment, {
     AWS_ENDPOINT_URL: stub.url,
-    SECRET_ID: stub.secretId,
-    ACCESS_TABLE: usersTable,
-    IDENTITY_KEY_SECRET_ID: identityKeyId,
-    UPSTREAM_BASE_URL: simulator.url,
+    ...part('UPSTREAM', { baseUrl: simulator.url, secretId: stub.secretId }),
+    ...part('ACCESS', { tableName: usersTable, identityKeySecretId: identityKeyId }),
   });
   const accounts = bundles.find(({ group }) => group === 'accounts');
   const { handler } = await import(pathToFileURL(accounts?.file ?? '').href);

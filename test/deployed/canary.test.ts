@@ -6,6 +6,7 @@ import { type TestContext, test } from 'vitest';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { canary, start } from '../../functions/compose/functions.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { hostWith } from '../support/deployed.ts';
 import { urlFor } from '../support/listening.ts';
@@ -14,11 +15,11 @@ const key = 'the-key-of-the-canary';
 
 function canaryOf(url: string, read: () => Promise<string> = async () => key) {
   const logged: LogEntry[] = [];
-  const ask = start(
-    canary,
-    { CANARY_URL: url, CANARY_KEY_SECRET_ID: 'canary-key' },
-    { ...hostWith((entry) => logged.push(entry)), send: createNodeSend(), secret: () => ({ read }) },
-  );
+  const ask = start(canary, writePart('CANARY', { url, keySecretId: 'canary-key' }), {
+    ...hostWith((entry) => logged.push(entry)),
+    send: createNodeSend(),
+    secret: () => ({ read }),
+  });
   return { ask, logged };
 }
 

@@ -4,70 +4,41 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { orderPorts } from '../../functions/aws/order-ports.ts';
+import { orders } from '../../functions/compose/order-offers.ts';
 import { orderOptions } from '../../functions/compose/orders.ts';
-import { readFunctionSettings } from '../../functions/settings/environment.ts';
-import { orderChecks } from '../../functions/settings/order-checks.ts';
+import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder, placeOrder } from '../../lib/catalogue/index.ts';
 import { JournalUnavailable } from '../../lib/orders/journal.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
+import { parts } from '../support/parts.ts';
 
 useCalmTime();
 
-const env = {
-  UPSTREAM_BASE_URL: 'https://upstream.example',
-  SECRET_ID: 'secret',
-  LIMITER_TABLE: 'limiter',
-  ACCESS_TABLE: 'access',
-  IDENTITY_KEY_SECRET_ID: 'key',
-  ORDER_JOURNAL_TABLE: 'journal',
-};
+const env = parts('UPSTREAM', 'LIMITER', 'ACCESS', 'JOURNAL');
+const { checks } = orders();
 
 test('a function that places orders takes table and limits; another one does not look at them', () => {
-  const given = {
-    ...env,
-    TRADING_CONTROLS_TABLE: 'controls',
-    TRADING_LIMITS: '{"max_orders_per_minute":3}',
-    ORDER_MEMBERS: 'a,b',
-  };
-  const read = readFunctionSettings(given, [placeOrder], orderChecks);
-  assert.deepEqual(read.ok && read.settings.guard, {
-    tableName: 'controls',
-    limits: { max_orders_per_minute: 3 },
-    orderMembers: ['a', 'b'],
-  });
-  const { TRADING_LIMITS: _, ORDER_MEMBERS: __, ...without } = given;
-  const bare = readFunctionSettings(without, [placeOrder], orderChecks);
-  assert.deepEqual(bare.ok && bare.settings.guard, { tableName: 'controls', limits: {}, orderMembers: [] });
-  for (const [variables, operation] of [
-    [env, placeOrder],
-    [{ ...given, TRADING_LIMITS: '?' }, cancelOrder],
-  ] as const) {
-    const other = readFunctionSettings(variables, [operation]);
-    assert.deepEqual(other.ok && other.settings.guard, undefined);
-  }
+  const guard = { tableName: 'controls', limits: { max_orders_per_minute: 3 }, orderMembers: ['a', 'b'] };
+  const given = { ...env, ...writePart('TRADING', guard) };
+  const read = readFunctionSettings(given, [placeOrder], checks);
+  assert.deepEqual(read.ok && read.settings.guard, guard);
+  const other = readFunctionSettings(given, [cancelOrder]);
+  assert.ok(other.ok && other.settings.guard === undefined);
 });
 
-test('limits that are none, and one of the tables without the other, are told by the variable’s name', () => {
+test('a function that places orders needs its guard rails and its journal', () => {
   const faults = (change: object) => {
-    const read = readFunctionSettings(
-      { ...env, TRADING_CONTROLS_TABLE: 'controls', ...change },
-      [placeOrder],
-      orderChecks,
-    );
+    const read = readFunctionSettings({ ...env, ...parts('TRADING'), ...change }, [placeOrder], checks);
     return read.ok ? [] : read.faults;
   };
   assert.deepEqual(faults({}), []);
-  for (const text of ['?', '3', '{"max_moon":"1"}', '{"max_order_notional":1}'])
-    assert.deepEqual(faults({ TRADING_LIMITS: text }), ['TRADING_LIMITS: not limits of trading, as JSON']);
-  assert.deepEqual(faults({ TRADING_CONTROLS_TABLE: '', TRADING_LIMITS: '{}' }), [
-    'TRADING_CONTROLS_TABLE: not set, but TRADING_LIMITS is',
-  ]);
-  assert.deepEqual(faults({ ORDER_JOURNAL_TABLE: '' }), [
-    'ORDER_JOURNAL_TABLE: not set, but TRADING_CONTROLS_TABLE is',
-  ]);
+  assert.deepEqual(faults({ TRADING: '' }), ['TRADING: not set']);
+  assert.deepEqual(faults({ TRADING: '?' }), ['TRADING: not JSON']);
+  assert.deepEqual(faults({ JOURNAL: '' }), ['JOURNAL: not set']);
 });
 
 const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');

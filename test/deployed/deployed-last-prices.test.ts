@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { orderPorts } from '../../functions/aws/order-ports.ts';
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
+import { orders } from '../../functions/compose/order-offers.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
-import { readFunctionSettings, readGatewaySettings } from '../../functions/settings/environment.ts';
-import { orderChecks } from '../../functions/settings/order-checks.ts';
+import { type OrderChecks, readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
 import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
@@ -15,49 +15,43 @@ import { useCalmTime } from '../support/calm-time.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
+import { part, parts } from '../support/parts.ts';
 import { awsEnvironment } from './secrets-manager-stub.ts';
 
 useCalmTime();
 
-const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
-const env = { ...plain, LIMITER_TABLE: 'limiter', LAST_PRICE_TABLE: 'cache' };
-const { quotes } = orderChecks;
-const snapshotsPath = { UPSTREAM_PATHS: '{"getStockSnapshots":"/elsewhere"}' };
+const plain = parts('UPSTREAM', 'ACCESS');
+const env = { ...plain, ...parts('LIMITER', 'LAST_PRICES') };
+const { checks } = orders();
+const snapshotsPath = part('UPSTREAM', { paths: { getStockSnapshots: '/elsewhere' } });
 
 test('the variable is read where there is an operation to read prices with, and takes the limiter’s table', () => {
-  const read = (given: Readonly<Record<string, string>>, reads?: typeof orderChecks) =>
+  const read = (given: Readonly<Record<string, string>>, reads?: OrderChecks) =>
     readFunctionSettings(given, [placeOrder], reads);
   const settingsOf = (given: ReturnType<typeof read>) => {
     assert.ok(given.ok, JSON.stringify(given));
     return given.settings;
   };
-  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, orderChecks));
-  assert.deepEqual(lastPrices, { tableName: 'cache', quotes });
+  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, checks));
+  assert.deepEqual(lastPrices, { tableName: 'cache', ...checks });
   assert.equal(limiter?.tableName, 'limiter');
   // It is no cache of the function's own, and no journal.
   assert.deepEqual([cache, journalTable], [undefined, undefined]);
   assert.equal(settingsOf(read(env)).lastPrices, undefined);
-  assert.equal(settingsOf(read(plain, orderChecks)).lastPrices, undefined);
+  assert.equal(settingsOf(read(plain, checks)).lastPrices, undefined);
 
-  assert.deepEqual(read({ ...plain, LAST_PRICE_TABLE: 'cache' }, orderChecks), {
+  assert.deepEqual(read({ ...plain, ...parts('LAST_PRICES') }, checks), {
     ok: false,
-    faults: ['LIMITER_TABLE: not set'],
+    faults: ['LIMITER: not set'],
   });
-  assert.ok(read({ ...env, ...snapshotsPath }, orderChecks).ok);
-  assert.ok(!read({ ...plain, ...snapshotsPath }, orderChecks).ok);
 });
 
 test('another path of quotes is none of the function’s own gateway, which starts all the same', () => {
   Object.assign(process.env, awsEnvironment);
   const logged: LogEntry[] = [];
-  const variables = {
-    ...env,
-    ...snapshotsPath,
-    ACCESS_TABLE: 'users',
-    IDENTITY_KEY_SECRET_ID: 'key',
-  };
+  const variables = { ...env, ...snapshotsPath };
   const log = (entry: LogEntry) => void logged.push(entry);
-  assert.ok(startDeployed([placeOrder], variables, log, { checks: orderChecks }));
+  assert.ok(startDeployed([placeOrder], variables, log, { checks }));
   assert.deepEqual(
     logged.filter(({ event }) => event === 'wrong_configuration'),
     [],
@@ -67,18 +61,15 @@ test('another path of quotes is none of the function’s own gateway, which star
 test('without its tables it sends nothing, gives no price, and says why', async (t) => {
   const simulator = await startSimulator(credentials);
   t.onTestFinished(() => simulator.close());
-  const read = readGatewaySettings(
+  const read = readFunctionSettings(
     {
       ...env,
-      UPSTREAM_BASE_URL: simulator.url,
-      ACCESS_TABLE: 'users',
-      IDENTITY_KEY_SECRET_ID: 'key',
+      ...part('UPSTREAM', { baseUrl: simulator.url }),
       // What is reserved belongs to functions that serve quotes.
-      LIMITER_RESERVE: '0.5',
-      LIMITER_INSTANCES: '1',
+      ...part('LIMITER', { reserve: { part: 0.5, instances: 1 } }),
     },
     [placeOrder],
-    orderChecks,
+    checks,
   );
   assert.ok(read.ok, JSON.stringify(read));
   const logged: LogEntry[] = [];
@@ -108,7 +99,8 @@ test('without its tables it sends nothing, gives no price, and says why', async 
 test('what it reads for a user counts as that user’s', async (t) => {
   const simulator = await startSimulator(credentials);
   t.onTestFinished(() => simulator.close());
-  const read = readFunctionSettings({ ...env, UPSTREAM_BASE_URL: simulator.url }, [placeOrder], orderChecks);
+  const variables = { ...env, ...part('UPSTREAM', { baseUrl: simulator.url }) };
+  const read = readFunctionSettings(variables, [placeOrder], checks);
   assert.ok(read.ok, JSON.stringify(read));
   const store = createMemoryLimiterStore();
   const host = hostWith(() => {}, { functionName: 'orders' });

@@ -8,17 +8,11 @@ import { startAwsStub } from '../lookups/aws-stub.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
+import { parts } from '../support/parts.ts';
 
 useCalmTime();
 
-const env = {
-  UPSTREAM_BASE_URL: 'https://upstream.example',
-  SECRET_ID: 'secret',
-  LIMITER_TABLE: 'limiter',
-  IDENTITY_KEY_SECRET_ID: 'key',
-  ORDER_JOURNAL_TABLE: 'journal',
-  TRADING_CONTROLS_TABLE: 'controls',
-};
+const env = parts('UPSTREAM', 'LIMITER', 'IDENTITY', 'JOURNAL', 'MASS_CANCELS');
 const context = { getRemainingTimeInMillis: () => 60_000 };
 
 /** @param items of the table of controls */
@@ -38,9 +32,9 @@ async function started(t: TestContext, items: readonly object[], change: object 
 
 test('what is missing or wrong in the environment is one line, and each run fails', async (t) => {
   const { handler, lines } = await started(t, [], {
-    TRADING_CONTROLS_TABLE: '',
-    IDENTITY_KEY_SECRET_ID: undefined,
-    UPSTREAM_BASE_URL: 'ftp://upstream.example',
+    MASS_CANCELS: '',
+    IDENTITY: undefined,
+    UPSTREAM: 'https://upstream.example',
   });
   assert.deepEqual(
     lines.map(({ level, event, faults }) => [
@@ -48,13 +42,7 @@ test('what is missing or wrong in the environment is one line, and each run fail
       event,
       (faults as string[]).map((one) => one.split(':')[0]),
     ]),
-    [
-      [
-        'error',
-        'wrong_configuration',
-        ['UPSTREAM_BASE_URL', 'TRADING_CONTROLS_TABLE', 'IDENTITY_KEY_SECRET_ID'],
-      ],
-    ],
+    [['error', 'wrong_configuration', ['MASS_CANCELS', 'IDENTITY', 'UPSTREAM']]],
   );
   await assert.rejects(handler({}, context), /wrong_configuration/);
 });

@@ -5,10 +5,12 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'vitest';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import { describe, type LogEntry, requestEntry } from '../../functions/log/log.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { startDeployed } from '../support/deployed.ts';
+import { part } from '../support/parts.ts';
 import {
   awsEnvironment,
   identityKeyId,
@@ -55,11 +57,9 @@ async function deployed(
   t.onTestFinished(() => void delete process.env.AWS_ENDPOINT_URL);
   const logged: LogEntry[] = [];
   const variables = {
-    UPSTREAM_BASE_URL: simulator.url,
-    SECRET_ID: stub.secretId,
-    LIMITER_TABLE: 'limiter',
-    ACCESS_TABLE: usersTable,
-    IDENTITY_KEY_SECRET_ID: identityKeyId,
+    ...part('UPSTREAM', { baseUrl: simulator.url, secretId: stub.secretId }),
+    ...part('LIMITER'),
+    ...part('ACCESS', { tableName: usersTable, identityKeySecretId: identityKeyId }),
     ...env,
   };
   const handler = startDeployed(operations, variables, (entry) => logged.push(entry));
@@ -67,7 +67,7 @@ async function deployed(
 }
 
 test('a call goes through, and is one line in the log', async (t) => {
-  const { handler, logged } = await deployed(t, { CORS_ORIGINS: 'capacitor://localhost' }, secret);
+  const { handler, logged } = await deployed(t, writePart('CORS', ['capacitor://localhost']), secret);
   const result = await handler({ ...accounts, headers: { Origin: 'capacitor://localhost' } }, context);
   assert.equal(result.statusCode, 200);
   assert.equal(result.isBase64Encoded, false);
@@ -89,8 +89,8 @@ test('a call goes through, and is one line in the log', async (t) => {
 });
 
 test('account data is for callers who are known: without a table of users nothing of it is served', async (t) => {
-  const { handler, logged, simulator } = await deployed(t, { ACCESS_TABLE: '' }, secret);
-  assert.match(JSON.stringify(logged), /ACCESS_TABLE: not set/);
+  const { handler, logged, simulator } = await deployed(t, { ACCESS: '' }, secret);
+  assert.match(JSON.stringify(logged), /ACCESS: not set/);
   assert.equal((await handler(accounts, context)).statusCode, 500);
   assert.equal(simulator.received.length, 0);
   const known = await deployed(t, {}, secret);
@@ -125,7 +125,7 @@ test('a refused access token is counted in the line of its request, which holds 
 });
 
 test('refusals carry CORS headers too', async (t) => {
-  const { handler } = await deployed(t, { CORS_ORIGINS: '*' }, secret);
+  const { handler } = await deployed(t, writePart('CORS', '*'), secret);
   const result = await handler(event('/nowhere'), context);
   assert.equal(result.statusCode, 404);
   assert.equal(result.headers?.['access-control-allow-origin'], '*');
@@ -170,17 +170,13 @@ test('the function’s own time limit bounds an attempt', async (t) => {
 
 test('a wrong environment: one clear line, and an answer instead of a crash', async () => {
   const logged: LogEntry[] = [];
-  const env = { UPSTREAM_BASE_URL: 'http://upstream.example' };
+  const env = { CORS: 'https://app.example' };
   const handler = startDeployed(operations, env, (entry) => logged.push(entry));
   assert.deepEqual(logged, [
     {
       level: 'error',
       event: 'wrong_configuration',
-      faults: [
-        'UPSTREAM_BASE_URL: http is for loopback addresses only; use https',
-        'SECRET_ID: not set',
-        'LIMITER_TABLE: not set',
-      ],
+      faults: ['ACCESS: not set', 'UPSTREAM: not set', 'CORS: not JSON', 'LIMITER: not set'],
     },
   ]);
   for (let round = 0; round < 2; round++) {

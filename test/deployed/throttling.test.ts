@@ -35,6 +35,7 @@ import { emulatorEnvironment } from '../support/dynamo.ts';
 import { each } from '../support/each.ts';
 import { identity } from '../support/instances.ts';
 import { urlFor } from '../support/listening.ts';
+import { part } from '../support/parts.ts';
 
 /** Where DynamoDB answers everything so. */
 function answering(t: TestContext, status: number, type: string): Promise<string> {
@@ -208,10 +209,13 @@ const uses: Readonly<Record<string, (host: Host) => Promise<unknown>>> = {
 for (const [name, use] of Object.entries(uses))
   test(`${name} tells of a throttled table in the metric of the secret, which the function cannot read`, async (t) => {
     const url = await answering(t, 400, 'com.amazon.coral.availability#ThrottlingException');
-    Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: url, SECRET_OF_METRICS: 'the-secret' });
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL_DYNAMODB: url,
+      ...part('METRICS', { secretId: 'the-secret' }),
+    });
     t.onTestFinished(() => {
       delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
-      delete process.env.SECRET_OF_METRICS;
+      delete process.env.METRICS;
     });
     const logged: LogEntry[] = [];
     await assert.rejects(use(hostWith((entry) => logged.push(entry))));

@@ -6,7 +6,7 @@ import { authorizerPorts } from '../../functions/aws/ports.ts';
 import type { AuthorizerEvent } from '../../functions/compose/authorizer.ts';
 import { authorizer, start as startFunction } from '../../functions/compose/functions.ts';
 import type { Log, LogEntry } from '../../functions/log/log.ts';
-import type { Environment } from '../../functions/settings/environment.ts';
+import type { Environment } from '../../functions/settings/parts.ts';
 import { tokenFaults } from '../../lib/access/index.ts';
 import { forgedTokens } from '../access/forged-tokens.ts';
 import { tokenOf } from '../access/issuer.ts';

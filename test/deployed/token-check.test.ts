@@ -6,7 +6,7 @@ import { secretPorts } from '../../functions/aws/ports.ts';
 import { start, tokenCheck } from '../../functions/compose/functions.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import type { Log, LogEntry } from '../../functions/log/log.ts';
-import type { Environment } from '../../functions/settings/environment.ts';
+import type { Environment } from '../../functions/settings/parts.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { noEndDays } from '../../lib/access-token/check.ts';
@@ -14,6 +14,7 @@ import { toCredential } from '../../lib/gateway/credential.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
+import { part } from '../support/parts.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 useCalmTime();
@@ -47,7 +48,7 @@ async function worldFor(t: TestContext, options: Partial<SimulatorOptions> = {})
     credential: signing.credential,
   }).create();
   const logged: LogEntry[] = [];
-  const env = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: stub.secretId };
+  const env = part('UPSTREAM', { baseUrl: simulator.url, secretId: stub.secretId });
   // As Lambda sets it.
   process.env.AWS_LAMBDA_FUNCTION_NAME = 'check';
   t.onTestFinished(() => void delete process.env.AWS_LAMBDA_FUNCTION_NAME);
@@ -79,7 +80,7 @@ test('where the upstream wants no token, there is nothing to look after', async 
   t.onTestFinished(() => plain.close());
   const { stub, logged } = await worldFor(t);
   stub.set(secretWith(undefined));
-  const env = { UPSTREAM_BASE_URL: plain.url, SECRET_ID: stub.secretId };
+  const env = part('UPSTREAM', { baseUrl: plain.url, secretId: stub.secretId });
   const handler = deployedTokenCheck(env, (entry) => logged.push(entry), {
     clock: () => Date.UTC(2026, 10, 22),
   });

@@ -201,7 +201,7 @@ test('a stop that cannot be set fails, and the next try sets it', async () => {
 
 test('a wrong environment fails each event, and says which variable', async () => {
   const lines: LogEntry[] = [];
-  const env = { TRADING_CONTROLS_TABLE: 't', TRADING_STOP_CANCELS_OPEN: 'yes' };
+  const env = { TRADING_STOP: 'yes' };
   const ports = tradingStopPorts(hostWith((entry) => lines.push(entry)));
   const handler = start(tradingStop, env, ports);
   await assert.rejects(handler(changed('ALARM')), { message: 'wrong_configuration' });
@@ -209,7 +209,7 @@ test('a wrong environment fails each event, and says which variable', async () =
     {
       level: 'error',
       event: 'wrong_configuration',
-      faults: ['TRADING_STOP_CANCELS_OPEN: neither empty nor true', 'IDENTITY_KEY_SECRET_ID: not set'],
+      faults: ['TRADING_STOP: not JSON', 'IDENTITY: not set'],
     },
   ]);
 });

@@ -6,7 +6,6 @@ import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
-import { maxFollowers } from '../../functions/settings/ranges.ts';
 import {
   costOf,
   dearestOf,
@@ -57,6 +56,7 @@ import { readSettings } from '../../infra/local/settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { alarmRows } from '../../infra/stack/alarm-table.ts';
 import { authorizerResultSeconds } from '../../infra/stack/api-definition.ts';
+import { maxFollowers } from '../../infra/stack/capacity-config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { listStockBars } from '../../lib/catalogue/index.ts';

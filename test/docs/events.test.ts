@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { readsOf } from '../../functions/settings/lookup-settings.ts';
 import { eventSchemas } from '../../infra/events/schemas.ts';
 import { openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames, parseRequest } from '../../lib/events/index.ts';

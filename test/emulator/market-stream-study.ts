@@ -25,6 +25,7 @@ import { Histogram } from '../snapshots/world/study.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { createLimiterTable, createTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
+import { part } from '../support/parts.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
 const tables = { cache: 'cache', limiter: 'limiter' };
@@ -87,13 +88,10 @@ class Listeners {
       ...process.env,
       AWS_ENDPOINT_URL: endpoint,
       AWS_LAMBDA_FUNCTION_NAME: 'market-stream',
-      UPSTREAM_BASE_URL: url,
-      MARKET_STREAM_URL: marketStream?.url,
-      SECRET_ID: 'app-secret',
       SECRET_TEXT: secretText(),
-      CACHE_TABLE: tables.cache,
-      LIMITER_TABLE: tables.limiter,
-      LIMITER_BUCKET: 'study',
+      ...part('UPSTREAM', { baseUrl: url, secretId: 'app-secret' }),
+      ...part('MARKET_STREAM', { url: marketStream?.url ?? '', tableName: tables.cache }),
+      ...part('LIMITER', { tableName: tables.limiter, bucket: 'study' }),
     };
   }
 

@@ -12,9 +12,9 @@ import { orderPorts } from '../../functions/aws/order-ports.ts';
 import { quotePorts } from '../../functions/aws/ports.ts';
 import { composeGateway, composeQuotes } from '../../functions/compose/gateway.ts';
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
+import { orders } from '../../functions/compose/order-offers.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
-import { readFunctionSettings } from '../../functions/settings/environment.ts';
-import { orderChecks } from '../../functions/settings/order-checks.ts';
+import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { noControl, type SnapshotCheckpoint } from '../../lib/cache/snapshots/index.ts';
@@ -25,6 +25,7 @@ import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
 import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { each } from '../support/each.ts';
+import { part } from '../support/parts.ts';
 
 const timeoutMs = 10_000;
 const secrets = { read: async () => secretText() };
@@ -56,10 +57,14 @@ describe('prices in DynamoDB', needsDynamo(), () => {
     t.onTestFinished(() => simulator.close());
     const logged: LogEntry[] = [];
     const log = (entry: LogEntry) => void logged.push(entry);
-    const common = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: 'secret', LIMITER_TABLE: limiter };
+    const common = {
+      ...part('UPSTREAM', { baseUrl: simulator.url }),
+      ...part('LIMITER', { tableName: limiter }),
+      ...part('ACCESS'),
+    };
 
     const own = operationsIn('market-data', operations);
-    const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: cache }, own);
+    const ofMarketData = readFunctionSettings({ ...common, ...part('CACHE', { tableName: cache }) }, own);
     assert.ok(ofMarketData.ok);
     const ports = quotePorts(hostWith(log), () => engine.client);
     const marketData = composeGateway(ofMarketData.settings, ports, {
@@ -72,8 +77,8 @@ describe('prices in DynamoDB', needsDynamo(), () => {
       orders: undefined,
     });
 
-    const env = { ...common, LAST_PRICE_TABLE: cache };
-    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), orderChecks);
+    const env = { ...common, ...part('LAST_PRICES', { tableName: cache }) };
+    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), orders().checks);
     assert.ok(ofOrders.ok);
     const { client: reader, calls } = observed();
     const readerPorts = orderPorts(hostWith(log, { functionName: 'orders' }), () => reader);

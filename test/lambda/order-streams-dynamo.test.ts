@@ -22,6 +22,7 @@ import { createTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
+import { part } from '../support/parts.ts';
 import { missingForStartUp } from './runtime-client.ts';
 import { readWhole, startStreaming, streamEvent } from './streaming-runtime.ts';
 
@@ -64,10 +65,9 @@ describe('the deployed function of order events', orSkip(whatIsMissing() ?? miss
       ...emulatorEnvironment,
       AWS_ENDPOINT_URL: secrets.url,
       AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
-      IDENTITY_KEY_SECRET_ID: identityKeyId,
-      ACCESS_TABLE: 'users',
-      TRADE_EVENTS_HISTORY_TABLE: tableName,
-      LIVE_MAX_STREAMS: '5',
+      ...part('ACCESS', { identityKeySecretId: identityKeyId }),
+      ...part('EVENT_HISTORY', { tableName }),
+      ...part('LIVE', { maxStreams: 5 }),
     });
     return {
       ...runtime,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { writePart } from '../../functions/settings/parts.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { bundleFile } from '../deployed/bundles.ts';
@@ -14,6 +15,7 @@ import { createLimiterTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
+import { part } from '../support/parts.ts';
 import { floodText } from './flood.ts';
 import { missingForStartUp } from './runtime-client.ts';
 import { readWhole, startStreaming, streamEvent } from './streaming-runtime.ts';
@@ -100,12 +102,11 @@ describe('the deployed function', orSkip(whatIsMissing() ?? missingForStartUp())
       ...emulatorEnvironment,
       AWS_ENDPOINT_URL: secrets.url,
       AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
-      SECRET_ID: secrets.secretId,
-      UPSTREAM_BASE_URL: simulator.url,
-      LIMITER_TABLE: limiter,
-      CACHE_TABLE: await engine.table(),
-      LIVE_MAX_STREAMS: '7',
-      CORS_ORIGINS: 'https://app.example',
+      ...part('UPSTREAM', { baseUrl: simulator.url, secretId: secrets.secretId }),
+      ...part('LIMITER', { tableName: limiter }),
+      ...part('CACHE', { tableName: await engine.table() }),
+      ...part('LIVE', { maxStreams: 7 }),
+      ...writePart('CORS', ['https://app.example']),
       ...change,
     });
   }
@@ -156,9 +157,9 @@ describe('the deployed function', orSkip(whatIsMissing() ?? missingForStartUp())
   });
 
   test('without a cache it has nothing to follow, and says that it is set up wrongly', async (t) => {
-    const runtime = await deployed(t, { CACHE_TABLE: '' });
+    const runtime = await deployed(t, { CACHE: '' });
     const { head, body } = await readWhole(await runtime.call(quotes, 60_000));
     assert.deepEqual([head.statusCode, JSON.parse(body.toString()).code], [500, 'gateway_error']);
-    assert.match(runtime.logged.join(''), /wrong_configuration.*CACHE_TABLE: not set/);
+    assert.match(runtime.logged.join(''), /wrong_configuration.*CACHE: not set/);
   });
 });

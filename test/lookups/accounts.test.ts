@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { readsOf } from '../../functions/settings/lookup-settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';

@@ -13,11 +13,13 @@ import { createDirectHandler, createQueueHandler } from '../../functions/events/
 import { toMessage } from '../../functions/events/sqs-message.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createLookupMetrics } from '../../functions/log/lookup-metrics.ts';
-import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
-import { openByDefault, operations } from '../../lib/catalogue/index.ts';
+import { readLookupSettings } from '../../functions/settings/lookup-settings.ts';
+import type { Environment, Parts } from '../../functions/settings/parts.ts';
+import { type Group, openByDefault, operations } from '../../lib/catalogue/index.ts';
 import { rejectedBy } from '../../lib/gateway/upstream-answer.ts';
 import type { LookupMessage } from '../../lib/lookups/index.ts';
 import { hostWith } from '../support/deployed.ts';
+import { part, parts } from '../support/parts.ts';
 import { startAwsStub } from './aws-stub.ts';
 import { createWorld, quotes, symbolsOf } from './world.ts';
 
@@ -347,65 +349,52 @@ test('a direct call is not parted, and never waits longer than its function or i
   assert.equal(world.calls.at(-1)?.deadline, world.now + 5000);
 });
 
-const environment = {
-  UPSTREAM_BASE_URL: 'https://upstream.example',
-  SECRET_ID: 's',
-  LIMITER_TABLE: 'b',
-  LOOKUP_TABLE: 't',
-  LOOKUP_QUEUE: 'q',
-  LOOKUP_DEAD_LETTERS: 'd',
-  LOOKUP_BUS: 'bus',
-  LOOKUP_BUS_QUEUE: 'bq',
-  ACCESS_TABLE: 'u',
-  IDENTITY_KEY_SECRET_ID: 'i',
-  LOOKUP_GROUPS: 'market-data,orders',
-};
+const environment = parts('UPSTREAM', 'LIMITER', 'ACCESS');
 
 test('what may be read are the reads of the groups named, and tokens never', () => {
-  const ids = (groups: string) => {
-    const read = readLookupSettings({ ...environment, LOOKUP_GROUPS: groups }, operations);
-    assert.ok(read.ok, JSON.stringify(read));
-    return read.settings.operations.map(({ id }) => id);
+  const queues = {
+    tableName: 't',
+    queueUrl: 'q',
+    busQueueUrl: 'bq',
+    deadLetterUrl: 'd',
+    busName: 'b',
+  };
+  const read = (
+    groups: readonly Group[],
+    change: Partial<Parts['LOOKUPS']> = {},
+    env: Environment = environment,
+  ) => readLookupSettings({ ...env, ...part('LOOKUPS', { groups, queues, ...change }) }, operations);
+  const ids = (...groups: readonly Group[]) => {
+    const found = read(groups);
+    assert.ok(found.ok, JSON.stringify(found));
+    return found.settings.operations.map(({ id }) => id);
   };
   assert.ok(ids('market-data').includes('getStockSnapshots'));
   assert.ok(!ids('market-data').includes('listAccounts'));
   assert.ok(ids('orders').includes('getOrder') && !ids('orders').includes('placeOrder'));
   for (const never of ['getConfig', 'legacyListOpenOrders']) assert.ok(!ids('orders').includes(never), never);
-  assert.ok(ids(openByDefault.join(',')).length > 30);
-  const never = readLookupSettings({ ...environment, LOOKUP_GROUPS: 'auth' }, operations);
-  const { ACCESS_TABLE: _table, IDENTITY_KEY_SECRET_ID: _key, ...unasked } = environment;
-  const unknown = readLookupSettings(unasked, operations);
-  assert.deepEqual(unknown, { ok: false, faults: ['ACCESS_TABLE: not set'] });
-  const { LOOKUP_BUS_QUEUE: _, ...oneQueue } = environment;
-  const forgeable = readLookupSettings(oneQueue, operations);
-  assert.ok(!forgeable.ok && forgeable.faults[0]?.startsWith('LOOKUP_BUS_QUEUE: not set'));
-  assert.ok(readLookupSettings({ ...oneQueue, LOOKUP_GROUPS: 'market-data' }, operations).ok);
+  assert.ok(ids(...openByDefault).length > 30);
+  assert.deepEqual(read(['orders'], {}, parts('UPSTREAM', 'LIMITER')), {
+    ok: false,
+    faults: ['ACCESS: not set'],
+  });
+  const oneQueue = { queues: { ...queues, busQueueUrl: undefined } };
+  const forgeable = read(['orders'], oneQueue);
+  assert.ok(!forgeable.ok && forgeable.faults[0]?.startsWith('LOOKUPS: account data'));
+  assert.ok(read(['market-data'], oneQueue).ok);
   // What is called directly has nothing that a message could come from, or go to.
-  const { LOOKUP_TABLE: _t, LOOKUP_QUEUE: _q, LOOKUP_DEAD_LETTERS: _d, LOOKUP_BUS: _b, ...called } = oneQueue;
-  const calls = readLookupSettings({ ...called, LOOKUP_TAKES: 'calls' }, operations);
+  const calls = read(['orders'], { queues: undefined });
   assert.ok(calls.ok && calls.settings.queues === undefined);
-  const either = readLookupSettings({ ...environment, LOOKUP_TAKES: 'both' }, operations);
-  assert.deepEqual(either, { ok: false, faults: ['LOOKUP_TAKES: takes messages or calls'] });
-  for (const LOOKUP_INSTANCES of ['0', 'many', '1.5']) {
-    const odd = readLookupSettings({ ...environment, LOOKUP_INSTANCES }, operations);
-    assert.ok(!odd.ok && odd.faults[0]?.startsWith('LOOKUP_INSTANCES: '));
-  }
-  assert.ok(!never.ok && never.faults.some((fault) => fault.startsWith('LOOKUP_GROUPS: takes')));
+  // No token comes with an event.
+  const known = read(['orders'], {}, { ...environment, ...parts('AUTH') });
+  assert.ok(known.ok && known.settings.function.access?.auth === undefined);
 });
 
 test('a wrong environment is one line, and no message is done with', async () => {
   const logged: LogEntry[] = [];
   const ports = lookupPorts(hostWith((entry) => logged.push(entry)));
   const handler = start(lookups(operations), {}, ports);
-  const names = [
-    'UPSTREAM_BASE_URL',
-    'SECRET_ID',
-    'LOOKUP_TABLE',
-    'LOOKUP_QUEUE',
-    'LOOKUP_DEAD_LETTERS',
-    'LOOKUP_BUS',
-    'LOOKUP_GROUPS',
-  ];
+  const names = ['UPSTREAM', 'LOOKUPS'];
   assert.deepEqual(logged, [
     {
       level: 'error',

@@ -10,6 +10,7 @@ import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts'
 import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import type { Incoming, MarketStreamTransport } from '../../lib/market-stream/index.ts';
+import { part } from '../support/parts.ts';
 import { until } from '../support/until.ts';
 import { snapshotMessage } from './world.ts';
 
@@ -45,12 +46,9 @@ function createScene() {
   const handler = start(
     marketStream,
     {
-      UPSTREAM_BASE_URL: upstream,
-      UPSTREAM_LIMITS: 'interface',
-      SECRET_ID: 'app',
-      LIMITER_TABLE: 'limiter',
-      CACHE_TABLE: 'cache',
-      MARKET_STREAM_URL: 'mqtts://quotes.invalid:1883',
+      ...part('UPSTREAM', { baseUrl: upstream, secretId: 'app' }),
+      ...part('LIMITER'),
+      ...part('MARKET_STREAM', { url: 'mqtts://quotes.invalid:1883' }),
     },
     {
       ...platform.ports,

@@ -18,6 +18,7 @@ import {
   openOnly,
   platformNames,
   proxyEvent,
+  secretIds,
   secrets,
   within,
 } from '../compositions/scene.ts';
@@ -56,6 +57,22 @@ export const operationAt = (method: string, path: string) => {
   return found.kind === 'route' ? found.route.operation : undefined;
 };
 
+/** The variables that the stack of the earlier version gave its functions. */
+const earlierEnvironment = ({ url }: Simulator): Readonly<Record<string, string>> => ({
+  UPSTREAM_BASE_URL: url,
+  UPSTREAM_LIMITS: 'interface',
+  SECRET_ID: secretIds.app,
+  LIMITER_TABLE: platformNames.limiter,
+  LIMITER_SHARE: '1',
+  CACHE_TABLE: platformNames.cache,
+  ACCESS_TABLE: platformNames.access,
+  IDENTITY_KEY_SECRET_ID: secretIds.identityKey,
+  ORDER_JOURNAL_TABLE: platformNames.journal,
+  LAST_PRICE_TABLE: platformNames.cache,
+  TRADING_CONTROLS_TABLE: platformNames.controls,
+  TRADING_LIMITS: '{}',
+});
+
 /** Callers are granted, and limits of trading set, by the commands of the earlier version. */
 export async function startFleet(
   versions: Readonly<Record<Side, Version>>,
@@ -63,10 +80,10 @@ export async function startFleet(
 ): Promise<Fleet> {
   const { time } = options;
   const tables = new DynamoTables();
-  const env = environmentFor(options.simulator, {});
-  // The settlement of the earlier version has no table of users.
-  const { ACCESS_TABLE: _, ...worker } = env;
-  const sides = { earlier: start(versions.earlier, worker), today: start(versions.today, env) };
+  const sides = {
+    earlier: start(versions.earlier, earlierEnvironment(options.simulator)),
+    today: start(versions.today, environmentFor(options.simulator, {})),
+  };
   const { earlier } = versions;
   const identity = earlier.createIdentity(async () => identityKey);
   const by = 'operator';
@@ -90,13 +107,15 @@ export async function startFleet(
     changes: { max_open_notional: '10000000', max_order_quantity: '50' },
   });
 
-  function start(version: Version, settling: typeof worker) {
+  function start(version: Version, env: Readonly<Record<string, string>>) {
     const ports = portsOf(version, tables, options);
     const { offers } = version;
+    const { ACCESS_TABLE: _, ...settling } = env;
+    const { IDENTITY_KEY_SECRET_ID: __, ...open } = openOnly(settling);
     const each = (create: () => GroupHandler) => Array.from({ length: instancesEach }, create);
     return {
       settle: version.start(version.settlement, settling, ports),
-      'market-data': each(() => version.start(version.group(offers.marketData()), openOnly(env), ports)),
+      'market-data': each(() => version.start(version.group(offers.marketData()), open, ports)),
       orders: each(() => version.start(version.group(offers.orders()), env, ports)),
       'order-cancels': each(() => version.start(version.group(offers.orderCancels()), env, ports)),
       'order-reads': each(() => version.start(version.group(offers.orderReads()), env, ports)),

@@ -12,7 +12,7 @@ import {
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { calledBy, codeOf } from './called-by.ts';
-import { idOf, policiesOf, synthesise, twoKeys, variablesOf } from './synthesise.ts';
+import { idOf, policiesOf, settingsOf, synthesise, twoKeys } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
 const everything = synthesise({
@@ -79,11 +79,7 @@ test('each function may do what its operations need, and knows the table only th
     );
     const names = policiesOf(role).map(({ PolicyName }) => PolicyName);
     assert.equal(names.includes('ShareAnswers'), actions.length > 0, name);
-    assert.deepEqual(
-      variablesOf(Properties).CACHE_TABLE,
-      actions.length > 0 ? { Ref: tableId } : undefined,
-      name,
-    );
+    assert.equal(settingsOf(Properties, 'CACHE')?.tableName, actions.length > 0 ? tableId : undefined, name);
   }
 });
 
@@ -125,34 +121,24 @@ test('without anything to share, and with the cache off, there is no table', () 
     synthesise({ cache: 'off' }),
   ]) {
     assert.equal(table('Cache'), undefined);
-    assert.doesNotMatch(JSON.stringify(template), /CACHE_|SNAPSHOTS_|ShareAnswers/);
+    assert.doesNotMatch(JSON.stringify(template), /"CACHE"|ShareAnswers/);
   }
 });
 
-test('functions have variables for what differs from their defaults, of snapshots only where they serve them', () => {
-  const { functionOf } = synthesise({
+test('functions that share answers have what is configured, and no default of lib but the prefix', () => {
+  const tuned = synthesise({
     cache: {
       snapshots: { staleAfterSeconds: 10, expireAfterSeconds: 60 },
       clients: { minMaxAgeSeconds: 2, refreshesPerMinute: 0 },
-      networkPrefix: { ipv4: 16, ipv6: 48 },
+      networkPrefix: { ipv4: 16 },
     },
   });
-  const toldTo = (group: 'market-data' | 'screeners') =>
-    Object.fromEntries(
-      Object.entries(variablesOf(functionOf(group)[1].Properties)).filter(([name]) =>
-        /^(CACHE|SNAPSHOTS)_.*(SECONDS|MINUTE|PREFIX)$/.test(name),
-      ),
-    );
-  const clients = {
-    CACHE_MIN_MAX_AGE_SECONDS: '2',
-    CACHE_REFRESHES_PER_MINUTE: '0',
-    CACHE_IPV4_PREFIX: '16',
-    CACHE_IPV6_PREFIX: '48',
-  };
-  assert.deepEqual(toldTo('screeners'), clients);
-  assert.deepEqual(toldTo('market-data'), {
-    SNAPSHOTS_STALE_AFTER_SECONDS: '10',
-    SNAPSHOTS_EXPIRE_AFTER_SECONDS: '60',
-    ...clients,
-  });
+  const tableName = tuned.table('Cache')?.[0];
+  for (const group of ['market-data', 'screeners'] as const)
+    assert.deepEqual(settingsOf(tuned.functionOf(group)[1].Properties, 'CACHE'), {
+      tableName,
+      tuning: { staleAfterMs: 10_000, expireAfterMs: 60_000, minMaxAgeMs: 2000, refreshesPerMinute: 0 },
+      networkPrefix: { ipv4: 16, ipv6: 56 },
+      hasMarketStream: false,
+    });
 });

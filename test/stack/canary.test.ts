@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { test } from 'vitest';
 import { testRefusals } from './refusals.ts';
-import { base, idOf, policiesOf, synthesise, variablesOf } from './synthesise.ts';
+import { base, idOf, policiesOf, settingsOf, synthesise } from './synthesise.ts';
 
 const domain = {
   name: 'api.example.com',
@@ -21,9 +21,9 @@ test('there is none by default', () => {
 });
 
 test('it asks by the API’s name for a quote, and reads its key and nothing else', () => {
-  const { CANARY_URL, CANARY_KEY_SECRET_ID } = variablesOf(canaryOf(made));
-  assert.match(String(CANARY_URL), /^https:\/\/api\.example\.com\/[\w/-]+\?symbols=MSFT&category=US_STOCK$/);
-  assert.deepEqual(CANARY_KEY_SECRET_ID, { Ref: keyId });
+  const { url = '', keySecretId } = settingsOf(canaryOf(made), 'CANARY') ?? {};
+  assert.match(url, /^https:\/\/api\.example\.com\/[\w/-]+\?symbols=MSFT&category=US_STOCK$/);
+  assert.equal(keySecretId, keyId);
   const policies = policiesOf(made.template.Resources[idOf(canaryOf(made).Role)]);
   assert.deepEqual(
     policies.map(({ PolicyName }) => PolicyName),
@@ -32,7 +32,7 @@ test('it asks by the API’s name for a quote, and reads its key and nothing els
 });
 
 test('its path is one that the API has, with a key', () => {
-  const { pathname } = new URL(String(variablesOf(canaryOf(made)).CANARY_URL));
+  const { pathname } = new URL(settingsOf(canaryOf(made), 'CANARY')?.url ?? '');
   const { paths } = made.one('AWS::ApiGateway::RestApi')[1].Properties.Body as {
     readonly paths: Readonly<Record<string, { readonly get?: { readonly security?: unknown } }>>;
   };

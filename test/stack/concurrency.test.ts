@@ -11,7 +11,7 @@ import {
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import { each } from '../support/each.ts';
-import { idOf, policiesOf, synthesise, variablesOf } from './synthesise.ts';
+import { idOf, policiesOf, settingsOf, synthesise } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const groups = { accounts: 'iam', orders: 'iam' } as const;
@@ -102,9 +102,9 @@ test('each of the three has a role and variables of its own, for its own operati
       ],
       name,
     );
-    assert.equal(variablesOf(properties(name)).UPSTREAM_LIMITS, 'published');
+    assert.equal(settingsOf(properties(name), 'UPSTREAM')?.limits, 'published');
   }
-  const pathsOf = (name: FunctionName) => JSON.parse(String(variablesOf(properties(name)).UPSTREAM_PATHS));
+  const pathsOf = (name: FunctionName) => settingsOf(properties(name), 'UPSTREAM')?.paths;
   // With the look-up of an order whose answer was lost.
   assert.deepEqual(pathsOf('order-cancels'), { cancelOrder: '/p/cancel', getOrder: '/p/get' });
   assert.deepEqual(pathsOf('order-reads'), { getOrder: '/p/get' });

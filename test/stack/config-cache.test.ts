@@ -43,14 +43,17 @@ test('an instance is kept free for each order, and for others where it is wanted
   });
 });
 
-test('the cache: off, or what differs from the functions’ own defaults', () => {
+test('the cache: off, or what functions take of it', () => {
   assert.equal(resolveConfig({ upstream, cache: 'off' }).cache, 'off');
   const cache = {
     snapshots: { staleAfterSeconds: 10, expireAfterSeconds: 60 },
     clients: { minMaxAgeSeconds: 0, refreshesPerMinute: 0 },
     networkPrefix: { ipv6: 48 },
   };
-  assert.deepEqual(resolveConfig({ upstream, cache }).cache, cache);
+  assert.deepEqual(resolveConfig({ upstream, cache }).cache, {
+    tuning: { staleAfterMs: 10_000, expireAfterMs: 60_000, minMaxAgeMs: 0, refreshesPerMinute: 0 },
+    networkPrefix: { ipv4: 24, ipv6: 48 },
+  });
 });
 
 testRefusals([

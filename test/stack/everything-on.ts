@@ -4,12 +4,11 @@ import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 
-/** Each path by its operation, so that each function has those of its own. */
+/** Of every second operation, so that each function has some of its own and the lookups hold theirs. */
 const paths = Object.fromEntries(
-  [...exposedOperations(operations, openable), ...subscriptionOperations].map(({ id }) => [
-    id,
-    `/moved/${id}`,
-  ]),
+  [...exposedOperations(operations, openable), ...subscriptionOperations]
+    .filter((_, index) => index % 2 === 0)
+    .map(({ id }) => [id, `/${id}`]),
 );
 
 /** Every property that becomes a variable or a right. */

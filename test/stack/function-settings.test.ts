@@ -1,25 +1,26 @@
 /**
- * What synth accepts, each function takes, and the functions take no numbers beyond. Both ends of every range that the
- * schema of the stage has, and random stages.
+ * What synth accepts, each function takes: both ends of every range that the schema of the stage has, and random stages.
+ * Beyond both ends synth refuses, and it refuses what a function's environment cannot hold.
  */
 
 import assert from 'node:assert/strict';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import fc from 'fast-check';
-import type { GenericSchema } from 'valibot';
-import { test } from 'vitest';
+import { describe, test } from 'vitest';
 import * as functions from '../../functions/compose/functions.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
-import type { Environment } from '../../functions/settings/environment.ts';
+import type { Environment } from '../../functions/settings/parts.ts';
+import type { AuthConfig } from '../../infra/stack/auth-config.ts';
 import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
 import { exampleAt } from '../../infra/stack/config-examples.ts';
 import { resolvedFor } from '../../infra/stack/countersign.ts';
+import { placesIn, type Walkable } from '../../infra/stack/places.ts';
 import { config as schema } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { everythingOn, managed } from './everything-on.ts';
-import { base, createApp } from './synthesise.ts';
+import { base, createApp, textIn } from './synthesise.ts';
 
 type Reader = (env: Environment) => { readonly ok: boolean; readonly faults?: readonly string[] };
 
@@ -52,20 +53,7 @@ const readers: Readonly<Record<string, Reader>> = {
   'MassCancels/Canceller': functions.massCancels.read,
 };
 
-/** The parts of a valibot schema that lead to others, or say what a value may be. */
-interface Walkable extends GenericSchema {
-  readonly entries?: Readonly<Record<string, Walkable>>;
-  readonly wrapped?: Walkable;
-  /** Of a record. */
-  readonly value?: Walkable;
-  /** Of a schema that is chosen by what is given. */
-  readonly getter?: (given: unknown) => Walkable;
-  readonly options?: readonly unknown[];
-  readonly literal?: unknown;
-  readonly pipe?: readonly { readonly type: string; readonly requirement?: unknown }[];
-}
-
-interface Place {
+interface Choices {
   readonly path: readonly string[];
   /** Both ends of a range, or choices. */
   readonly values: readonly unknown[];
@@ -76,7 +64,7 @@ const text = (length: number) => 'x'.repeat(length);
 const texts = (count: number, length: number) =>
   Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, 'x'));
 
-/** Values of what is no range: the longest, the shortest, and how else the same can be written. */
+/** Values of what is no range, and how else the same can be written. Together they fit an environment. */
 const samples: Readonly<Record<string, readonly unknown[]>> = {
   'upstream.baseUrl': ['https://a:443/v3', 'http://localhost:9000'],
   'upstream.limits': [
@@ -85,21 +73,15 @@ const samples: Readonly<Record<string, readonly unknown[]>> = {
     'published-sandbox',
     { token: { requests: 1, perSeconds: 3600 } },
   ],
-  'upstream.paths': [{ placeOrder: '/moved' }],
-  'auth.issuer': [
-    'https://a:443',
-    'http://localhost:9000',
-    'http://127.0.0.1',
-    `https://${text(248)}`,
-    `https://a/${text(502)}`,
-  ],
+  'upstream.paths.placeOrder': ['/moved'],
+  'auth.issuer': ['https://a:443', 'http://localhost:9000', 'http://127.0.0.1'],
   'auth.jwksUri': ['https://a:443/keys', 'http://[::1]:9000/keys'],
-  'auth.audience': [text(1), text(256), text(512), texts(20, 3), texts(50, 3)],
-  'auth.clientIds': [texts(1, 512), texts(20, 3), texts(50, 3)],
-  'auth.accountsClaim': [text(256), text(512)],
+  'auth.audience': [text(1), texts(20, 3)],
+  'auth.clientIds': [texts(1, 50), texts(20, 3)],
+  'auth.accountsClaim': [text(50)],
   'auth.scopes.write': [text(1)],
-  'auth.scopes.read': [text(256), texts(20, 3), texts(50, 3)],
-  'auth.scopes.trade': [text(512)],
+  'auth.scopes.read': [text(1), texts(5, 3)],
+  'auth.scopes.trade': [text(50)],
   'limiter.share': [1, 1 / 3, 0.999999],
   'limiter.reserve': [0, 0.1 + 0.2, 0.999, 1e-7, 0.0000012345678901234567],
   'limiter.operationLimits.x.for': [['orders']],
@@ -107,7 +89,7 @@ const samples: Readonly<Record<string, readonly unknown[]>> = {
   'limiter.bucket': ['a', `${text(60)}-.:_`],
   'tradeEvents.endpoint': ['events.example:443', '[::1]', 'events.example:65535'],
   'trading.limits': ['none', { max_orders_per_minute: 1 }],
-  'trading.orderMembers': [[], ['a'], texts(20, 40).map((one) => `a${one}`.slice(0, 40))],
+  'trading.orderMembers': [[], ['a'], texts(20, 8).map((one) => `a${one}`)],
   'marketStream.url': ['wss://quotes.example:443/mqtt', 'mqtt://127.0.0.1'],
   'cors.origins': [['*'], ['https://a', 'capacitor://localhost', 'http://[::1]:65535']],
   'events.groups': [['market-data'], ['orders', 'market-data']],
@@ -118,26 +100,28 @@ const samples: Readonly<Record<string, readonly unknown[]>> = {
 const besides =
   /^(domain|logs|plans|throttle|live\.capacity|accessToken|dashboard|alarm\w*|marketDataUse|stageName|onRemoval|\w+Key|existingSecret)\b|Topic$|Arn$|rollout$|archiveDays$|^trading\.stopOnAlarms\.names$/;
 
-function placesIn(part: Walkable, path: readonly string[] = []): readonly Place[] {
-  const { entries, wrapped, value, getter, options, literal, pipe = [] } = part;
-  if (wrapped) return placesIn(wrapped, path);
-  if (part.type === 'lazy' && getter)
-    return [0, 'x', {}, []].flatMap((given) => placesIn(getter(given), path));
+function choicesAt(path: readonly string[], { type, options, literal, pipe = [] }: Walkable): Choices {
   const known = samples[path.join('.')];
-  if (known) return [{ path, isRange: false, values: known }];
-  if (part.type === 'record' && value) return placesIn(value, [...path, 'x']);
-  if (entries) return Object.entries(entries).flatMap(([name, one]) => placesIn(one, [...path, name]));
-  const ends = pipe
-    .filter(({ type }) => /^(min|max)_value$/.test(type))
-    .map(({ requirement }) => requirement);
-  const isRange = ends.length === 2;
-  const all = part.type === 'boolean' ? [true, false] : part.type === 'literal' ? [literal] : options;
-  return [{ path, isRange, values: isRange ? ends : (all ?? []) }];
+  if (known) return { path, isRange: false, values: known };
+  const ends = pipe.filter((one) => /^(min|max)_value$/.test(one.type)).map(({ requirement }) => requirement);
+  if (ends.length === 2) return { path, isRange: true, values: ends };
+  const all = type === 'boolean' ? [true, false] : type === 'literal' ? [literal] : options;
+  return { path, isRange: false, values: all ?? [] };
 }
 
-const places = placesIn(schema as unknown as Walkable).filter(
-  ({ path }) => !besides.test(path.join('.')) || path.join('.') === 'live.capacity.streamsPerEnvironment',
-);
+/** Of what has a name of its own. */
+const nameIn = ([property]: readonly string[]) => (property === 'upstream' ? 'placeOrder' : 'x');
+
+const places = placesIn(schema)
+  .map(({ path, schema: one }) =>
+    choicesAt(
+      path.map((name) => (name === '*' ? nameIn(path) : name)),
+      one,
+    ),
+  )
+  .filter(
+    ({ path }) => !besides.test(path.join('.')) || path.join('.') === 'live.capacity.streamsPerEnvironment',
+  );
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -263,24 +247,21 @@ function environmentsOf(given: CountersignConfig) {
   return stack.node.findAll().flatMap((one) => {
     if (!(one instanceof CfnFunction)) return [];
     const variables = stack.resolve(one.environment)?.variables ?? {};
+    // Names and ARNs of AWS have a hundred characters at most.
     const env = Object.fromEntries(
-      Object.entries(variables).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? value : 'known at deployment',
-      ]),
+      Object.entries(variables).map(([name, value]) => [name, textIn(value, () => text(100))]),
     );
     return [{ path: one.node.path.split('/').slice(2, -2).join('/'), env }];
   });
 }
 
-const faultsOf = (path: string, env: Environment): readonly string[] => {
-  const read = readers[path];
-  assert.ok(read, `no reader of ${path}`);
-  return read(env).faults ?? [];
-};
+function read(path: string, env: Environment) {
+  const reader = readers[path];
+  assert.ok(reader, `no reader of ${path}`);
+  return reader(env);
+}
 
-const isRefused = (path: string, env: Environment, name: string, value: string) =>
-  faultsOf(path, { ...env, [name]: value }).some((fault) => fault.startsWith(`${name}:`));
+const faultsOf = (path: string, env: Environment): readonly string[] => read(path, env).faults ?? [];
 
 const { stages, open } = corners();
 const environments = stages.flatMap(environmentsOf);
@@ -299,75 +280,112 @@ test('with each value, the functions take their variables', () => {
   assert.deepEqual([...new Set(faults)], []);
 });
 
-test('a function takes no number beyond those of stages', () => {
-  const numbers = environments.flatMap(({ path, env }) =>
-    Object.entries(env).flatMap(([name, text]) =>
-      /^\d+$/.test(text) && !name.startsWith('AWS_') ? [{ path, env, name, value: Number(text) }] : [],
-    ),
-  );
-  // A range of its own in each function that holds streams.
-  const kindOf = ({ name, path }: { readonly name: string; readonly path: string }) =>
-    name === 'LIVE_MAX_STREAMS' ? `${name} of ${path.replace('-managed', '')}` : name;
-  const beyond = [...new Set(numbers.map(kindOf))].flatMap((kind) => {
-    const own = numbers.filter((one) => kindOf(one) === kind).sort((one, other) => one.value - other.value);
-    return [
-      { ...own.at(0)!, by: -1 },
-      { ...own.at(-1)!, by: 1 },
-    ].flatMap(({ path, env, name, value, by }) =>
-      isRefused(path, env, name, String(value + by)) ? [] : `${kind}: ${value + by}`,
-    );
-  });
-  // Tests wait for less than a second; one process of the local run does all lookups.
-  assert.deepEqual(beyond.sort(), ['LOOKUP_INSTANCES: 1', 'UPSTREAM_TIMEOUT_MS: 999']);
+test('no figure is lost between the stack and a function', () => {
+  for (const { path, env } of environments)
+    for (const [name, text] of Object.entries(env))
+      assert.doesNotMatch(text, /null|NaN|undefined/, `${path} ${name}`);
 });
 
-test('a text that one refuses, the other refuses, too', () => {
+test('synth refuses the numbers beyond both ends of each range', () => {
+  const beyond = places.flatMap(({ path, values, isRange }) => {
+    const [min, max] = values as readonly number[];
+    return isRange
+      ? [
+          { path, value: min! - 1 },
+          { path, value: max! + 1 },
+          { path, value: min! + 0.5 },
+        ]
+      : [];
+  });
+  assert.ok(beyond.length > 60);
+  const taken = beyond.filter((change) => starts.some((start) => has(withChanges(start, [change]), change)));
+  assert.deepEqual(
+    taken.map(({ path, value }) => `${path.join('.')}: ${value}`),
+    [],
+  );
+});
+
+test('of whose tokens count synth and functions refuse the same', () => {
   const [start] = starts.filter(({ upstream }) => upstream.allowLoopback);
   assert.ok(start);
-  const here = new Map(environmentsOf(start).map(({ path, env }) => [path, env]));
-  const list = (value: unknown) => [value].flat().join(',');
-  const auth = (name: string) => (value: unknown) => JSON.stringify({ ...everythingOn.auth, [name]: value });
-  const members = (count: number, length: number) => texts(count, length).map((one) => `a${one}`);
-  const origins = [
-    'https://a',
-    'https://a:443',
-    'http://a:80',
-    'http://a:443',
-    'https://a:65536',
-    'https://A',
-  ];
+  const env = environmentsOf(start).find(({ path }) => path === 'accounts')?.env ?? {};
   const loopback = ['http://localhost', 'http://127.1.2.3:9000', 'http://[::1]', 'http://a'];
   const urls = [...loopback, 'https://a:443', 'https://a\\b', 'https://a?b', 'https://a b', 'https://b:c@a'];
   const lengths = [256, 257, 512, 513];
   const apps = [...lengths.map((one) => texts(1, one)), ...[0, 20, 21, 50, 51].map((one) => texts(one, 3))];
-  const cases: readonly (readonly [
-    string,
-    string,
-    string,
-    (value: unknown) => string,
-    readonly unknown[],
-  ])[] = [
-    ['cors.origins', 'instruments', 'CORS_ORIGINS', list, origins.map((one) => [one])],
-    [
-      'trading.orderMembers',
-      'orders',
-      'ORDER_MEMBERS',
-      list,
-      [['A'], ['a-b'], members(1, 39), members(1, 40), members(20, 3), members(21, 3)],
-    ],
-    ['auth.issuer', 'accounts', 'AUTH', auth('issuer'), urls],
-    ['auth.jwksUri', 'accounts', 'AUTH', auth('jwksUri'), urls],
-    ['auth.accountsClaim', 'accounts', 'AUTH', auth('accountsClaim'), lengths.map(text)],
-    ['auth.clientIds', 'accounts', 'AUTH', auth('clientIds'), apps],
-  ];
-  const different = cases.flatMap(([property, path, name, write, values]) =>
+  const cases: Readonly<Record<string, readonly unknown[]>> = {
+    issuer: urls,
+    jwksUri: urls,
+    accountsClaim: lengths.map(text),
+    clientIds: apps,
+  };
+  const different = Object.entries(cases).flatMap(([name, values]) =>
     values.flatMap((value) => {
-      const given = withValue(start, { path: property.split('.'), value }, () => ({})) as CountersignConfig;
-      const isTaken = !isRefused(path, here.get(path) ?? {}, name, write(value));
-      return isTaken === isAccepted(given) ? [] : `${property}: ${JSON.stringify(value).slice(0, 60)}`;
+      const auth = { ...everythingOn.auth, [name]: value };
+      const isTaken = faultsOf('accounts', { ...env, AUTH: JSON.stringify(auth) }).length === 0;
+      return isTaken === isAccepted({ ...start, auth: auth as AuthConfig })
+        ? []
+        : `${name}: ${JSON.stringify(value).slice(0, 60)}`;
     }),
   );
   assert.deepEqual(different, []);
+});
+
+describe('each function’s environment holds 3 kB at most, with names of a hundred characters', () => {
+  const bytesOf = (env: Environment) => Buffer.byteLength(Object.entries(env).flat().join(''));
+
+  test('in all stages', () => {
+    for (const { path, env } of environments) assert.ok(bytesOf(env) <= 3000, path);
+  });
+
+  const symbols = (count: number) => Array.from({ length: count }, (_, at) => `SYM${at}`);
+  const manyLimits = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `a${at}`,
+        { requests: 1000, perSeconds: 1, for: ['getStockBars'] },
+      ]),
+    );
+  const fits = (make: () => unknown) => {
+    try {
+      make();
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof ConfigError, String(error));
+      return false;
+    }
+  };
+
+  const lists: readonly (readonly [string, (count: number) => object])[] = [
+    ['auth', (count) => ({ auth: { ...everythingOn.auth, clientIds: texts(count, 29) } })],
+    ['cors.origins', (count) => ({ cors: { origins: texts(count, 30).map((one) => `https://a${one}`) } })],
+    [
+      'trading',
+      (count) => ({
+        trading: {
+          ...everythingOn.trading,
+          limits: { ...everythingOn.trading.limits, allowed_symbols: symbols(count) },
+        },
+      }),
+    ],
+    [
+      'limiter.operationLimits',
+      (count) => ({ limiter: { ...everythingOn.limiter, operationLimits: manyLimits(count) } }),
+    ],
+  ];
+  for (const [property, withList] of lists)
+    test(`a list in ${property} that is too long is refused in words`, () => {
+      const made = (count: number) =>
+        environmentsOf({ ...starts[0], ...withList(count) } as CountersignConfig);
+      let count = 1;
+      for (let step = 32; step >= 1; step /= 2) while (fits(() => made(count + step))) count += step;
+      const longest = Math.max(...made(count).map(({ env }) => bytesOf(env)));
+      assert.ok(longest > 2900 && longest <= 3000, `${longest}`);
+      assert.throws(
+        () => made(count + 1),
+        new RegExp(`${property}.* characters\\).* too long together for the function`),
+      );
+    });
 });
 
 test('in random stages the functions take their variables', () => {

@@ -8,7 +8,15 @@ import {
   placeOrder,
   previewOrder,
 } from '../../lib/catalogue/index.ts';
-import { baseUrl, idOf, type Synthesised, statementsOf, synthesise, variablesOf } from './synthesise.ts';
+import {
+  baseUrl,
+  idOf,
+  type Synthesised,
+  settingsOf,
+  statementsOf,
+  synthesise,
+  variablesOf,
+} from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const plain = synthesise({ operations });
@@ -43,21 +51,21 @@ test('the newest runtime, and time-outs that nest', () => {
   assert.deepEqual(Properties.Architectures, ['arm64']);
   assert.equal(Properties.Runtime, 'nodejs24.x');
   assert.equal(Properties.Handler, 'index.handler');
-  const { UPSTREAM_TIMEOUT_MS } = variablesOf(Properties);
-  assert.ok(2 * Number(UPSTREAM_TIMEOUT_MS) < 1000 * Number(Properties.Timeout));
+  const { timeoutMs = Number.NaN } = settingsOf(Properties, 'UPSTREAM') ?? {};
+  assert.ok(2 * timeoutMs < 1000 * Number(Properties.Timeout));
   assert.ok(Number(Properties.Timeout) < 29);
 });
 
 test('the environment names the secret and does not hold it', () => {
   const [, { Properties }] = plain.one('AWS::Lambda::Function');
   const [secretId] = plain.one('AWS::SecretsManager::Secret');
-  assert.deepEqual(variablesOf(Properties), {
-    UPSTREAM_BASE_URL: baseUrl,
-    UPSTREAM_LIMITS: 'interface',
-    UPSTREAM_TIMEOUT_MS: '10000',
-    SECRET_ID: { Ref: secretId },
-    LIMITER_TABLE: { Ref: plain.table('Budget')?.[0] },
-    CACHE_TABLE: { Ref: plain.table('Cache')?.[0] },
+  assert.deepEqual(Object.keys(variablesOf(Properties)), ['UPSTREAM', 'LIMITER', 'CACHE']);
+  assert.deepEqual(settingsOf(Properties, 'UPSTREAM'), {
+    baseUrl,
+    limits: 'interface',
+    paths: {},
+    timeoutMs: 10_000,
+    secretId,
   });
 });
 
@@ -89,24 +97,21 @@ test('without a function that counts requests there is no table', () => {
   assert.ok(!('BudgetTable' in template.Outputs));
 });
 
-test('functions have variables for what differs from the limiter’s defaults', () => {
+test('functions have what is configured of the limiter', () => {
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
   const limiter = { share: 0.5, instances: 15, reserve: 0.1, bucket: 'team', operationLimits: limits };
   const groups = { ...closed, 'market-data': 'api-key', orders: 'iam' } as const;
   const functions = { reservedConcurrency: { 'market-data': 5 } };
   const { all, table } = synthesise({ operations, limiter, groups, functions });
   const tableId = table('Budget')?.[0];
-  for (const [, { Properties }] of serving({ all })) {
-    const variables = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('LIMITER_'));
-    assert.deepEqual(Object.fromEntries(variables), {
-      LIMITER_TABLE: { Ref: tableId },
-      LIMITER_SHARE: '0.5',
-      LIMITER_INSTANCES: '15',
-      LIMITER_RESERVE: '0.1',
-      LIMITER_BUCKET: 'team',
-      LIMITER_OPERATION_LIMITS: JSON.stringify(limits),
+  for (const [, { Properties }] of serving({ all }))
+    assert.deepEqual(settingsOf(Properties, 'LIMITER'), {
+      tableName: tableId,
+      share: 0.5,
+      reserve: { part: 0.1, instances: 15 },
+      bucket: 'team',
+      operationLimits: limits,
     });
-  }
 });
 
 test('under the vendor’s table orders and accounts are counted, too, and each function is told the choice', () => {
@@ -115,14 +120,15 @@ test('under the vendor’s table orders and accounts are counted, too, and each 
   const { functionOf, table } = synthesise({ operations, groups, upstream });
   const tableId = table('Budget')?.[0];
   for (const group of ['accounts', 'orders'] as const) {
-    const { LIMITER_TABLE, UPSTREAM_LIMITS } = variablesOf(functionOf(group)[1].Properties);
-    assert.deepEqual([LIMITER_TABLE, UPSTREAM_LIMITS], [{ Ref: tableId }, 'published']);
+    const { Properties } = functionOf(group)[1];
+    assert.equal(settingsOf(Properties, 'LIMITER')?.tableName, tableId);
+    assert.equal(settingsOf(Properties, 'UPSTREAM')?.limits, 'published');
   }
   const figures = { 'order-change': { requests: 2, perSeconds: 2 } };
   const own = synthesise({ operations, groups, upstream: { baseUrl, limits: figures } });
-  assert.equal(variablesOf(own.functionOf('orders')[1].Properties).UPSTREAM_LIMITS, JSON.stringify(figures));
+  assert.deepEqual(settingsOf(own.functionOf('orders')[1].Properties, 'UPSTREAM')?.limits, figures);
   // Figures that name no accounts count them only when they are tightened, for which the function has the table.
-  assert.ok(variablesOf(own.functionOf('accounts')[1].Properties).LIMITER_TABLE);
+  assert.ok(variablesOf(own.functionOf('accounts')[1].Properties).LIMITER);
 });
 
 test('the reserve is divided by the functions that are reserved, those of lookups too', () => {
@@ -136,16 +142,16 @@ test('the reserve is divided by the functions that are reserved, those of lookup
   assert.equal(functionOf('market-data')[1].Properties.ReservedConcurrentExecutions, 30);
   const variables = serving({ all }).map(([, { Properties }]) => ({
     reserved: Properties.ReservedConcurrentExecutions,
-    instances: variablesOf(Properties).LIMITER_INSTANCES,
+    instances: settingsOf(Properties, 'LIMITER')?.reserve?.instances,
   }));
   // Orders count against no limit here: they have the table for tighter limits only, which have no reserve.
   assert.deepEqual(
     variables.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
     [
-      { reserved: 2, instances: '36' },
-      { reserved: 4, instances: '36' },
-      { reserved: 10, instances: '36' },
-      { reserved: 30, instances: '36' },
+      { reserved: 2, instances: 36 },
+      { reserved: 4, instances: 36 },
+      { reserved: 10, instances: 36 },
+      { reserved: 30, instances: 36 },
     ],
   );
 });
@@ -162,7 +168,7 @@ test('a table can be shared, by its name or its ARN', () => {
       ['Cache'],
     );
     const [, { Properties }] = one('AWS::Lambda::Function');
-    assert.equal(variablesOf(Properties).LIMITER_TABLE, table);
+    assert.equal(settingsOf(Properties, 'LIMITER')?.tableName, table);
     assert.equal(template.Outputs.BudgetTable?.Value, table);
     const role = template.Resources[idOf(Properties.Role)];
     assert.match(JSON.stringify(statementsOf(role)[1]), resource);
@@ -174,9 +180,9 @@ test('functions that count only under tighter limits have the table as well', ()
   const { one, all } = synthesise(accounts);
   // The users’ table is the other one.
   assert.equal(all('AWS::DynamoDB::Table').length, 2);
-  const { UPSTREAM_LIMITS, LIMITER_TABLE } = variablesOf(one('AWS::Lambda::Function')[1].Properties);
-  assert.equal(UPSTREAM_LIMITS, 'interface');
-  assert.ok(LIMITER_TABLE);
+  const { Properties } = one('AWS::Lambda::Function')[1];
+  assert.equal(settingsOf(Properties, 'UPSTREAM')?.limits, 'interface');
+  assert.ok(settingsOf(Properties, 'LIMITER'));
 });
 
 /** What is open by default. */
@@ -196,8 +202,10 @@ test('a function knows the other paths of its own operations', () => {
     upstream: { baseUrl, limits: 'interface', paths },
     groups: { orders: 'iam' },
   });
-  const variables = serving({ all }).map(([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS);
-  assert.deepEqual(variables.filter((variable) => variable !== undefined).sort(), [
+  const known = serving({ all }).map(([, { Properties }]) =>
+    JSON.stringify(settingsOf(Properties, 'UPSTREAM')?.paths),
+  );
+  assert.deepEqual(known.filter((text) => text !== '{}').sort(), [
     JSON.stringify({ getStockSnapshots: paths.getStockSnapshots }),
     // Last prices are read there, too.
     JSON.stringify(paths),
@@ -205,12 +213,16 @@ test('a function knows the other paths of its own operations', () => {
 });
 
 test('functions know the origins', () => {
-  const { one } = synthesise({
-    operations,
-    cors: { origins: ['https://a.example', 'capacitor://localhost'] },
-  });
-  const { CORS_ORIGINS } = variablesOf(one('AWS::Lambda::Function')[1].Properties);
-  assert.equal(CORS_ORIGINS, 'https://a.example,capacitor://localhost');
+  for (const [origins, known] of [
+    [
+      ['https://a.example', 'capacitor://localhost'],
+      ['https://a.example', 'capacitor://localhost'],
+    ],
+    [['*'], '*'],
+  ] as const) {
+    const { one } = synthesise({ operations, cors: { origins } });
+    assert.deepEqual(settingsOf(one('AWS::Lambda::Function')[1].Properties, 'CORS'), known);
+  }
 });
 
 test('the secret is empty until the operator sets it', () => {

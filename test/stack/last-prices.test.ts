@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { readGatewaySettings } from '../../functions/settings/environment.ts';
-import { orderChecks } from '../../functions/settings/order-checks.ts';
+import { orders } from '../../functions/compose/order-offers.ts';
+import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
@@ -16,7 +16,7 @@ import {
   previewOrder,
 } from '../../lib/catalogue/index.ts';
 import { calledBy } from './called-by.ts';
-import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { environmentOf, idOf, policiesOf, type Synthesised, settingsOf, synthesise } from './synthesise.ts';
 
 const groups = { accounts: 'iam', orders: 'iam' } as const;
 const operations = [getStockSnapshots, listAccounts, placeOrder, previewOrder, cancelOrder, getOrder];
@@ -25,7 +25,8 @@ function accessOf({ functionOf, template }: Synthesised, name: FunctionName) {
   const [, { Properties }] = functionOf(name);
   const policies = policiesOf(template.Resources[idOf(Properties.Role)]);
   return {
-    variables: variablesOf(Properties),
+    env: environmentOf(Properties),
+    prices: settingsOf(Properties, 'LAST_PRICES'),
     statements: policies.find(({ PolicyName }) => PolicyName === 'ReadQuotes')?.PolicyDocument.Statement,
     counts: policies.some(({ PolicyName }) => PolicyName === 'CountRequests'),
   };
@@ -35,12 +36,12 @@ test('the function of orders may read items of the cache by their keys, and coun
   const everything = synthesise({ groups, operations });
   const [tableId] = everything.table('Cache') ?? [];
   for (const name of new Set(operations.map(functionOf))) {
-    const { variables, statements, counts } = accessOf(everything, name);
+    const { env, prices, statements, counts } = accessOf(everything, name);
     if (name !== 'orders') {
-      assert.deepEqual([variables.LAST_PRICE_TABLE, statements], [undefined, undefined], name);
+      assert.deepEqual([prices, statements], [undefined, undefined], name);
       continue;
     }
-    assert.deepEqual(variables.LAST_PRICE_TABLE, { Ref: tableId });
+    assert.equal(prices?.tableName, tableId);
     assert.deepEqual(statements, [
       {
         Effect: 'Allow',
@@ -49,7 +50,7 @@ test('the function of orders may read items of the cache by their keys, and coun
       },
     ]);
     assert.ok(counts);
-    assert.ok(variables.LIMITER_TABLE);
+    assert.ok(env.LIMITER);
   }
 });
 
@@ -65,20 +66,15 @@ test('it counts and sends as the function of market data does, and the settings 
     },
     limiter: { share: 0.5, bucket: 'team' },
   });
-  const own = accessOf(synthesised, 'orders').variables;
-  const others = accessOf(synthesised, 'market-data').variables;
-  for (const name of ['LIMITER_TABLE', 'LIMITER_SHARE', 'LIMITER_BUCKET', 'UPSTREAM_LIMITS'])
-    assert.deepEqual(own[name], others[name], name);
-  assert.deepEqual(JSON.parse(String(own.UPSTREAM_PATHS)), { getStockSnapshots: elsewhere });
-  // A function sees the values of the references.
-  const env = Object.fromEntries(
-    Object.entries(own).map(([name, value]) => [name, typeof value === 'string' ? value : 'resolved']),
-  );
-  const read = readGatewaySettings(env, operationsIn('orders', catalogue), orderChecks);
+  const own = accessOf(synthesised, 'orders').env;
+  const others = accessOf(synthesised, 'market-data').env;
+  for (const name of ['UPSTREAM', 'LIMITER']) assert.equal(own[name], others[name], name);
+  const { checks } = orders();
+  const read = readFunctionSettings(own, operationsIn('orders', catalogue), checks);
   assert.ok(read.ok, JSON.stringify(read));
   assert.deepEqual(read.settings.upstreamPaths, { getStockSnapshots: elsewhere });
   assert.equal(read.settings.limiter?.bucket, 'team');
-  assert.deepEqual(read.settings.lastPrices, { tableName: 'resolved', quotes: orderChecks.quotes });
+  assert.deepEqual(read.settings.lastPrices, { tableName: synthesised.table('Cache')?.[0], ...checks });
 });
 
 test('where nothing is placed, no quotes are open, or nothing is shared, there is none', () => {
@@ -89,7 +85,7 @@ test('where nothing is placed, no quotes are open, or nothing is shared, there i
     { groups: { ...groups, 'market-data': 'closed' }, operations },
     { operations },
   ] as const)
-    assert.doesNotMatch(JSON.stringify(synthesise(props).template), /LAST_PRICE_TABLE|ReadQuotes/);
+    assert.doesNotMatch(JSON.stringify(synthesise(props).template), /LAST_PRICES|ReadQuotes/);
 });
 
 test('what is granted is what the reader calls', () => {

@@ -2,20 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { marketStream, massCancels, settlement, tradeEvents } from '../../functions/compose/functions.ts';
 import { composeLimiter } from '../../functions/compose/limiter.ts';
-import { type Environment, type Read, readFunctionSettings } from '../../functions/settings/environment.ts';
-import type { FunctionSettings } from '../../functions/settings/settings.ts';
-import {
-  readMarketStreamSettings,
-  readMassCancelSettings,
-  readSettlementSettings,
-  readTradeEventsSettings,
-} from '../../functions/settings/worker-environment.ts';
+import { type FunctionSettings, readFunctionSettings } from '../../functions/settings/function-settings.ts';
+import type { Read } from '../../functions/settings/parts.ts';
 import { cancelOrder, getOrder, getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { createMemoryLimiterStore, type LimiterStore } from '../../lib/limiter/index.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
-import { partOf, synthesise, variablesOf } from './synthesise.ts';
+import { environmentOf, partOf, synthesise } from './synthesise.ts';
 
 const stage = synthesise({
   upstream: { baseUrl: 'https://upstream.example', limits: 'published' },
@@ -26,13 +21,9 @@ const stage = synthesise({
   marketStream: { url: 'mqtts://quotes.example:1883' },
 });
 
-/** The variables of the function whose logical id begins so. */
-const environmentOf = (id: string): Environment =>
-  Object.fromEntries(
-    Object.entries(variablesOf(partOf(id).only(stage, 'AWS::Lambda::Function')[1].Properties)).map(
-      ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)],
-    ),
-  );
+/** Of the function whose logical id begins so. */
+const variablesOf = (id: string) =>
+  environmentOf(partOf(id).only(stage, 'AWS::Lambda::Function')[1].Properties);
 
 function settingsOf<Settings>(read: Read<Settings>): Settings {
   assert.ok(read.ok, JSON.stringify(read));
@@ -40,10 +31,10 @@ function settingsOf<Settings>(read: Read<Settings>): Settings {
 }
 
 for (const [worker, read, beside, operation, requests] of [
-  ['MarketStream', readMarketStreamSettings, 'marketdata', getStockSnapshots, 300],
-  ['MassCancels', readMassCancelSettings, 'ordercancels', cancelOrder, 600],
-  ['OrderSettlement', readSettlementSettings, 'orderreads', getOrder, 2],
-  ['TradeEvents', readTradeEventsSettings, 'orderreads', getOrder, 2],
+  ['MarketStream', marketStream.read, 'marketdata', getStockSnapshots, 300],
+  ['MassCancels', massCancels.read, 'ordercancels', cancelOrder, 600],
+  ['OrderSettlement', settlement.read, 'orderreads', getOrder, 2],
+  ['TradeEvents', tradeEvents.read, 'orderreads', getOrder, 2],
 ] as const)
   test(`${worker}, ${beside} and instances that are cut off send ${requests} together at most`, async () => {
     const [limit] = limitsOf(operation, { operationLimits: {}, upstreamLimits: 'published' }) ?? [''];
@@ -56,9 +47,9 @@ for (const [worker, read, beside, operation, requests] of [
       return composeLimiter(limiter!, [operation], all, undefined).limiter;
     };
     const cutOff = { read: away, add: away, replace: away };
-    const serving = settingsOf(readFunctionSettings(environmentOf(beside), [operation]));
-    const working = settingsOf<{ readonly function: FunctionSettings }>(read(environmentOf(worker))).function;
-    const instances = Number(environmentOf(beside).LIMITER_INSTANCES);
+    const serving = settingsOf(readFunctionSettings(variablesOf(beside), [operation]));
+    const working = settingsOf<{ readonly function: FunctionSettings }>(read(variablesOf(worker))).function;
+    const instances = serving.limiter?.reserve?.instances ?? 0;
     const asking = [limiterOf(serving), limiterOf(working), limiterOf(working, cutOff)];
     for (let instance = 0; instance < instances; instance++) asking.push(limiterOf(serving, cutOff));
     const sent = asking.map(() => 0);

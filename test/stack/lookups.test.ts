@@ -7,7 +7,15 @@ import { test } from 'vitest';
 import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
-import { base, createApp, type Resource, removals, type Synthesised, synthesise } from './synthesise.ts';
+import {
+  base,
+  createApp,
+  type Resource,
+  removals,
+  type Synthesised,
+  settingsOf,
+  synthesise,
+} from './synthesise.ts';
 
 const closed = synthesise();
 const opened = synthesise({ events: {} });
@@ -29,8 +37,8 @@ const lambda = (from: Synthesised, name: 'quotelookup' | 'directlookup', type = 
   assert.ok(found && more.length === 0, type);
   return found;
 };
-const variablesOf = (from: Synthesised, name: Parameters<typeof lambda>[1] = 'quotelookup') =>
-  (lambda(from, name)[1].Properties.Environment as { Variables: Record<string, unknown> }).Variables;
+const lookupsOf = (from: Synthesised, name: Parameters<typeof lambda>[1] = 'quotelookup') =>
+  settingsOf(lambda(from, name)[1].Properties, 'LOOKUPS') ?? assert.fail(name);
 const idOf = (value: unknown) => (value as { 'Fn::GetAtt': readonly [string, string] })['Fn::GetAtt'][0];
 const queueIds = (from: Synthesised) => {
   const [id] = inLookups(from, 'AWS::SQS::Queue').find(([, { Properties }]) => Properties.RedrivePolicy)!;
@@ -113,7 +121,7 @@ test('batches fail in part, a bounded number of functions works on them, and wai
   assert.equal(Properties.BatchSize, 100);
   const more = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::EventSourceMapping');
   assert.deepEqual(more.Properties.ScalingConfig, { MaximumConcurrency: 5 });
-  assert.equal(variablesOf(synthesise({ events: { concurrency: 5 } })).LOOKUP_INSTANCES, '5');
+  assert.equal(lookupsOf(synthesise({ events: { concurrency: 5 } })).instances, 5);
   assert.equal(lambda(opened, 'quotelookup')[1].Properties.RecursiveLoop, 'Allow');
 });
 
@@ -162,10 +170,8 @@ test('messages and direct calls have a function each: no queue leads to what may
     for (const { FunctionName } of targets) assert.deepEqual(FunctionName, { Ref: messages });
     const [called] = lambda(stack, 'directlookup');
     assert.deepEqual(stack.template.Outputs.LookupFunction?.Value, { Ref: called });
-    assert.equal(variablesOf(stack, 'directlookup').LOOKUP_TAKES, 'calls');
-    assert.equal(variablesOf(stack).LOOKUP_TAKES, undefined);
-    for (const name of ['LOOKUP_QUEUE', 'LOOKUP_BUS_QUEUE', 'LOOKUP_TABLE', 'LOOKUP_BUS'])
-      assert.equal(variablesOf(stack, 'directlookup')[name], undefined, name);
+    assert.equal(lookupsOf(stack, 'directlookup').queues, undefined);
+    assert.ok(lookupsOf(stack).queues);
   }
   const events = { ...ordersRead, concurrency: 2, reservedConcurrency: 7 };
   const bounded = synthesise({ ...ordersOpen, events });
@@ -198,25 +204,26 @@ test('an archive exists on demand', () => {
 });
 
 test('what may be read are market facts of the groups that are open, and of account data what is named', () => {
-  const variables = (from: Synthesised) => {
-    assert.equal(variablesOf(from, 'directlookup').LOOKUP_GROUPS, variablesOf(from).LOOKUP_GROUPS);
-    return variablesOf(from);
+  const settings = (from: Synthesised) => {
+    assert.deepEqual(lookupsOf(from, 'directlookup').groups, lookupsOf(from).groups);
+    return lookupsOf(from);
   };
-  assert.equal(variables(opened).LOOKUP_GROUPS, 'instruments,market-data,screeners,fundamentals');
+  assert.deepEqual(settings(opened).groups, ['instruments', 'market-data', 'screeners', 'fundamentals']);
   const paths = { getStockBars: '/elsewhere', placeOrder: '/orders' };
   const some = synthesise({
     events: {},
     groups: { screeners: 'closed', orders: 'iam' },
     upstream: { baseUrl: 'https://upstream.example', limits: 'interface', paths },
   });
-  assert.equal(variables(some).LOOKUP_GROUPS, 'instruments,market-data,fundamentals');
-  assert.equal(variables(some).UPSTREAM_PATHS, JSON.stringify({ getStockBars: '/elsewhere' }));
-  assert.equal(variables(some).LOOKUP_BUS_QUEUE, undefined);
-  const named = variables(withOrders);
-  assert.equal(named.LOOKUP_GROUPS, 'orders,market-data');
+  assert.deepEqual(settings(some).groups, ['instruments', 'market-data', 'fundamentals']);
+  const { paths: known } = settingsOf(lambda(some, 'quotelookup')[1].Properties, 'UPSTREAM') ?? {};
+  assert.deepEqual(known, { getStockBars: '/elsewhere' });
+  assert.equal(settings(some).queues?.busQueueUrl, undefined);
+  const named = settings(withOrders);
+  assert.deepEqual(named.groups, ['orders', 'market-data']);
   const [bus] = queuesByName(withOrders).BusQueue!;
-  assert.deepEqual(named.LOOKUP_BUS_QUEUE, { Ref: bus });
-  assert.equal(named.LOOKUP_INSTANCES, '4');
+  assert.equal(named.queues?.busQueueUrl, bus);
+  assert.equal(named.instances, 4);
 });
 
 test('what would open nothing, what is closed, or would stay in the clear is refused in a sentence', () => {

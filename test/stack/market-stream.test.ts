@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { testRefusals } from './refusals.ts';
-import { base, idOf, partOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
+import { base, idOf, partOf, policiesOf, settingsOf, statementsOf, synthesise } from './synthesise.ts';
 
 const url = 'mqtts://quotes.example:1883';
 const opened = synthesise({ marketStream: { url }, groups: { orders: 'iam' }, live: { maxStreams: 5 } });
@@ -11,7 +11,7 @@ const opened = synthesise({ marketStream: { url }, groups: { orders: 'iam' }, li
 const { only } = partOf('MarketStream');
 
 test('without it a stack has nothing of it, and its functions look for nothing', () => {
-  assert.doesNotMatch(JSON.stringify(synthesise().template), /MarketStream|MARKET_STREAM/);
+  assert.doesNotMatch(JSON.stringify(synthesise().template), /MarketStream(?!\\":false)|MARKET_STREAM/);
 });
 
 test('it starts every minute by a schedule, runs for a quarter of an hour at most, and is told where it listens', () => {
@@ -19,11 +19,9 @@ test('it starts every minute by a schedule, runs for a quarter of an hour at mos
   assert.equal(rule.Properties.ScheduleExpression, 'rate(1 minute)');
   const [, { Properties }] = only(opened, 'AWS::Lambda::Function');
   assert.equal(Properties.Timeout, 900);
-  const { MARKET_STREAM_URL, MARKET_STREAM_SESSIONS, CACHE_TABLE, LIMITER_TABLE } = variablesOf(Properties);
-  assert.deepEqual(
-    [MARKET_STREAM_URL, MARKET_STREAM_SESSIONS, CACHE_TABLE, LIMITER_TABLE],
-    [url, '4', { Ref: opened.table('Cache')?.[0] }, { Ref: opened.table('Budget')?.[0] }],
-  );
+  const tableName = opened.table('Cache')?.[0];
+  assert.deepEqual(settingsOf(Properties, 'MARKET_STREAM'), { url, sessions: 4, tableName });
+  assert.equal(settingsOf(Properties, 'LIMITER')?.tableName, opened.table('Budget')?.[0]);
 });
 
 test('its role reads the app secret, counts requests, and shares quotes: nothing else', () => {
@@ -41,12 +39,22 @@ test('its role reads the app secret, counts requests, and shares quotes: nothing
   assert.ok(policiesOf(opened.template.Resources[idOf(lambda.Properties.Role)]).length > 0);
 });
 
-test('functions that serve quotes read what it tells, and no other does', () => {
+test('functions that share answers know that it writes to the cache', () => {
   const reading = opened
     .all('AWS::Lambda::Function')
-    .filter(([, { Properties }]) => variablesOf(Properties).MARKET_STREAM === 'on')
+    .filter(([, { Properties }]) => settingsOf(Properties, 'CACHE')?.hasMarketStream)
     .map(([id]) => id.replace(/Function.*$/, ''));
-  assert.deepEqual(reading.sort(), ['marketdata', 'quotestreams']);
+  assert.deepEqual(reading.sort(), [
+    'MassCancelsCanceller',
+    'fundamentals',
+    'instruments',
+    'marketdata',
+    'ordercancels',
+    'orderreads',
+    'orders',
+    'quotestreams',
+    'screeners',
+  ]);
 });
 
 test('where it carries nothing that clients ask for, an alarm says so', () => {

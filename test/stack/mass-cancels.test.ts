@@ -8,7 +8,7 @@ import { massCancelRequestActions } from '../../infra/stack/trading-controls.ts'
 import { cancelOrder, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import { each } from '../support/each.ts';
 import { calledBy } from './called-by.ts';
-import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { idOf, policiesOf, type Synthesised, settingsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const massCancelsOf = ({ all }: Synthesised) =>
   all('AWS::Lambda::Function').find(([id]) => id.startsWith('MassCancels'))?.[1];
@@ -65,15 +65,22 @@ test('the table’s stream has keys alone', () => {
 });
 
 test('it knows the secret, the identity key, the limiter, the journal and the controls, and no user', () => {
-  const variables = variablesOf(massCancelsOf(opened)!.Properties);
-  assert.deepEqual(variables.TRADING_CONTROLS_TABLE, { Ref: tableId });
-  assert.deepEqual(variables.ORDER_JOURNAL_TABLE, { Ref: opened.table('OrderJournal')?.[0] });
-  assert.deepEqual(variables.LIMITER_TABLE, { Ref: opened.table('Budget')?.[0] });
-  assert.deepEqual(variables.CACHE_TABLE, { Ref: opened.table('Cache')?.[0] });
-  assert.deepEqual(
-    ['ACCESS_TABLE', 'AUTH', 'TRADING_LIMITS'].filter((name) => name in variables),
-    [],
-  );
+  const { Properties } = massCancelsOf(opened)!;
+  assert.equal(settingsOf(Properties, 'MASS_CANCELS')?.controlsTable, tableId);
+  for (const [name, table] of [
+    ['JOURNAL', 'OrderJournal'],
+    ['LIMITER', 'Budget'],
+    ['CACHE', 'Cache'],
+  ] as const)
+    assert.equal(settingsOf(Properties, name)?.tableName, opened.table(table)?.[0], name);
+  assert.deepEqual(Object.keys(variablesOf(Properties)).sort(), [
+    'CACHE',
+    'IDENTITY',
+    'JOURNAL',
+    'LIMITER',
+    'MASS_CANCELS',
+    'UPSTREAM',
+  ]);
   assert.deepEqual(each(policiesOf(roleOf(opened)), 'PolicyName'), [
     'ReadSecret',
     'CountRequests',

@@ -17,6 +17,7 @@ import {
   partOf,
   policiesOf,
   removals,
+  settingsOf,
   statementsOf,
   synthesise,
   variablesOf,
@@ -115,14 +116,11 @@ test('the function may add lines, the settlement read them, and no other identit
 test('the function may read its key and the stream, note what was lost, and publish; not the journal', () => {
   const [journal] = opened.table('OrderJournal') ?? [''];
   const [appSecret] = opened.all('AWS::SecretsManager::Secret').find(([id]) => id.startsWith('Secret')) ?? [];
-  const { IDENTITY_KEY_SECRET_ID: identityKey, ...variables } = variablesOf(
-    only(opened, 'AWS::Lambda::Function')[1].Properties,
-  );
-  assert.deepEqual(variables, {
-    ORDER_AUDIT_TABLE: { Ref: table },
-    ORDER_EVENTS_BUS: { Ref: bus },
-    SECRET_OF_METRICS: { Ref: appSecret },
-  });
+  const { Properties } = only(opened, 'AWS::Lambda::Function')[1];
+  const identityKey = { Ref: settingsOf(Properties, 'IDENTITY')?.identityKeySecretId };
+  assert.deepEqual(Object.keys(variablesOf(Properties)), ['ORDER_AUDIT', 'METRICS', 'IDENTITY']);
+  assert.deepEqual(settingsOf(Properties, 'ORDER_AUDIT'), { tableName: table, busName: bus });
+  assert.equal(settingsOf(Properties, 'METRICS')?.secretId, appSecret);
   const [logs] = only(opened, 'AWS::Logs::LogGroup');
   assert.deepEqual(
     statementsOf(roleResource).map((one) => {

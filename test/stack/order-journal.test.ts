@@ -12,7 +12,15 @@ import {
   previewOrder,
 } from '../../lib/catalogue/index.ts';
 import { calledBy } from './called-by.ts';
-import { idOf, policiesOf, removals, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import {
+  idOf,
+  policiesOf,
+  removals,
+  type Synthesised,
+  settingsOf,
+  synthesise,
+  variablesOf,
+} from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' }, limiter: {} });
@@ -30,14 +38,14 @@ test('there is none while no open operation changes anything', () => {
   ] as const) {
     const { table, template } = synthesise(props);
     assert.equal(table('OrderJournal'), undefined);
-    assert.doesNotMatch(JSON.stringify(template), /ORDER_JOURNAL_TABLE|KeepJournal/);
+    assert.doesNotMatch(JSON.stringify(template), /JOURNAL|KeepJournal/);
   }
 });
 
 test('watchlists have one, too, for requests with an Idempotency-Key', () => {
   const synthesised = synthesise({ operations: [createWatchlist], groups: { watchlists: 'iam' } });
-  const { ORDER_JOURNAL_TABLE } = variablesOf(synthesised.functionOf('watchlists')[1].Properties);
-  assert.deepEqual(ORDER_JOURNAL_TABLE, { Ref: synthesised.table('OrderJournal')?.[0] });
+  const journal = settingsOf(synthesised.functionOf('watchlists')[1].Properties, 'JOURNAL');
+  assert.equal(journal?.tableName, synthesised.table('OrderJournal')?.[0]);
 });
 
 test('the table: on demand, restorable, with a stream, and protected unless it goes with the stack', () => {
@@ -96,7 +104,7 @@ test('the function that sends orders may read and write entries, not list them, 
   );
   for (const group of ['accounts', 'market-data'] as const) {
     assert.doesNotMatch(JSON.stringify(roleOf(opened, group)), /OrderJournal/);
-    assert.equal(variablesOf(opened.functionOf(group)[1].Properties).ORDER_JOURNAL_TABLE, undefined);
+    assert.equal(variablesOf(opened.functionOf(group)[1].Properties).JOURNAL, undefined);
   }
 });
 
@@ -127,7 +135,7 @@ test('a function that places alone knows the limiter and the path of the look-up
     groups: { 'market-data': 'closed', orders: 'iam' },
     upstream,
   });
-  assert.ok(variablesOf(functionOf('orders')[1].Properties).LIMITER_TABLE);
+  assert.ok(variablesOf(functionOf('orders')[1].Properties).LIMITER);
 });
 
 test('the output names the table', () => {

@@ -8,7 +8,7 @@ import {
   settlementIndexActions,
 } from '../../infra/stack/order-settlement.ts';
 import { calledBy } from './called-by.ts';
-import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { idOf, policiesOf, type Synthesised, settingsOf, synthesise } from './synthesise.ts';
 
 const settlementOf = ({ all }: Synthesised) =>
   all('AWS::Lambda::Function').find(([id]) => id.startsWith('OrderSettlement'))?.[1];
@@ -44,9 +44,7 @@ test('it runs each minute, and once for an event, also when it fails', () => {
 
 test('it reads what is unsettled or counted and finishes it, and writes entries again where the journal was restored', () => {
   const properties = settlementOf(opened)!.Properties;
-  assert.deepEqual(variablesOf(properties).ORDER_JOURNAL_TABLE, {
-    Ref: opened.table('OrderJournal')?.[0],
-  });
+  assert.equal(settingsOf(properties, 'SETTLEMENT')?.journalTable, opened.table('OrderJournal')?.[0]);
   const policies = policiesOf(opened.template.Resources[idOf(properties.Role)]);
   const settle = JSON.stringify(policies.find(({ PolicyName }) => PolicyName === 'Settle'));
   const actions = [...settle.matchAll(/dynamodb:(\w+)/g)].map(([, action]) => action);

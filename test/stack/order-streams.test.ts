@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { orderStreamPartition, readOrderStreamSettings } from '../../functions/settings/order-streams.ts';
-import { readTradeEventsSettings } from '../../functions/settings/worker-environment.ts';
+import { orderStreams, tradeEvents } from '../../functions/compose/functions.ts';
+import { orderStreamPartition } from '../../functions/settings/parts.ts';
 import {
   historyKeepActions,
   historyReadActions,
@@ -11,7 +11,15 @@ import {
 } from '../../infra/stack/event-history.ts';
 import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { actionsIn, calledBy, codeOf } from './called-by.ts';
-import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import {
+  environmentOf,
+  idOf,
+  policiesOf,
+  type Synthesised,
+  settingsOf,
+  synthesise,
+  variablesOf,
+} from './synthesise.ts';
 
 const auth = { issuer: 'https://issuer.example', clientIds: ['app'] };
 const without = { groups: { orders: 'jwt' }, auth, trading: { limits: 'none' }, tradeEvents: {} } as const;
@@ -25,20 +33,11 @@ const listenerOf = ({ all }: Synthesised) =>
 const historyOf = ({ all }: Synthesised) =>
   all('AWS::DynamoDB::Table').find(([id]) => id.startsWith('TradeEventHistory'));
 
-/** As the function has them; a reference is some text. */
-const environmentOf = (properties: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(variablesOf(properties)).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : 'a reference',
-    ]),
-  );
-
 test('without it there is neither path nor table nor function, and the listener keeps nothing', () => {
   const plain = synthesise(without);
   assert.throws(() => plain.functionOf('order-streams'));
   assert.equal(historyOf(plain), undefined);
-  assert.doesNotMatch(JSON.stringify(plain.template), /events\/stream|TRADE_EVENTS_HISTORY_TABLE/);
+  assert.doesNotMatch(JSON.stringify(plain.template), /events\/stream|EVENT_HISTORY/);
   // A deployment's name is made of what is deployed.
   for (const id of Object.keys(plain.template.Resources))
     assert.ok(id.startsWith('ApiDeployment') || streaming.template.Resources[id], id);
@@ -93,23 +92,21 @@ test('the listener puts events there and reads the last place; the streams’ fu
 test('its variables are settings of both functions, and name one table', () => {
   const own = synthesise({ ...without, live, cors: { origins: ['https://app.example'] } });
   const [, { Properties }] = own.functionOf('order-streams');
-  const read = readOrderStreamSettings(environmentOf(Properties));
+  const read = orderStreams.read(environmentOf(Properties));
   assert.ok(read.ok, JSON.stringify(read));
   assert.deepEqual([read.settings.maxStreams, read.settings.corsOrigins], [7, ['https://app.example']]);
   assert.ok(read.settings.access.auth);
   assert.deepEqual(
-    ['SECRET_ID', 'UPSTREAM_BASE_URL', 'LIMITER_TABLE', 'CACHE_TABLE'].filter(
-      (name) => variablesOf(Properties)[name],
-    ),
+    ['UPSTREAM', 'LIMITER', 'CACHE'].filter((name) => variablesOf(Properties)[name]),
     [],
   );
-  assert.deepEqual(variablesOf(Properties).SECRET_OF_METRICS, variablesOf(listenerOf(own)).SECRET_ID);
-  const listening = readTradeEventsSettings(environmentOf(listenerOf(own)));
-  assert.ok(listening.ok && listening.settings.historyTable);
-  assert.deepEqual(
-    variablesOf(listenerOf(own)).TRADE_EVENTS_HISTORY_TABLE,
-    variablesOf(Properties).TRADE_EVENTS_HISTORY_TABLE,
+  assert.equal(
+    settingsOf(Properties, 'METRICS')?.secretId,
+    settingsOf(listenerOf(own), 'UPSTREAM')?.secretId,
   );
+  const listening = tradeEvents.read(environmentOf(listenerOf(own)));
+  assert.ok(listening.ok && listening.settings.historyTable);
+  assert.deepEqual(variablesOf(listenerOf(own)).EVENT_HISTORY, variablesOf(Properties).EVENT_HISTORY);
 });
 
 test('a stream has an instance of its own, and its callers show who they are as for other orders', () => {

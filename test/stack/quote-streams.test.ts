@@ -4,13 +4,22 @@ import assert from 'node:assert/strict';
 import type { Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { test } from 'vitest';
-import { readGatewaySettings } from '../../functions/settings/environment.ts';
+import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import { streams } from '../../infra/commands/cost-figures.ts';
 import { reservationFault } from '../../infra/commands/preflight-bounds.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
-import { base, idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import {
+  base,
+  environmentOf,
+  idOf,
+  policiesOf,
+  type Synthesised,
+  settingsOf,
+  synthesise,
+  variablesOf,
+} from './synthesise.ts';
 
 const live = { maxStreams: 7 };
 const { path } = streamStockSnapshots;
@@ -103,14 +112,8 @@ test('it may do what following takes, and its variables are settings of the func
     policiesOf(role).map(({ PolicyName }) => PolicyName),
     ['ReadSecret', 'CountRequests', 'ShareAnswers', 'WriteLog'],
   );
-  const env = Object.fromEntries(
-    Object.entries(variablesOf(Properties)).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : 'a reference',
-    ]),
-  );
-  assert.deepEqual(JSON.parse(env.UPSTREAM_PATHS ?? ''), paths);
-  const read = readGatewaySettings(env, [streamStockSnapshots, getStockSnapshots]);
+  assert.deepEqual(settingsOf(Properties, 'UPSTREAM')?.paths, paths);
+  const read = readFunctionSettings(environmentOf(Properties), [streamStockSnapshots, getStockSnapshots]);
   assert.ok(read.ok, JSON.stringify(read));
   assert.ok(read.settings.cache && read.settings.limiter);
   assert.deepEqual(read.settings.corsOrigins, ['https://app.example']);
@@ -128,14 +131,14 @@ test('callers show who they are as for other quotes, and browsers ask first', ()
     assert.deepEqual(own?.options, quotes?.options);
     const variables = (name: 'market-data' | 'quote-streams') =>
       variablesOf(synthesised.functionOf(name)[1].Properties);
-    for (const name of ['ACCESS_TABLE', 'USER_GROUPS', 'AUTH'])
+    for (const name of ['ACCESS', 'AUTH'])
       assert.deepEqual(variables('quote-streams')[name], variables('market-data')[name], name);
   }
 });
 
 test('its instances have their part of the reserve', () => {
   const reserve = (props: object) =>
-    variablesOf(
+    settingsOf(
       synthesise({
         limiter: { reserve: 0.5 },
         functions: {
@@ -143,9 +146,10 @@ test('its instances have their part of the reserve', () => {
         },
         ...props,
       }).functionOf('market-data')[1].Properties,
-    ).LIMITER_INSTANCES;
-  assert.equal(reserve({}), '20');
-  assert.equal(reserve({ live }), '27');
+      'LIMITER',
+    )?.reserve?.instances;
+  assert.equal(reserve({}), 20);
+  assert.equal(reserve({ live }), 27);
 });
 
 test('the preflight says what of it an account cannot carry, also where nothing else is reserved', () => {

@@ -9,8 +9,9 @@ import { quoteStreams } from '../../functions/compose/quote-streams.ts';
 import { managed } from '../../infra/commands/cost-figures.ts';
 import { reservationFault } from '../../infra/commands/preflight-bounds.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { part } from '../support/parts.ts';
 import { testRefusals } from './refusals.ts';
-import { base, baseUrl, idOf, type Resource, synthesise, variablesOf } from './synthesise.ts';
+import { base, baseUrl, environmentOf, idOf, type Resource, synthesise, variablesOf } from './synthesise.ts';
 
 const capacity = {
   subnets: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1', 'subnet-0123456789abcdef2'],
@@ -52,18 +53,13 @@ describe('with capacity', () => {
   });
 
   test('each environment reads the cache as often as one of so many may, and a caller has a tenth of all streams', () => {
-    const env = Object.fromEntries(
-      Object.entries(variablesOf(Properties)).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? value : 'a reference',
-      ]),
-    );
+    const env = environmentOf(Properties);
     const read = quoteStreams.read(env);
     assert.deepEqual(read.ok && read.settings.bounds, { perCaller: 1000, processes: 157 });
-    const most = quoteStreams.read({ ...env, LIVE_MAX_STREAMS: '480000' });
+    const most = quoteStreams.read({ ...env, ...part('LIVE', { maxStreams: 480_000, processes: 300 }) });
     assert.equal(most.ok && most.settings.bounds.perCaller, 1000);
-    const faulty = quoteStreams.read({ ...env, LIVE_PROCESSES: 'many' });
-    assert.deepEqual(!faulty.ok && faulty.faults, ['LIVE_PROCESSES: not a whole number from 1 to 300']);
+    const faulty = quoteStreams.read({ ...env, LIVE: '', CACHE: '' });
+    assert.deepEqual(!faulty.ok && faulty.faults, ['CACHE: not set', 'LIVE: not set']);
   });
 
   test('instances stand where the deployer says, and their log is the stack’s', () => {

@@ -2,6 +2,7 @@
 
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { PartReader, type Parts } from '../../functions/settings/parts.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
@@ -97,6 +98,22 @@ export function partOf(name: string) {
 
 export const variablesOf = (properties: Resource['Properties']) =>
   (properties.Environment as { readonly Variables: Readonly<Record<string, unknown>> }).Variables;
+
+/** As the function has it, with the logical id of what is known at deployment in place of each name and ARN. */
+export const environmentOf = (properties: Resource['Properties']): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(variablesOf(properties)).map(([name, value]) => [name, textIn(value)]));
+
+/** What the stack writes of a part; undefined for a function that has none of it. */
+export const settingsOf = <Name extends keyof Parts>(properties: Resource['Properties'], name: Name) =>
+  new PartReader(environmentOf(properties)).read(name);
+
+/** @param named what stands for the name or ARN of a resource */
+export function textIn(value: unknown, named = (id: string) => id): string {
+  if (typeof value === 'string') return value;
+  const [[kind, of] = []] = Object.entries(value as Readonly<Record<string, unknown>>);
+  if (kind === 'Fn::Join') return (of as [string, unknown[]])[1].map((one) => textIn(one, named)).join('');
+  return named(String([of].flat()[0]));
+}
 
 /** The logical id that a Fn::GetAtt means. */
 export const idOf = (value: unknown) =>

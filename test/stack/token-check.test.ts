@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { testRefusals } from './refusals.ts';
-import { base, partOf, policiesOf, synthesise, variablesOf } from './synthesise.ts';
+import { base, partOf, policiesOf, settingsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const opened = synthesise({ accessToken: {} });
 
@@ -36,10 +36,12 @@ test('the function reads the secret, writes its own log, and can do nothing else
     ],
   );
   const [, { Properties }] = only(opened, 'AWS::Lambda::Function');
-  assert.deepEqual(variablesOf(Properties), {
-    UPSTREAM_BASE_URL: 'https://upstream.example',
-    UPSTREAM_TIMEOUT_MS: '10000',
-    SECRET_ID: { Ref: secret },
+  assert.deepEqual(Object.keys(variablesOf(Properties)), ['UPSTREAM']);
+  assert.deepEqual(settingsOf(Properties, 'UPSTREAM'), {
+    ...base.upstream,
+    paths: {},
+    timeoutMs: 10_000,
+    secretId: secret,
   });
   // Four calls, each of which may time out.
   assert.equal(Properties.Timeout, 50);
@@ -53,13 +55,8 @@ test('it is asked where the operations are, also under other paths', () => {
     limiter: { operationLimits: { tokens: { requests: 5, perSeconds: 10, for: ['accounts'] } } },
   });
   const [, { Properties }] = only(elsewhere, 'AWS::Lambda::Function');
-  assert.deepEqual(Object.keys(variablesOf(Properties)).sort(), [
-    'SECRET_ID',
-    'UPSTREAM_BASE_URL',
-    'UPSTREAM_PATHS',
-    'UPSTREAM_TIMEOUT_MS',
-  ]);
-  assert.equal(variablesOf(Properties).UPSTREAM_PATHS, JSON.stringify({ checkToken: paths.checkToken }));
+  assert.deepEqual(Object.keys(variablesOf(Properties)), ['UPSTREAM']);
+  assert.deepEqual(settingsOf(Properties, 'UPSTREAM')?.paths, { checkToken: paths.checkToken });
 });
 
 test('it runs on a schedule, which alone may invoke it', () => {

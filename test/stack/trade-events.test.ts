@@ -15,6 +15,7 @@ import {
   partOf,
   removals,
   type Synthesised,
+  settingsOf,
   statementsOf,
   synthesise,
   variablesOf,
@@ -81,40 +82,31 @@ test('three instances are kept free for it, unless the account has none to keep'
 });
 
 test('the function is told where it listens and what is reserved, and has no cache', () => {
-  const variables = (props: Partial<CountersignConfig>) =>
-    variablesOf(only(synthesise({ tradeEvents: {}, ...props }), 'AWS::Lambda::Function')[1].Properties);
-  const [secret] = opened.all('AWS::SecretsManager::Secret')[0]!;
+  const listener = (props: Partial<CountersignConfig>) =>
+    only(synthesise({ tradeEvents: {}, ...props }), 'AWS::Lambda::Function')[1].Properties;
   const [[key = ''] = []] = identityKey(opened);
-  const expected = {
-    UPSTREAM_BASE_URL: 'https://upstream.example',
-    UPSTREAM_TIMEOUT_MS: '10000',
-    UPSTREAM_LIMITS: 'published',
-    LIMITER_TABLE: { Ref: opened.table('Budget')?.[0] },
-    SECRET_ID: { Ref: secret },
-    IDENTITY_KEY_SECRET_ID: { Ref: key },
-    TRADE_EVENTS_URL: 'https://upstream.example',
-    TRADE_EVENTS_TABLE: { Ref: only(opened, 'AWS::DynamoDB::Table')[0] },
-    TRADE_EVENTS_BUS: { Ref: only(opened, 'AWS::Events::EventBus')[0] },
-    TRADE_EVENTS_COMPARE_EVERY_MINUTES: '5',
-  };
   const published = { ...base.upstream, limits: 'published' } as const;
-  assert.deepEqual(variables({ upstream: published }), expected);
-  assert.deepEqual(
-    variables({
-      upstream: published,
-      limiter: { reserve: 0.5 },
-      functions: {
-        reservedConcurrency: { 'market-data': 2, instruments: 2, screeners: 2, fundamentals: 2 },
-      },
-    }),
-    { ...expected, LIMITER_RESERVE: '0.5', LIMITER_INSTANCES: '8' },
-  );
+  const own = listener({ upstream: published });
+  assert.deepEqual(Object.keys(variablesOf(own)), ['UPSTREAM', 'LIMITER', 'IDENTITY', 'TRADE_EVENTS']);
+  assert.deepEqual(settingsOf(own, 'TRADE_EVENTS'), {
+    url: 'https://upstream.example',
+    tableName: only(opened, 'AWS::DynamoDB::Table')[0],
+    busName: only(opened, 'AWS::Events::EventBus')[0],
+    compareEveryMs: 300_000,
+  });
+  assert.equal(settingsOf(own, 'IDENTITY')?.identityKeySecretId, key);
+  assert.equal(settingsOf(own, 'LIMITER')?.reserve, undefined);
+  const reserving = listener({
+    upstream: published,
+    limiter: { reserve: 0.5 },
+    functions: {
+      reservedConcurrency: { 'market-data': 2, instruments: 2, screeners: 2, fundamentals: 2 },
+    },
+  });
+  assert.deepEqual(settingsOf(reserving, 'LIMITER')?.reserve, { part: 0.5, instances: 8 });
   const elsewhere = { endpoint: 'events.example:8443', compareEveryMinutes: 60 };
-  const { TRADE_EVENTS_URL, TRADE_EVENTS_COMPARE_EVERY_MINUTES } = variables({ tradeEvents: elsewhere });
-  assert.deepEqual(
-    [TRADE_EVENTS_URL, TRADE_EVENTS_COMPARE_EVERY_MINUTES],
-    ['https://events.example:8443', '60'],
-  );
+  const { url, compareEveryMs } = settingsOf(listener({ tradeEvents: elsewhere }), 'TRADE_EVENTS') ?? {};
+  assert.deepEqual([url, compareEveryMs], ['https://events.example:8443', 3_600_000]);
 });
 
 test('the role can do what the listener does, to what is its own, and no more', () => {

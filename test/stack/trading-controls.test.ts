@@ -17,7 +17,7 @@ import {
   replaceOrder,
 } from '../../lib/catalogue/index.ts';
 import { calledBy } from './called-by.ts';
-import { idOf, policiesOf, removals, synthesise, twoKeys, variablesOf } from './synthesise.ts';
+import { idOf, policiesOf, removals, settingsOf, synthesise, twoKeys, variablesOf } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder, cancelOrder];
 const limits = { max_order_notional: '25000.50', max_orders_per_minute: 30 } as const;
@@ -69,12 +69,14 @@ test('the function that places orders may read it, and of the functions of group
       Resource: { 'Fn::GetAtt': [tableId, 'Arn'] },
     },
   ]);
-  const { TRADING_CONTROLS_TABLE, TRADING_LIMITS } = variablesOf(opened.functionOf('orders')[1].Properties);
-  assert.deepEqual(TRADING_CONTROLS_TABLE, { Ref: tableId });
-  assert.deepEqual(JSON.parse(String(TRADING_LIMITS)), limits);
+  assert.deepEqual(settingsOf(opened.functionOf('orders')[1].Properties, 'TRADING'), {
+    tableName: tableId,
+    limits,
+    orderMembers: [],
+  });
   for (const name of ['order-cancels', 'accounts', 'market-data'] as const) {
     assert.doesNotMatch(JSON.stringify(roleOf(name)), /TradingControls/);
-    assert.equal(variablesOf(opened.functionOf(name)[1].Properties).TRADING_CONTROLS_TABLE, undefined);
+    assert.equal(variablesOf(opened.functionOf(name)[1].Properties).TRADING, undefined);
   }
 });
 
@@ -139,10 +141,6 @@ test('what is no limit is refused in a sentence that names it', () => {
   refused(
     'nothing',
     "trading.limits takes an object of limits or 'none', such as { max_order_notional: '10000', max_orders_per_minute: 30 }.",
-  );
-  refused(
-    { allowed_symbols: Array.from({ length: 300 }, (_, index) => `SYM${index}`) },
-    'trading.limits takes at most 1000 characters as JSON: set longer lists with countersign trading, after the deployment.',
   );
 });
 

@@ -12,6 +12,7 @@ import {
   policiesOf,
   type Resource,
   type Synthesised,
+  settingsOf,
   synthesise,
   variablesOf,
 } from './synthesise.ts';
@@ -110,14 +111,14 @@ test('it reads and writes what is set of the gateway, reads the identity key, an
   assert.match(JSON.stringify(own), new RegExp(`\\["${controls}","Arn"\\]`));
   assert.deepEqual(partitionsOf(own), [...ofStack, ['dynamodb:PutItem', ['history']]]);
   // It names the secret in its metrics, and cannot read it.
-  const { SECRET_OF_METRICS: named, ...variables } = variablesOf(lambda.properties);
-  assert.deepEqual(named, { Ref: appSecret });
+  const { METRICS: _, ...variables } = variablesOf(lambda.properties);
+  assert.equal(settingsOf(lambda.properties, 'METRICS')?.secretId, appSecret);
   assert.ok(appSecret && !JSON.stringify([role, variables]).includes(`"${appSecret}"`));
   assert.deepEqual(
     opened.all('AWS::IAM::Policy').filter(([, one]) => JSON.stringify(one).includes('TradingStop')),
     [],
   );
-  assert.deepEqual(Object.keys(variables).sort(), ['IDENTITY_KEY_SECRET_ID', 'TRADING_CONTROLS_TABLE']);
+  assert.deepEqual(Object.keys(variables).sort(), ['IDENTITY', 'TRADING_STOP']);
 });
 
 test('no other function may write limits and stops', () => {
@@ -140,7 +141,7 @@ test('no other function may write limits and stops', () => {
 test('where a stop cancels what is open, the function is told so, and may ask for it', () => {
   const cancelling = stopping({ cancelOpen: true });
   const { properties } = oneOf(cancelling, 'AWS::Lambda::Function');
-  assert.equal(variablesOf(properties).TRADING_STOP_CANCELS_OPEN, 'true');
+  assert.equal(settingsOf(properties, 'TRADING_STOP')?.cancelOpen, true);
   const policies = policiesOf(cancelling.template.Resources[idOf(properties.Role)]);
   const [own] = policies.filter(({ PolicyName }) => PolicyName === 'StopTrading');
   assert.deepEqual(partitionsOf(own), [...ofStack, ['dynamodb:PutItem', ['history', 'mass-cancel']]]);

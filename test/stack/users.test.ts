@@ -11,6 +11,7 @@ import {
   policiesOf,
   removals,
   type Synthesised,
+  settingsOf,
   statementsOf,
   synthesise,
   twoKeys,
@@ -30,7 +31,7 @@ const authorizerOf = (synthesised: Synthesised) =>
 function partsOf({ functionOf, template }: Synthesised, group: 'market-data' | 'accounts' | 'orders') {
   const { Properties } = functionOf(group)[1];
   const role = template.Resources[idOf(Properties.Role)];
-  return { variables: variablesOf(Properties), statements: statementsOf(role), policies: policiesOf(role) };
+  return { Properties, statements: statementsOf(role), policies: policiesOf(role) };
 }
 
 test('a stack of market facts for any key has none of it', () => {
@@ -40,15 +41,16 @@ test('a stack of market facts for any key has none of it', () => {
     ['Budget', 'Cache'],
   );
   assert.equal(all('AWS::SecretsManager::Secret').length, 1);
-  assert.doesNotMatch(
-    JSON.stringify(template),
-    /apigateway-authorizer|ACCESS_TABLE|IDENTITY_KEY|"AUTH"|AccessTable/,
-  );
+  assert.doesNotMatch(JSON.stringify(template), /apigateway-authorizer|"(ACCESS|IDENTITY|AUTH)"|AccessTable/);
 });
 
 test('the function of market data is the same beside users and without them', () => {
   const plain = synthesise({ operations });
-  assert.deepEqual(partsOf(jwt, 'market-data'), partsOf(plain, 'market-data'));
+  const partsIn = (from: Synthesised) => {
+    const { Properties, ...others } = partsOf(from, 'market-data');
+    return { ...others, variables: variablesOf(Properties) };
+  };
+  assert.deepEqual(partsIn(jwt), partsIn(plain));
 });
 
 test('the users’ table: on demand, expiring, restorable, and gone only with the stack’s data', () => {
@@ -74,21 +76,21 @@ test('the identity key is made by AWS, and stands in no template', () => {
 
 test('a group that asks knows the table and the key, and whose tokens are accepted only where it takes any', () => {
   const users = {
-    ACCESS_TABLE: { Ref: jwt.table('Users')?.[0] },
-    IDENTITY_KEY_SECRET_ID: { Ref: called(jwt, 'AWS::SecretsManager::Secret', 'UsersIdentityKey')?.[0] },
+    tableName: jwt.table('Users')?.[0],
+    identityKeySecretId: called(jwt, 'AWS::SecretsManager::Secret', 'UsersIdentityKey')?.[0],
+    userGroups: [],
   };
-  const AUTH = JSON.stringify({ ...auth, scopes: { trade: ['orders'] } });
-  const own = ({ variables }: ReturnType<typeof partsOf>) =>
-    Object.fromEntries(
-      Object.entries(variables).filter(([name]) => /^(ACCESS|IDENTITY|AUTH|USER)/.test(name)),
-    );
-  assert.deepEqual(own(partsOf(jwt, 'accounts')), { ...users, AUTH });
-  assert.deepEqual(own(partsOf(jwt, 'orders')), users);
+  const own = ({ Properties }: ReturnType<typeof partsOf>) =>
+    (['ACCESS', 'AUTH', 'IDENTITY'] as const).map((name) => settingsOf(Properties, name));
+  const accepted = { ...auth, scopes: { trade: ['orders'] } };
+  assert.deepEqual(own(partsOf(jwt, 'accounts')), [users, accepted, undefined]);
+  assert.deepEqual(own(partsOf(jwt, 'orders')), [users, undefined, undefined]);
 });
 
 test('market facts by token need a user, too', () => {
   const quotes = synthesise({ operations, groups: { 'market-data': 'jwt' }, auth });
-  assert.equal(partsOf(quotes, 'market-data').variables.USER_GROUPS, 'market-data');
+  const { Properties } = partsOf(quotes, 'market-data');
+  assert.deepEqual(settingsOf(Properties, 'ACCESS')?.userGroups, ['market-data']);
   assert.ok(authorizerOf(quotes));
 });
 

@@ -9,7 +9,7 @@ import type { GroupHandler, Offer } from '../../functions/compose/group.ts';
 import { composeOrders } from '../../functions/compose/orders.ts';
 import type { Host, OrderPorts } from '../../functions/compose/ports.ts';
 import type { Log } from '../../functions/log/log.ts';
-import type { Environment } from '../../functions/settings/environment.ts';
+import type { Environment } from '../../functions/settings/parts.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 
 export const hostWith = (log: Log, change: Partial<Host> = {}): Host => ({ ...lambdaHost(), log, ...change });

@@ -6,65 +6,38 @@ import { tradeEventPorts } from '../../functions/aws/order-ports.ts';
 import { start, tradeEvents } from '../../functions/compose/functions.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
-import { readTradeEventsSettings } from '../../functions/settings/worker-environment.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import { StreamError, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
-
-const environment = {
-  UPSTREAM_BASE_URL: 'https://upstream.example',
-  SECRET_ID: 'secret',
-  IDENTITY_KEY_SECRET_ID: 'identity-key',
-  TRADE_EVENTS_URL: 'https://events.example:8443',
-  TRADE_EVENTS_TABLE: 'table',
-  TRADE_EVENTS_BUS: 'bus',
-};
+import { part, parts } from '../support/parts.ts';
 
 test('settings come from the environment', () => {
-  const read = readTradeEventsSettings({ ...environment, TRADE_EVENTS_COMPARE_EVERY_MINUTES: '7' });
+  const own = { url: 'https://events.example:8443', tableName: 'table', busName: 'bus', compareEveryMs: 7 };
+  const environment = {
+    ...parts('UPSTREAM', 'IDENTITY'),
+    ...writePart('TRADE_EVENTS', own),
+    // The look of a worker at callers and at what they share.
+    ...parts('ACCESS', 'JOURNAL'),
+  };
+  const read = tradeEvents.read(environment);
   assert.ok(read.ok);
-  const { function: settings, ...own } = read.settings;
-  assert.deepEqual(own, {
-    url: 'https://events.example:8443',
-    tableName: 'table',
-    busName: 'bus',
-    identityKeySecretId: 'identity-key',
-    compareEveryMs: 420_000,
-    historyTable: undefined,
-  });
+  const { function: settings, ...others } = read.settings;
+  assert.deepEqual(others, { ...own, identityKeySecretId: 'identity-key', historyTable: undefined });
   assert.deepEqual([settings.secretId, settings.access, settings.cache], ['secret', undefined, undefined]);
-});
-
-test('each wrong variable is named once, and no value repeated', () => {
-  for (const [change, faults] of [
-    [{ TRADE_EVENTS_URL: undefined }, ['TRADE_EVENTS_URL: not set']],
-    [
-      { TRADE_EVENTS_URL: 'http://canary.example' },
-      ['TRADE_EVENTS_URL: is http, and not on a loopback address'],
-    ],
-    [
-      { TRADE_EVENTS_TABLE: '', TRADE_EVENTS_BUS: '' },
-      ['TRADE_EVENTS_TABLE: not set', 'TRADE_EVENTS_BUS: not set'],
-    ],
-    [{ IDENTITY_KEY_SECRET_ID: undefined }, ['IDENTITY_KEY_SECRET_ID: not set']],
-    [
-      { TRADE_EVENTS_COMPARE_EVERY_MINUTES: '61' },
-      ['TRADE_EVENTS_COMPARE_EVERY_MINUTES: not a whole number from 1 to 60'],
-    ],
-    [
-      { SECRET_ID: undefined, TRADE_EVENTS_BUS: undefined },
-      ['SECRET_ID: not set', 'TRADE_EVENTS_BUS: not set'],
-    ],
-    // Under the vendor's table the reads of orders are counted.
-    [{ UPSTREAM_LIMITS: 'published' }, ['LIMITER_TABLE: not set']],
-  ] as const)
-    assert.deepEqual(readTradeEventsSettings({ ...environment, ...change }), { ok: false, faults });
+  // Under the vendor's table the reads of orders are counted.
+  assert.deepEqual(tradeEvents.read({ ...environment, ...part('UPSTREAM', { limits: 'published' }) }), {
+    ok: false,
+    faults: ['LIMITER: not set'],
+  });
 });
 
 test('a wrong environment is one line of the log, and each run rejects', async () => {
   const lines: LogEntry[] = [];
   const handler = start(tradeEvents, {}, tradeEventPorts(hostWith((entry) => lines.push(entry))));
-  assert.deepEqual(each(lines, 'event'), ['wrong_configuration']);
+  assert.deepEqual(each(lines, 'event', 'faults'), [
+    ['wrong_configuration', ['TRADE_EVENTS: not set', 'IDENTITY: not set', 'UPSTREAM: not set']],
+  ]);
   const context = { getRemainingTimeInMillis: () => 900_000 };
   await assert.rejects(handler({}, context), /wrong_configuration/);
 });

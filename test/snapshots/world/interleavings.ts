@@ -1,11 +1,8 @@
 /** Chance decides who asks when for what, of which instance, and what goes wrong meanwhile. */
 
 import fc from 'fast-check';
-import {
-  createSnapshotCache,
-  type SnapshotCall,
-  type SnapshotOutcome,
-} from '../../../lib/cache/snapshots/index.ts';
+import { createSnapshotCache, type SnapshotOutcome } from '../../../lib/cache/snapshots/index.ts';
+import type { SnapshotCall } from '../../../lib/cache/snapshots/request.ts';
 import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
 import { createBench, us } from './bench.ts';
 
