@@ -3,7 +3,7 @@
  * through a limit of its own.
  */
 
-import { type BackOff, jitteredMs } from '../../lib/kernel/pauses.ts';
+import { type BackOff, jitteredMs, sleep, within } from '../../lib/kernel/pauses.ts';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { DynamoSender } from './dynamo-http.ts';
@@ -63,45 +63,30 @@ export function withLimit(
         if (signal.aborted) throw error;
         if (conflicts?.isOne(error)) {
           if (++met >= conflicts.attempts) throw error;
-          await pause(jitteredMs(conflicts.pauses, met - 1, Math.random));
+          await sleep(jitteredMs(conflicts.pauses, met - 1, Math.random));
           continue;
         }
         const mayRepeat = mayPass(error) || alsoPasses(error);
         if (++failures >= attempts || !mayRepeat) throw error;
-        await pause(jitteredMs(pauses, failures - 1, Math.random));
+        await sleep(jitteredMs(pauses, failures - 1, Math.random));
       }
   };
   return {
-    send: (operation, input) =>
-      inTime(timeoutMs, (abortSignal) =>
-        repeated(() => client.send(operation, input, { abortSignal }), abortSignal),
-      ).catch((error: unknown) => {
+    send(operation, input) {
+      const late = new AbortController();
+      const abortSignal = late.signal;
+      const work = repeated(() => client.send(operation, input, { abortSignal }), abortSignal);
+      return within(work, timeoutMs).catch((error: unknown) => {
+        late.abort();
         throw asStoreError(error);
-      }),
+      });
+    },
   };
 }
 
 /** Whether the same operation may succeed a moment later: DynamoDB refused nothing in it. */
 const mayPass = (error: unknown) =>
   isThrottling(error) || (error as { readonly $fault?: string }).$fault !== 'client';
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      controller.abort();
-      reject(new Error(`DynamoDB gave no answer within ${ms} ms`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work(controller.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /**
  * DynamoDB's names for too many requests: above the partition's units, above the rate of the API, above the account's

@@ -2,7 +2,7 @@
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { replySource } from '../../lib/events/names.ts';
-import { type BackOff, backOffMs } from '../../lib/kernel/pauses.ts';
+import { type BackOff, backOffMs, sleep as sleepWithTimer } from '../../lib/kernel/pauses.ts';
 import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
 
 interface EventBridgeOptions {
@@ -25,8 +25,7 @@ const rounds = 3;
 const pauses: BackOff = { firstMs: 400, maxMs: 2000 };
 
 export function createEventBus(options: EventBridgeOptions): LookupBus {
-  const { busName, endpoint, timeoutMs = 2000, onFailure } = options;
-  const { sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = options;
+  const { busName, endpoint, timeoutMs = 2000, onFailure, sleep = sleepWithTimer } = options;
   const client = new EventBridgeClient({
     maxAttempts: 2,
     requestHandler: {

@@ -4,6 +4,7 @@
  */
 
 import { createCredentials } from '../../lib/gateway/credentials.ts';
+import { compareAndSet } from '../../lib/kernel/pauses.ts';
 import { StartError } from '../environment.ts';
 import {
   outputOf,
@@ -38,7 +39,7 @@ export async function setSecret(stackName: string, text: string): Promise<string
     await secret.put(text);
     return '';
   }
-  for (let left = maxTries; left > 0; left--) {
+  const said = await compareAndSet(maxTries, async () => {
     const current = await readToKeep(secret);
     const { app_key, access_token } = membersOf(current?.text);
     const token = isText(access_token) ? access_token : undefined;
@@ -47,14 +48,15 @@ export async function setSecret(stackName: string, text: string): Promise<string
       await secret.put(text);
       return '';
     }
-    if (await secret.replace(current, keeps ? JSON.stringify({ ...given, access_token: token }) : text)) {
-      if (keeps) return 'Its access token stays; "access_token": "" in the JSON takes it away.';
-      return token === undefined
-        ? ''
-        : 'Its access token was of another app key and is gone; countersign token makes one where the upstream wants one.';
-    }
-  }
-  throw new StartError(changesTooOften(stackName));
+    const next = keeps ? JSON.stringify({ ...given, access_token: token }) : text;
+    if (!(await secret.replace(current, next))) return undefined;
+    if (keeps) return 'Its access token stays; "access_token": "" in the JSON takes it away.';
+    return token === undefined
+      ? ''
+      : 'Its access token was of another app key and is gone; countersign token makes one where the upstream wants one.';
+  });
+  if (said === undefined) throw new StartError(changesTooOften(stackName));
+  return said;
 }
 
 /** Tries of a write that another operator's write overtakes. */

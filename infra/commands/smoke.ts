@@ -4,6 +4,7 @@
  */
 
 import { getConfig, getStockQuotes, getStockSnapshots, listAccounts } from '../../lib/catalogue/index.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 import { type Cause, productIn } from '../../lib/upstream/cause.ts';
 import { diagnose } from '../diagnose.ts';
 import { inLine } from './print.ts';
@@ -152,7 +153,7 @@ async function askForFresh(target: string, apiKey: string, timeoutMs: number): P
     if (typeof response === 'string' || response.status !== 200) return response;
     const isFresh = response.age * 1000 <= performance.now() - started;
     if (isFresh || --left === 0) return { ...response, isFresh };
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await sleep(pauseMs);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type TokenState,
 } from '../../lib/access-token/calls.ts';
 import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
+import { compareAndSet, sleep } from '../../lib/kernel/pauses.ts';
 import { StartError } from '../environment.ts';
 import { print } from './print.ts';
 import { changesTooOften, maxTries, membersOf } from './secret-set.ts';
@@ -44,7 +45,7 @@ export async function deployedPorts(stackName: string): Promise<TokenPorts> {
     secret,
     callsFor: (credential) => createTokenCalls({ baseUrl, credential }),
     clock: Date.now,
-    pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    pause: sleep,
     say: print,
   };
 }
@@ -160,16 +161,16 @@ async function confirmed(
 
 /** Writes the token into the secret's current text, because another operator may have changed its other members meanwhile. */
 async function store({ stackName, secret }: TokenPorts, appKey: string, token: string): Promise<void> {
-  for (let left = maxTries; left > 0; left--) {
+  const isStored = await compareAndSet(maxTries, async () => {
     const current = await secret.read();
     const members = membersOf(current?.text);
     if (!current || members.app_key !== appKey)
       throw new StartError(
         `The secret of ${stackName} got another app key meanwhile, which the new access token is not for; it was not stored. Run the command again.`,
       );
-    if (await secret.replace(current, JSON.stringify({ ...members, access_token: token }))) return;
-  }
-  throw new StartError(changesTooOften(stackName));
+    return (await secret.replace(current, JSON.stringify({ ...members, access_token: token }))) || undefined;
+  });
+  if (!isStored) throw new StartError(changesTooOften(stackName));
 }
 
 const inWords = ({ status, expiresAt }: TokenState): string =>

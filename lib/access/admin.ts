@@ -1,5 +1,6 @@
 /** The operators' side of the directory's store: changes records, writes a line of the audit for each, and lists them. */
 
+import { compareAndSet } from '../kernel/pauses.ts';
 import { AccessChangeError, changed, type GrantChange } from './change.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, type AccessSubject, keyOf, openRecord, sealRecord } from './records.ts';
@@ -102,7 +103,7 @@ export function createAccessAdmin({
   return {
     async apply(change) {
       const key = await keyOf(names, change.subject);
-      for (let left = maxTries; left > 0; left--) {
+      const result = await compareAndSet(maxTries, async () => {
         const entry = (await store.read([key])).get(key);
         const there = entry && isThere(entry) ? entry : undefined;
         const before = there && (await openRecord(identity, there));
@@ -112,10 +113,12 @@ export function createAccessAdmin({
         const applied = { record, ...(next?.expiresAt !== undefined && { expiresAt: next.expiresAt }) };
         if (isSame) return { isChanged: false, ...applied };
         const audit = await lines.seal(clock(), { by, change });
-        if (await store.write({ key, expected: entry?.revision, next, audit }))
-          return { isChanged: true, ...applied };
-      }
-      throw new AccessChangeError('changed_by_others', 'others changed the same record each time');
+        const isWritten = await store.write({ key, expected: entry?.revision, next, audit });
+        return isWritten ? { isChanged: true, ...applied } : undefined;
+      });
+      if (!result)
+        throw new AccessChangeError('changed_by_others', 'others changed the same record each time');
+      return result;
     },
     async find(subject) {
       const key = await keyOf(names, subject);

@@ -6,7 +6,8 @@
 
 import { limitsText, type UpstreamLimits } from '../catalogue/limits.ts';
 import { steadyClock } from '../kernel/age.ts';
-import { type After, afterTimeout, type LimiterItem, type LimiterStore } from '../limiter/index.ts';
+import { type After, within } from '../kernel/pauses.ts';
+import type { LimiterItem, LimiterStore } from '../limiter/index.ts';
 
 export interface LimitsInForce {
   /** Steps from the configured choice, as far as this instance knows; 0 is the choice itself. */
@@ -72,7 +73,7 @@ export function createLimitsInForce({
   store,
   key,
   clock = Date.now,
-  after = afterTimeout,
+  after,
 }: LimitsInForceOptions): LimitsInForce {
   const steady = steadyClock(clock);
   let known = 0;
@@ -81,12 +82,7 @@ export function createLimitsInForce({
   let readAgainAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
 
-  function bounded<T>(operation: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = after(timeoutMs, () => reject(new Error('The limiter’s store gave no answer in time.')));
-      operation.then(resolve, reject).finally(cancel);
-    });
-  }
+  const bounded = <T>(operation: Promise<T>) => within(operation, timeoutMs, after);
 
   /** Reads the item, and brings it to what is owed. */
   async function settle(): Promise<void> {

@@ -6,7 +6,7 @@
 
 import { steadyClock } from './age.ts';
 import { putLatest } from './bounded-map.ts';
-import { type BackOff, backOffMs } from './pauses.ts';
+import { type BackOff, halfJitteredMs } from './pauses.ts';
 
 export interface CircuitBreakerOptions {
   /** Now, in milliseconds since the epoch. */
@@ -220,7 +220,7 @@ class Circuit<Failure> {
   }
 
   #pauseMs(reopened: number): number {
-    return backOffMs(this.#pause, reopened) * (0.5 + this.#random() / 2);
+    return halfJitteredMs(this.#pause, reopened, this.#random);
   }
 }
 

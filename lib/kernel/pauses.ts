@@ -18,6 +18,30 @@ export const backOffMs = ({ firstMs, maxMs }: BackOff, failures: number): number
 export const jitteredMs = (backOff: BackOff, failures: number, random: () => number): number =>
   backOffMs(backOff, failures) * random();
 
+/** The same of which half is random: a pause that is never short. */
+export const halfJitteredMs = (backOff: BackOff, failures: number, random: () => number): number =>
+  backOffMs(backOff, failures) * (0.5 + random() / 2);
+
+/**
+ * Compare and set: reads, decides and writes, and all of it anew when another writer came between.
+ *
+ * @param attempt gives undefined when another writer was faster
+ * @param pause before each further attempt; for writers that come together
+ * @returns undefined when others were faster each time
+ */
+export async function compareAndSet<T>(
+  maxTries: number,
+  attempt: () => Promise<T | undefined>,
+  pause?: (failures: number) => Promise<unknown>,
+): Promise<T | undefined> {
+  for (let failures = 0; failures < maxTries; failures++) {
+    if (failures > 0) await pause?.(failures - 1);
+    const written = await attempt();
+    if (written !== undefined) return written;
+  }
+  return undefined;
+}
+
 /**
  * Resolves after so many milliseconds, or rejects with the signal's reason when it aborts.
  *
@@ -65,8 +89,8 @@ export const endOf = (work: Promise<unknown>, ms: number, after: After = afterTi
   });
 
 /** The work's result; rejects after so many milliseconds. */
-export const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
+export const within = <T>(work: Promise<T>, ms: number, after: After = afterTimeout): Promise<T> =>
   new Promise((resolve, reject) => {
-    const cancel = afterTimeout(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+    const cancel = after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
     work.then(resolve, reject).finally(cancel);
   });

@@ -5,7 +5,7 @@
 
 import { anonymousCaller } from '../gateway/cache-options.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
-import { type BackOff, jitteredMs, sleep as sleepFor } from '../kernel/pauses.ts';
+import { type BackOff, compareAndSet, jitteredMs, sleep as sleepFor } from '../kernel/pauses.ts';
 
 export interface HeldStreams {
   /** Number of writes. */
@@ -60,14 +60,14 @@ export function createStreamShares(
 ): StreamShares {
   /** @returns whether the change was written; false when `changed` wants none, or others wrote first each time */
   async function change(unit: string, changed: (until: Map<string, number>) => boolean): Promise<boolean> {
-    for (let tries = 0; tries < maxTries; tries++) {
-      if (tries > 0) await sleep(jitteredMs(backOff, tries - 1, random));
+    const attempt = async () => {
       const { revision, until } = await store.read(unit);
       const open = new Map([...until].filter(([, end]) => end > clock()));
       if (!changed(open)) return false;
-      if (await store.write(unit, { revision: revision + 1, until: open })) return true;
-    }
-    return false;
+      return (await store.write(unit, { revision: revision + 1, until: open })) || undefined;
+    };
+    const pause = (failures: number) => sleep(jitteredMs(backOff, failures, random));
+    return (await compareAndSet(maxTries, attempt, pause)) ?? false;
   }
   return {
     async take({ caller: { unit, site } = anonymousCaller }, until) {

@@ -1,6 +1,6 @@
 /** The life of one stream, as a pure function of what comes and when, without a transport. */
 
-import { backOffMs } from '../kernel/pauses.ts';
+import { backOffMs, halfJitteredMs } from '../kernel/pauses.ts';
 import type { StreamEnd } from './listener-options.ts';
 import type { StreamMessageKind } from './parse.ts';
 
@@ -107,6 +107,6 @@ export function reconnectPause(
   }
   const inRow = subscribedAt !== undefined && now - subscribedAt >= livedMs ? 0 : failures;
   const isExpected = end === 'expired' || end === 'secret_changed' || end === 'mute';
-  const pauseMs = isExpected && inRow === 0 ? 0 : backOffMs(broken, inRow) * (0.5 + random / 2);
+  const pauseMs = isExpected && inRow === 0 ? 0 : halfJitteredMs(broken, inRow, () => random);
   return { pauseMs: Math.round(pauseMs), failures: inRow + 1 };
 }
