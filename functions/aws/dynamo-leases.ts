@@ -6,24 +6,24 @@ import { expression, put, set, tellsItem, update } from './dynamo-expressions.ts
 import { type Item, isMet, isUnmet, textOf, type Values } from './dynamo-items.ts';
 
 export class DynamoLeases implements LeaseStore {
-  readonly #client: DynamoSender;
-  readonly #tableName: string;
+  protected readonly client: DynamoSender;
+  protected readonly tableName: string;
 
   constructor(client: DynamoSender, tableName: string) {
-    this.#client = client;
-    this.#tableName = tableName;
+    this.client = client;
+    this.tableName = tableName;
   }
 
   async acquire({ lease, owner, until, endsAt, expired }: AcquireCall): Promise<Acquired> {
     const isFree = expression`attribute_not_exists(#owner) OR #owner = ${owner}`;
     const request = update(
-      this.#tableName,
+      this.tableName,
       leaseKey(lease),
       set({ owner, until, ends_at: endsAt }),
       expired ? expression`${isFree} OR (#owner = ${expired.owner} AND #until = ${expired.until})` : isFree,
     );
     try {
-      const { Attributes = {} } = await this.#client.send('UpdateItem', {
+      const { Attributes = {} } = await this.client.send('UpdateItem', {
         ...request,
         ...tellsItem,
         ReturnValues: 'ALL_NEW',
@@ -46,8 +46,8 @@ export class DynamoLeases implements LeaseStore {
   }
 
   #write(lease: string, owner: string, values: Values): Promise<boolean> {
-    const own = put(this.#tableName, { ...leaseKey(lease), ...values }, expression`#owner = ${owner}`);
-    return isMet(this.#client.send('PutItem', own));
+    const own = put(this.tableName, { ...leaseKey(lease), ...values }, expression`#owner = ${owner}`);
+    return isMet(this.client.send('PutItem', own));
   }
 }
 

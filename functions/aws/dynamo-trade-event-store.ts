@@ -16,7 +16,7 @@ import type {
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
 import { openText, sealText } from './brotli.ts';
-import { type DynamoSender, type SealedStoreOptions, withLimit } from './dynamo-client.ts';
+import { type SealedStoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, put, query, update } from './dynamo-expressions.ts';
 import { batchGet, type Item, isMet, queryAll, seconds, textOf } from './dynamo-items.ts';
 import { DynamoLeases } from './dynamo-leases.ts';
@@ -35,35 +35,28 @@ export const workAttribute = 'work';
 const maxUpdates = 10;
 
 /** @example const store = createDynamoTradeEventStore({ client: createDynamoClient(), tableName: 'events', sealer }); */
-export function createDynamoTradeEventStore(options: TradeEventStoreOptions): TradeEventStore {
-  // A lease lasts longer.
-  const { tableName, sealer, timeoutMs = 3000, clock = Date.now } = options;
-  const client = withLimit(options.client, { timeoutMs, attempts: 3 });
-  return new DynamoTradeEventStore(client, tableName, sealer, clock);
-}
+export const createDynamoTradeEventStore = (options: TradeEventStoreOptions): TradeEventStore =>
+  new DynamoTradeEventStore(options);
 
 class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
-  readonly #client: DynamoSender;
-  readonly #tableName: string;
   readonly #sealer: Sealer;
   readonly #clock: () => number;
   /** Orders events of one millisecond. */
   #added = 0;
 
-  constructor(client: DynamoSender, tableName: string, sealer: Sealer, clock: () => number) {
-    super(client, tableName);
-    this.#client = client;
-    this.#tableName = tableName;
+  // A lease lasts longer than its time-out.
+  constructor({ client, tableName, sealer, timeoutMs = 3000, clock = Date.now }: TradeEventStoreOptions) {
+    super(withLimit(client, { timeoutMs, attempts: 3 }), tableName);
     this.#sealer = sealer;
     this.#clock = clock;
   }
 
   async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
     const event = await this.#putOfEvent(call);
-    if (!call.order) return (await isMet(this.#client.send('PutItem', event))) ? 'added' : 'known';
+    if (!call.order) return (await isMet(this.client.send('PutItem', event))) ? 'added' : 'known';
     const order = await this.#putOfOrder(call.lease, call.order);
     try {
-      await transact(this.#client, [{ Put: event }, { Put: order }]);
+      await transact(this.client, [{ Put: event }, { Put: order }]);
       return 'added';
     } catch (error) {
       if (conditionFailures(error)[0]) return 'known';
@@ -75,12 +68,12 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
 
   async known(lease: string, orders: readonly string[]): Promise<ReadonlyMap<string, KnownOrder>> {
     const keys = [...new Set(orders)].map((order) => orderKey(lease, order));
-    const known = await this.#toOrders(lease, await batchGet(this.#client, this.#tableName, keys));
+    const known = await this.#toOrders(lease, await batchGet(this.client, this.tableName, keys));
     return new Map(known.map((one) => [one.order, one]));
   }
 
   async note(lease: string, change: OrderChange): Promise<boolean> {
-    return isMet(this.#client.send('PutItem', await this.#putOfOrder(lease, change)));
+    return isMet(this.client.send('PutItem', await this.#putOfOrder(lease, change)));
   }
 
   async openOrders(lease: string): Promise<readonly KnownOrder[]> {
@@ -100,9 +93,9 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
   /** What remains says that the event was there. Only now it may expire. */
   async #publishedOne(lease: string, id: string): Promise<void> {
     const change = expression`SET expires_at = expires_later REMOVE #work, sealed, detail_type, expires_later`;
-    const request = update(this.#tableName, eventKey(lease, id), change, expression`attribute_exists(#work)`);
+    const request = update(this.tableName, eventKey(lease, id), change, expression`attribute_exists(#work)`);
     // Where it is not met, another listener published it, too.
-    await isMet(this.#client.send('UpdateItem', request));
+    await isMet(this.client.send('UpdateItem', request));
   }
 
   async #putOfEvent({ lease, event, now, expiresAt }: AddCall) {
@@ -117,7 +110,7 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
       // Not its time to live yet: DynamoDB would remove what the bus has not taken.
       expires_later: seconds(expiresAt),
     };
-    return put(this.#tableName, values, isUnknownAt(now));
+    return put(this.tableName, values, isUnknownAt(now));
   }
 
   async #putOfOrder(lease: string, change: OrderChange) {
@@ -133,14 +126,14 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
     };
     const isAsRead =
       expected === undefined ? isUnknownAt(now) : expression`revision = ${expected} AND known_until > ${now}`;
-    return put(this.#tableName, values, isAsRead);
+    return put(this.tableName, values, isAsRead);
   }
 
   /** Of one kind, in the order of their sort keys; all, or the first ones. */
   #work(lease: string, kind: string, limit?: number): Promise<readonly Item[]> {
     const isMeant = expression`pk = ${lease} AND begins_with(#work, ${kind})`;
     const index = { IndexName: workIndex, ConsistentRead: true, Limit: limit };
-    return queryAll(this.#client, query(this.#tableName, isMeant, index));
+    return queryAll(this.client, query(this.tableName, isMeant, index));
   }
 
   async #toOrders(lease: string, items: readonly Item[]): Promise<readonly KnownOrder[]> {

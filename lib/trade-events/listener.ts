@@ -2,7 +2,7 @@
  * The listener: waits for the lease, keeps one stream, takes what it delivers into the outbox and from there to the bus,
  * and compares with the orders what a stream cannot be trusted to tell.
  *
- *     acquire     one listener                                                 lease.ts
+ *     acquire     one listener                                                 listener/shift.ts, listener/lease.ts
  *     stream      sign, open, ping, silence, close                             stream.ts, stream-state.ts
  *     inbox       message → event → outbox, with what it says of its order     inbox.ts, order-changes.ts
  *     compare     lists and look-ups → what the stream did not tell            reconcile.ts, order-changes.ts
