@@ -1,6 +1,6 @@
 /** Which symbols the sessions carry: those in demand most that the upstream streams, without moving one in and out again. */
 
-import type { SubscriptionAnswer, WantedSymbol } from './ports.ts';
+import type { CategorySymbol, SubscriptionAnswer, WantedSymbol } from './ports.ts';
 
 export interface AssignOptions {
   /** Symbols that all sessions together may carry. */
@@ -13,8 +13,12 @@ export interface AssignOptions {
 const hysteresis = 1.5;
 
 /** A symbol with its category, as one text. */
-export const keyOf = ({ category, symbol }: Pick<WantedSymbol, 'category' | 'symbol'>): string =>
-  `${category} ${symbol}`;
+export const keyOf = ({ category, symbol }: CategorySymbol): string => `${category} ${symbol}`;
+
+export function symbolOf(key: string): CategorySymbol {
+  const at = key.indexOf(' ');
+  return { category: key.slice(0, at), symbol: key.slice(at + 1) };
+}
 
 /**
  * What is to be carried next.
@@ -63,7 +67,7 @@ export class Refusals {
   }
 
   /** Of symbols that the upstream names, those alone; where it names none, all. */
-  add({ code, message }: Refused, symbols: readonly WantedSymbol[]): void {
+  add({ code, message }: Refused, symbols: readonly CategorySymbol[]): void {
     const until = this.#clock() + forMs;
     const [first] = symbols;
     if (aboutCategory.includes(code) && first) this.#until.set(first.category, until);
@@ -73,7 +77,7 @@ export class Refusals {
     for (const one of named.length > 0 ? named : symbols) this.#until.set(keyOf(one), until);
   }
 
-  has(one: WantedSymbol): boolean {
+  has(one: CategorySymbol): boolean {
     const now = this.#clock();
     return [one.category, keyOf(one)].some((key) => (this.#until.get(key) ?? 0) > now);
   }

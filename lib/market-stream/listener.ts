@@ -18,7 +18,7 @@ import {
   type ShiftEnd,
   type ShiftWork,
 } from '../listener/shift.ts';
-import { assign, keyOf, Refusals } from './assign.ts';
+import { assign, keyOf, Refusals, symbolOf } from './assign.ts';
 import { Batches } from './batches.ts';
 import { defaultSessions, type MarketStreamListenerOptions, type Parts } from './listener-options.ts';
 import type { AccountStream, WantedSymbol } from './ports.ts';
@@ -168,13 +168,9 @@ class Listening implements ShiftWork {
   #assign(): void {
     const capacity = this.#sessions.length * symbolsEach;
     this.#wanted = this.#account.demand.wanted().filter((one) => !this.#refusals.has(one));
-    const carried = [...this.#assigned].filter((key) => !this.#isRefused(key));
+    const carried = [...this.#assigned].filter((key) => !this.#refusals.has(symbolOf(key)));
     this.#assigned = assign(new Set(carried), this.#wanted, { capacity, maxMoves });
     this.#distribute();
-  }
-
-  #isRefused(key: string): boolean {
-    return this.#refusals.has({ ...partsOfKey(key), demand: 0 });
   }
 
   /** A symbol stays with its session; one that is new goes where there is room. */
@@ -185,7 +181,7 @@ class Listening implements ShiftWork {
       return { session, symbols: [...kept] };
     });
     for (const key of left) {
-      const one = { ...partsOfKey(key), demand: 0 };
+      const one = symbolOf(key);
       // Messages name no category: two symbols of one name are never in one session.
       const place = places.find(
         ({ symbols }) => symbols.length < symbolsEach && symbols.every(({ symbol }) => symbol !== one.symbol),
@@ -235,9 +231,4 @@ class Listening implements ShiftWork {
       ...(signs.length > 0 && { lastSignAgeMs: Math.max(...signs) }),
     });
   }
-}
-
-function partsOfKey(key: string): { readonly category: string; readonly symbol: string } {
-  const at = key.indexOf(' ');
-  return { category: key.slice(0, at), symbol: key.slice(at + 1) };
 }

@@ -70,9 +70,12 @@ export interface SubscriptionCalls {
   unsubscribe(call: Subscription): Promise<SubscriptionAnswer>;
 }
 
-export interface WantedSymbol {
+export interface CategorySymbol {
   readonly category: string;
   readonly symbol: string;
+}
+
+export interface WantedSymbol extends CategorySymbol {
   /** How often clients requested it lately, of all instances together; a caller with many symbols counts less for each. */
   readonly demand: number;
 }

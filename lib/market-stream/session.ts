@@ -9,12 +9,10 @@ import { keyOf, type Refused } from './assign.ts';
 import { SessionLife } from './life.ts';
 import type { Parts } from './listener-options.ts';
 import { readMessage, type StreamedPart } from './messages.ts';
-import { type AccountStream, MarketStreamError, type WantedSymbol } from './ports.ts';
+import { type AccountStream, type CategorySymbol, MarketStreamError } from './ports.ts';
 
 /** A symbol that is subscribed, and all that is known of the members that the stream carries. */
-export interface SymbolState {
-  readonly category: string;
-  readonly symbol: string;
+export interface SymbolState extends CategorySymbol {
   readonly members: Record<string, string>;
   readonly subscribedAt: number;
   /** A trade was told since it was subscribed, and a state of the book was, or was fetched: each that follows is told. */
@@ -60,7 +58,7 @@ const bookNames = new Set(
   memberGroups.filter((group) => partOf(group) === 'book').flatMap(({ time, members }) => [time, ...members]),
 );
 
-type Refuse = (refused: Refused, symbols: readonly WantedSymbol[]) => void;
+type Refuse = (refused: Refused, symbols: readonly CategorySymbol[]) => void;
 
 export class StreamSession {
   readonly #parts: Parts;
@@ -70,7 +68,7 @@ export class StreamSession {
   /** By symbol: messages name no category. */
   readonly #states = new Map<string, SymbolState>();
   readonly #changed = new Set<SymbolState>();
-  #desired: readonly WantedSymbol[] = [];
+  #desired: readonly CategorySymbol[] = [];
   #id: string;
   #connection: AbortController | undefined;
   #isConnected = false;
@@ -112,11 +110,11 @@ export class StreamSession {
   }
 
   /** The symbols that it was asked to carry last. */
-  get desired(): readonly WantedSymbol[] {
+  get desired(): readonly CategorySymbol[] {
     return this.#desired;
   }
 
-  want(symbols: readonly WantedSymbol[]): void {
+  want(symbols: readonly CategorySymbol[]): void {
     this.#desired = symbols;
   }
 
@@ -249,7 +247,7 @@ export class StreamSession {
     const added = this.#desired.filter(({ symbol }) => !this.#states.has(symbol));
     const [first] = out.length > 0 ? out : added;
     if (!first) return false;
-    const ofCategory = ({ category }: { readonly category: string }) => category === first.category;
+    const ofCategory = ({ category }: CategorySymbol) => category === first.category;
     if (out.length > 0) await this.#giveUp(out.filter(ofCategory));
     else await this.#subscribe(added.filter(ofCategory));
     return true;
@@ -265,7 +263,7 @@ export class StreamSession {
     if (!answer.ok) this.#wait(answer);
   }
 
-  async #subscribe(symbols: readonly WantedSymbol[]): Promise<void> {
+  async #subscribe(symbols: readonly CategorySymbol[]): Promise<void> {
     const { demand, calls } = this.#account;
     const [before, subscribedAt] = [this.#id, this.#parts.clock()];
     // Before the request: the first values may come before its answer does.
@@ -285,7 +283,7 @@ export class StreamSession {
     this.#refuse(answer, symbols);
   }
 
-  #call(symbols: readonly { readonly category: string; readonly symbol: string }[]) {
+  #call(symbols: readonly CategorySymbol[]) {
     const category = symbols[0]?.category ?? '';
     return { sessionId: this.#id, category, symbols: symbols.map(({ symbol }) => symbol) };
   }
