@@ -39,7 +39,7 @@ import { World } from './limiter/world/world.ts';
 import { studyStreams } from './live/fleet.ts';
 import { runOrderStreams } from './live/order-streams-chaos.ts';
 import { runScenario } from './lookups/chaos/scenario.ts';
-import { troubles } from './lookups/chaos/trouble.ts';
+import { createDice, type Dice, troubles } from './lookups/chaos/trouble.ts';
 import { massCancelFault } from './orders/mass-cancel/histories.ts';
 import { liveHistories } from './orders/model/random-histories.ts';
 import { anyRun, liveRun } from './snapshots/world/interleavings.ts';
@@ -55,6 +55,9 @@ import { useSynchronousCrypto } from './trade-events/world/synchronous-crypto.ts
 type Room = (trace: Trace, share: number) => Promise<unknown>;
 
 const times = (share: number, all: number) => Math.max(1, Math.round(share * all));
+const repeat = async (count: number, run: (seed: number) => Promise<unknown>): Promise<void> => {
+  for (let seed = 0; seed < count; seed++) await run(seed);
+};
 const textNames = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
 
 const orderSubject = (trace: Trace) => ({
@@ -69,15 +72,9 @@ export const rooms: Readonly<Record<string, Room>> = {
     for (const run of fc.sample(anyRun, { seed: 1, numRuns: times(share, 150) }))
       await liveRun(run, () => {}, create);
   },
-  async limiter(trace, share) {
-    for (let seed = 0; seed < times(share, 60); seed++) await useLimiter(trace, seed);
-  },
-  async responses(trace, share) {
-    for (let seed = 0; seed < times(share, 100); seed++) await readResponses(trace, seed);
-  },
-  async gateway(trace, share) {
-    for (let seed = 0; seed < times(share, 8); seed++) await useGateways(trace, seed);
-  },
+  limiter: (trace, share) => repeat(times(share, 60), (seed) => useLimiter(trace, seed)),
+  responses: (trace, share) => repeat(times(share, 100), (seed) => readResponses(trace, seed)),
+  gateway: (trace, share) => repeat(times(share, 8), (seed) => useGateways(trace, seed)),
   async live(trace, share) {
     const onText = (stream: number, text: string, now: number) => trace.add('outcome', now, stream, text);
     const few = { streams: 20, processes: 3, withinSeconds: 5, seconds: 30, countFrom: 20, symbols: 60 };
@@ -88,7 +85,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     const trouble = { kills: 0.2, streamFaults: 0.2, storeFaults: 0.2, busRefusals: 0.2 };
     for (let seed = 0; seed < times(share, 2); seed++)
       trace.add('report', 0, await runOrderStreams({ minutes: 5, ...trouble, seed, onEvent }));
-    for (let seed = 0; seed < times(share, 50); seed++) await takeShares(trace, seed);
+    await repeat(times(share, 50), (seed) => takeShares(trace, seed));
   },
   async lookups(trace, share) {
     const create = trace.watched(createLookups);
@@ -156,16 +153,14 @@ async function useLimiter(trace: Trace, seed: number): Promise<void> {
     { perMinute: 60, priority: 'events', waitMs: 4000 },
     { perMinute: 60, priority: 'background' },
   ]);
-  const [first] = world.instances;
-  void first?.limiter.block('world-app-key', 'quotes', 3000);
+  void world.instances[0]?.limiter.block('world-app-key', 'quotes', 3000);
   await world.live(5000, [{ perMinute: 240 }]);
 }
 
 /** Instances of a response cache, before an upstream that refuses, is slow, and answers for one alone. */
 async function readResponses(trace: Trace, seed: number): Promise<void> {
   const time = new VirtualTime();
-  const random = createRandom(seed);
-  const below = (end: number) => Math.floor(random() * end);
+  const { random, below } = createDice(seed);
   const awayAt = below(20_000);
   const startedAt = time.now();
   const maxBytes = 4000;
@@ -216,18 +211,13 @@ async function takeShares(trace: Trace, seed: number): Promise<void> {
   const { now: clock, sleep } = time;
   const random = createRandom(seed);
   const memory = createMemoryStreamStore();
-  const write: typeof memory.write = async (caller, next) => {
-    await sleep(random() * 20);
-    const isWritten = await memory.write(caller, next);
-    trace.add('record', clock(), caller, next, isWritten);
-    return isWritten;
-  };
-  const shares = createStreamShares({ ...memory, write }, { max: 3, clock, sleep, random });
+  const write: typeof memory.write = (...given) => sleep(random() * 20).then(() => memory.write(...given));
+  const options = { max: 3, clock, sleep, random, store: { ...memory, write } };
+  const shares = trace.watched((given: typeof options) => createStreamShares(given.store, given))(options);
   for (let stream = 0; stream < 30; stream++)
     time.after(random() * 20_000, async () => {
       const caller = { unit: `unit-${stream % 2}`, site: 'a-site' };
       const free = await shares.take({ ...requestOf('/'), caller }, clock() + 10_000);
-      trace.add('outcome', clock(), caller, free !== undefined);
       await sleep(random() * 5000);
       await free?.();
     });
@@ -237,9 +227,8 @@ async function takeShares(trace: Trace, seed: number): Promise<void> {
 /** Whole gateways on shared stores, for two users and a stranger, before the simulated upstream. */
 async function useGateways(trace: Trace, seed: number): Promise<void> {
   const time = startNodeTime();
-  const random = createRandom(seed);
-  const below = (end: number) => Math.floor(random() * end);
-  const oneOf = <T>(all: readonly T[]) => all[below(all.length)]!;
+  const dice = createDice(seed);
+  const { random, oneOf } = dice;
   const upstreamLimits = seed % 2 === 0 ? 'interface' : 'published';
   const counters = new RequestCounters({ upstreamLimits: 'published' });
   const toUpstream = sendTo(upstreamOfTest({ counters }), ({ status, body }) =>
@@ -292,9 +281,11 @@ async function useGateways(trace: Trace, seed: number): Promise<void> {
   const tokens = ['ada', 'ada', 'ben', 'eve'].map((name) => bearer(people.token(claimsOf(name))));
   const reads = operations.filter(({ sideEffect, gatewayAnswer }) => !sideEffect && !gatewayAnswer);
   const ask = async () => {
-    const headers = { ...oneOf(tokens), ...oneOf([{}, {}, { 'cache-control': 'max-age=1' }]) };
-    const [target, body] = random() < 0.4 ? anOrder(oneOf, below) : aRead(oneOf(reads), oneOf);
-    await oneOf(gateways).handle(requestOf(target, { headers, ...(body !== undefined && { body }) }));
+    const headers = { ...tokens[dice.below(4)], ...oneOf([{}, {}, { 'cache-control': 'max-age=1' }]) };
+    const [target, body] = random() < 0.4 ? anOrder(dice) : aRead(reads[dice.below(reads.length)]!, dice);
+    await gateways[dice.below(3)]!.handle(
+      requestOf(target, { headers, ...(body !== undefined && { body }) }),
+    );
   };
   try {
     await time.pass(40_000, (at) => {
@@ -305,9 +296,7 @@ async function useGateways(trace: Trace, seed: number): Promise<void> {
   }
 }
 
-type OneOf = <T>(all: readonly T[]) => T;
-
-function aRead({ path, aliases, example, body }: (typeof operations)[number], oneOf: OneOf) {
+function aRead({ path, aliases, example, body }: (typeof operations)[number], { oneOf }: Dice) {
   const query = new URLSearchParams(example.query);
   if (query.has('symbols')) query.set('symbols', oneOf(['AAPL', 'MSFT,AAPL', 'NOSUCH', 'AAPL,NOSUCH,MSFT']));
   if (oneOf([0, 0, 0, 0, 1])) query.append(oneOf(['symbols', 'page_size', 'other']), oneOf(['', 'x', '1']));
@@ -315,7 +304,7 @@ function aRead({ path, aliases, example, body }: (typeof operations)[number], on
   return body ? ([target, JSON.stringify(example.body)] as const) : ([target] as const);
 }
 
-function anOrder(oneOf: OneOf, below: (end: number) => number): readonly [string, string?] {
+function anOrder({ oneOf, below }: Dice): readonly [string, string?] {
   const client_order_id = `order-number-${below(12)}`;
   const quantity = oneOf(['1', '2', '30', '0.5']);
   const target = { account_id: accountId, client_order_id };

@@ -92,7 +92,10 @@ export async function runOrderStreams(options: OrderStreamsOptions): Promise<Str
   const world = await runChaos({
     ...options,
     history: slowHistory(random),
-    beside: (one) => void clients.push(...beginClients(one, random, options.onEvent)),
+    beside: (one) => {
+      clients.push(...beginClients(one, random));
+      for (const client of clients) client.onEvent = options.onEvent;
+    },
   });
   for (const client of clients) client.stay();
   // The last ones come back, and hear of all.
@@ -115,11 +118,7 @@ export async function runOrderStreams(options: OrderStreamsOptions): Promise<Str
   };
 }
 
-function beginClients(
-  world: World,
-  random: () => number,
-  onEvent: OrderStreamsOptions['onEvent'],
-): readonly Client[] {
+function beginClients(world: World, random: () => number): readonly Client[] {
   const { time, history } = world;
   if (!history) throw new TypeError('a world that keeps no events');
   const standings = new Map<string, Standing>(
@@ -167,7 +166,6 @@ function beginClients(
       random,
       (id) => isGranted(user, id) === true,
       changedAtIn(world),
-      onEvent,
     );
     void client.begin();
     return client;
@@ -178,13 +176,13 @@ function beginClients(
 const graceMs = 600;
 
 class Client {
+  onEvent: OrderStreamsOptions['onEvent'];
   readonly #user: User;
   readonly #gateway: Gateway;
   readonly #time: VirtualTime;
   readonly #random: () => number;
   readonly #mayNow: (account: string) => boolean;
   readonly #changedAt: ReturnType<typeof changedAtIn>;
-  readonly #onEvent: OrderStreamsOptions['onEvent'];
   readonly #told = new Map<string, number>();
   #lastId: string | undefined;
   #stays = false;
@@ -201,7 +199,6 @@ class Client {
     random: () => number,
     mayNow: (account: string) => boolean,
     changedAt: ReturnType<typeof changedAtIn>,
-    onEvent: OrderStreamsOptions['onEvent'],
   ) {
     this.#user = user;
     this.#gateway = gateway;
@@ -209,7 +206,6 @@ class Client {
     this.#random = random;
     this.#mayNow = mayNow;
     this.#changedAt = changedAt;
-    this.#onEvent = onEvent;
   }
 
   stay(): void {
@@ -254,7 +250,7 @@ class Client {
     }
     for await (const { id, event, data } of serverSentEvents(chunks())) {
       this.#lastId = id;
-      this.#onEvent?.(this.#user, event, data, this.#time.now());
+      this.onEvent?.(this.#user, event, data, this.#time.now());
       this.#look();
       if (event === 'change') this.#take(data, beganAt);
     }

@@ -38,53 +38,36 @@ export class Trace {
   ): (options: Options) => Made {
     return (options) => {
       const { clock = () => 0 } = options as { readonly clock?: () => number };
-      return this.#answering(make(this.#through(options, undefined, clock)), clock);
+      return this.#through(make(this.#through(options, undefined, clock)), 'outcome', clock);
     };
   }
 
-  #answering<Made extends object>(made: Made, clock: () => number): Made {
-    return this.#proxied(made, (name, run) => (...given) => {
-      // Ports may come with a call.
-      const answer = run(...given.map((one) => (isPort(one) ? this.#through(one, 'call', clock) : one)));
-      const tell = (value: unknown) => this.add('outcome', clock(), name, given, value);
-      if (answer instanceof Promise) answer.then(tell, (error) => tell(`throws ${error}`));
-      else tell(answer);
-      return answer;
-    });
-  }
-
   #through<Port extends object>(port: Port, within: Kind | undefined, clock: () => number): Port {
-    return this.#proxied(
-      port,
-      (name, run) => {
-        const kind = kindOf(name, within);
-        if (!kind) return run;
-        return (...given) => {
-          this.add(kind, clock(), kind === 'record' ? '' : name, given);
-          const answer = run(...given);
-          return isPort(answer) ? this.#through(answer, kind, clock) : answer;
-        };
-      },
-      (name, member) => {
-        const kind = kindOf(name, within);
-        return kind || !silent.test(name) ? this.#through(member, kind, clock) : member;
-      },
-    );
-  }
-
-  #proxied<Port extends object>(
-    port: Port,
-    ofFunction: (name: string, run: AnyFunction) => AnyFunction,
-    ofPort: (name: string, member: object) => object = (_, member) => member,
-  ): Port {
     return new Proxy(port, {
-      get(target, name) {
+      get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
         if (typeof name === 'symbol') return member;
-        if (typeof member === 'function') return ofFunction(name, member.bind(target));
-        return isPort(member) ? ofPort(name, member) : member;
+        const kind = within === 'outcome' ? within : kindOf(name, within);
+        if (isPort(member)) return silent.test(name) ? member : this.#through(member, kind, clock);
+        if (typeof member !== 'function') return member;
+        const run: AnyFunction = member.bind(target);
+        return kind ? (...given: unknown[]) => this.#called(kind, name, run, given, clock) : run;
       },
     });
+  }
+
+  #called(kind: Kind, name: string, run: AnyFunction, given: unknown[], clock: () => number): unknown {
+    if (kind !== 'outcome') {
+      this.add(kind, clock(), kind === 'record' ? '' : name, given);
+      const answer = run(...given);
+      return isPort(answer) ? this.#through(answer, kind, clock) : answer;
+    }
+    const tell = (value: unknown) => this.add(kind, clock(), name, given, value);
+    // Ports may come with a call.
+    const answer = run(...given.map((one) => (isPort(one) ? this.#through(one, 'call', clock) : one)));
+    if (answer instanceof Promise) answer.then(tell, (error) => tell(`throws ${error}`));
+    else tell(answer);
+    return answer;
   }
 
   /** Replaces ids that tests count over the whole process: a trace numbers them itself. */
@@ -117,8 +100,8 @@ export const textOf = (value: unknown): string =>
     const given = this[key];
     if (given instanceof Uint8Array) return new TextDecoder().decode(given);
     if (given instanceof Map || given instanceof Set) return [...given];
-    if (given instanceof Error) return String(given);
-    if (typeof given === 'number' && !Number.isFinite(given)) return String(given);
+    const isOdd = typeof given === 'number' && !Number.isFinite(given);
+    if (isOdd || given instanceof Error || (key === '' && typeof given === 'function')) return String(given);
     if (isPort(given) && 'sources' in given && 'id' in given) return given.id;
     return shown;
   }) ?? 'undefined';

@@ -14,11 +14,7 @@ const hourMs = 3_600_000;
  * @param create the lookups that are judged
  * @returns what was wrong, in words; nothing when all was well
  */
-export async function runScenario(
-  seed: number,
-  kind: Trouble,
-  create = createLookups,
-): Promise<readonly string[]> {
+export async function runScenario(seed: number, kind: Trouble, create = createLookups): Promise<string[]> {
   const dice = createDice(seed);
   const world = createWorld();
   const time = new VirtualTime(world.now);

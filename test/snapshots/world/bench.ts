@@ -65,15 +65,7 @@ export const symbolsOf = (outcome: SnapshotOutcome) =>
   answered(outcome).snapshots.map(({ symbol }) => symbol);
 
 export function createBench(options: BenchOptions = {}) {
-  const {
-    figures,
-    misleading,
-    deniedFlag,
-    instead,
-    storeMs,
-    seed = 1,
-    create = createSnapshotCache,
-  } = options;
+  const { figures, misleading, deniedFlag, instead, storeMs, seed = 1 } = options;
   const time = new VirtualTime();
   const random = createRandom(seed);
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
@@ -206,7 +198,7 @@ export function createBench(options: BenchOptions = {}) {
     upstream,
     /** @param aheadMs how wrong its clock is */
     instance: (aheadMs = 0): SnapshotCache =>
-      create({
+      (options.create ?? createSnapshotCache)({
         store,
         permits,
         upstream: ask,
