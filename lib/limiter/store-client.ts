@@ -61,7 +61,7 @@ interface Exhausted {
 }
 
 /** The item as this instance has written it. */
-interface Written {
+interface WrittenItem {
   readonly schedule: Schedule | undefined;
   readonly counters: Counters;
 }
@@ -248,7 +248,7 @@ export class StoreClient {
     this.#hasJustRead = true;
   }
 
-  #replace(next: Schedule, counters: Counters, now: number): Promise<Written | undefined> {
+  #replace(next: Schedule, counters: Counters, now: number): Promise<WrittenItem | undefined> {
     const { store, key, random, windows } = this.#options;
     const item: LimiterItem = {
       revision: `${now.toString(36)}-${random().toString(36).slice(2, 12)}`,
@@ -260,7 +260,7 @@ export class StoreClient {
   }
 
   /** Unused permits come back in the same write. */
-  #add(taken: readonly Addition[], now: number): Promise<Written | undefined> {
+  #add(taken: readonly Addition[], now: number): Promise<WrittenItem | undefined> {
     const { store, key } = this.#options;
     const additions = [...taken, ...this.#returns()];
     const alone = additions.map(({ counter, by }) => [counter, (this.#counters[counter] ?? 0) + by] as const);
@@ -271,7 +271,7 @@ export class StoreClient {
    * @param alone the counters after the write, if no other instance has written since
    * @returns undefined where another instance was first
    */
-  async #write(operation: Promise<WriteAnswer>, alone: Counters): Promise<Written | undefined> {
+  async #write(operation: Promise<WriteAnswer>, alone: Counters): Promise<WrittenItem | undefined> {
     const unused = this.#unused;
     // Forgotten before the answer, which may be lost: what came back twice would be another's.
     this.#unused = [];
@@ -315,7 +315,7 @@ export class StoreClient {
 
   /** The permits that were taken, without those that have expired meanwhile. */
   #granted(
-    { schedule, counters }: Written,
+    { schedule, counters }: WrittenItem,
     { mode, count }: Grant,
     { limits }: GrantRequest,
     askedAt: number,
