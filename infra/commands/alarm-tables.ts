@@ -4,7 +4,8 @@ import {
   type AlarmRow,
   type AlarmSubject,
   alarmRows,
-  expressionOf,
+  firstCommand,
+  formulaOf,
   runbookAnchor,
 } from '../stack/alarm-table.ts';
 
@@ -32,7 +33,7 @@ export const alarmTableLines = (): readonly string[] => [
   '|---|---|---|---|',
   ...alarmRows.map(([name, row]) => {
     const place = places[row.of];
-    const first = `\`${row.first.replace('STAGE', 'prod')}\``;
+    const first = `\`${firstCommand(row, '--stage prod')}\``;
     const runbook = `[${row.runbook}](runbook.md#${runbookAnchor(row.runbook)})`;
     const cells = [
       `\`${name}\`${place ? `, ${place}` : ''}`,
@@ -47,7 +48,7 @@ export const alarmTableLines = (): readonly string[] => [
 function ruleInWords({ metric, statistic, threshold, minutes, ...row }: AlarmRow): string {
   const { periods = 1, breaching = periods, comparison = '>=', missing } = row;
   const bound = typeof threshold === 'number' ? threshold.toLocaleString('en-US') : `\`${threshold}\``;
-  const value = `${expressionOf(metric).words}, ${statistic.toLowerCase()} ${comparison} ${bound}`;
+  const value = `${formulaOf(metric).words}, ${statistic.toLowerCase()} ${comparison} ${bound}`;
   const over = minutes === 24 * 60 ? 'over a day' : `over ${minutes} minutes`;
   const times = periods === breaching ? `${periods} times in a row` : `${breaching} of ${periods} times`;
   const often =

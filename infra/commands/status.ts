@@ -18,7 +18,7 @@ import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requ
 import { unsettledAttribute, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { noEndDays } from '../../lib/access-token/check.ts';
 import { StartError } from '../environment.ts';
-import { type AlarmName, alarmRows, alarmTable, causesOf } from '../stack/alarm-table.ts';
+import { type AlarmName, alarmRows, alarmTable, causesOf, firstCommand } from '../stack/alarm-table.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput, versionOutput } from '../stack/outputs.ts';
 import { limitsCommand } from './limits.ts';
 import type { StackTarget } from './readers.ts';
@@ -232,10 +232,9 @@ const isOfTable = (name: string): name is AlarmName => Object.hasOwn(alarmTable,
 
 /** Names the first command and the runbook's chapter. Preflight reads a stage's configuration, so it takes no stack's name. */
 function adviceOf(name: AlarmName, options: string): string {
-  const { first, runbook } = alarmTable[name];
-  const isOfStage = first.startsWith('countersign preflight') && !options.startsWith('--stage');
-  const command = isOfStage ? first : first.replace('--stage STAGE', options);
-  return `${command}; docs/runbook.md, “${runbook}”`;
+  const row = alarmTable[name];
+  const isOfStage = row.first?.startsWith('countersign preflight') && !options.startsWith('--stage');
+  return `${firstCommand(row, isOfStage ? undefined : options)}; docs/runbook.md, “${row.runbook}”`;
 }
 
 /** @returns the report; with `watch` it never ends, even while the stack cannot be read */

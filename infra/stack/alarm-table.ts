@@ -25,8 +25,9 @@ export type AlarmSubject =
   | 'api'
   | 'account';
 
-/** Metrics of AWS's own, whose namespace follows from the subject. */
-export type PlatformMetric =
+/** Of ours, and of AWS's own, whose namespace follows from the subject. */
+type WatchedMetric =
+  | OwnMetric
   | 'Errors'
   | 'Throttles'
   | 'IteratorAge'
@@ -34,12 +35,10 @@ export type PlatformMetric =
   | '5XXError'
   | 'ConcurrentExecutions';
 
-type Metric = OwnMetric | PlatformMetric;
-
 /** A figure that CloudWatch works out of several metrics of one subject. It is missing while one of them is. */
-export interface Expression {
+export interface MetricFormula<Name extends string = WatchedMetric> {
   /** By the names that they have in the formula. */
-  readonly metrics: Readonly<Record<string, Metric>>;
+  readonly metrics: Readonly<Record<string, Name>>;
   /** CloudWatch's metric math: `IF(reads >= 100, hits / reads)` is a ratio, and missing below a hundred reads. */
   readonly formula: string;
   /** The figure in words, in Markdown. */
@@ -47,7 +46,7 @@ export interface Expression {
 }
 
 export interface AlarmRow {
-  readonly metric: Metric | Expression;
+  readonly metric: WatchedMetric | MetricFormula;
   readonly of: AlarmSubject;
   /** Over a period. */
   readonly statistic: 'Sum' | 'Maximum' | 'Minimum' | 'Average';
@@ -65,18 +64,16 @@ export interface AlarmRow {
   readonly says: string;
   /** Why this threshold and this time. */
   readonly why: string;
-  /** The first command to run; STAGE stands for the stage. */
-  readonly first: string;
+  /** The first command to run; STAGE stands for the stage. Default `countersign status`. */
+  readonly first?: string;
   /** The heading in docs/runbook.md. */
   readonly runbook: string;
   /** The part whose own topic hears of it in place of the stack's. */
   readonly part?: 'limiter' | 'events' | 'accessToken' | 'tradeEvents';
 }
 
-/** The figure of a row as an expression, whether it is one metric or several. */
-export const expressionOf = <Name extends string>(
-  metric: Name | Expression,
-): { readonly metrics: Readonly<Record<string, Name | Metric>> } & Omit<Expression, 'metrics'> =>
+/** The figure of a row as a formula, also where it is one metric. */
+export const formulaOf = <Name extends string>(metric: Name | MetricFormula<Name>): MetricFormula<Name> =>
   typeof metric === 'string'
     ? { metrics: { value: metric }, formula: 'value', words: `\`${metric}\`` }
     : metric;
@@ -104,12 +101,10 @@ const anyLost = {
   why: 'each message is one too many',
 } as const;
 
-const status = 'countersign status --stage STAGE';
 const stop = 'countersign trading stop --stage STAGE --reason alarm';
 const audit = 'countersign orders audit --stage STAGE';
 
-/** By the name that CloudWatch shows behind the deployment's, as in `Countersign-prod-upstream-failing`. */
-export const alarmTable = {
+const rows = {
   'upstream-failing': {
     metric: 'UpstreamFailed',
     of: 'secret',
@@ -120,7 +115,6 @@ export const alarmTable = {
     threshold: 1,
     says: 'The upstream does not answer, or answers with failures: reads fail or are late, and orders may end with an unknown outcome.',
     why: 'failed reads are sent again, so failures in three minutes out of five are no coincidence',
-    first: status,
     runbook: 'The upstream is down',
   },
   'upstream-refusing': {
@@ -130,7 +124,6 @@ export const alarmTable = {
     periods: 2,
     says: 'The upstream refuses the gateway’s signature: the member cause in the log says why.',
     why: 'after a change of the secret, one request may be refused; five minutes later none is',
-    first: status,
     runbook: 'The upstream refuses the gateway',
   },
   'quotes-stale': {
@@ -139,7 +132,6 @@ export const alarmTable = {
     ...repeated,
     says: 'Callers get quotes that are older than cache.snapshots.staleAfterSeconds, because no newer ones come.',
     why: 'a single refresh may fail, but there are more than ten refreshes in three minutes',
-    first: status,
     runbook: 'Quotes are stale',
   },
   'limit-used-up': {
@@ -151,7 +143,6 @@ export const alarmTable = {
     threshold: 1,
     says: 'For a quarter of an hour requests for market data have been refused with budget_used_up, because more arrive than the upstream’s limit allows.',
     why: 'a burst is over within one window of the limit; a quarter of an hour means that the limit is too small for the load',
-    first: status,
     runbook: 'Everything is 429',
   },
   'limit-refused': {
@@ -183,7 +174,6 @@ export const alarmTable = {
     threshold: 0.05,
     says: 'One answer in twenty or more is a 5xx. If other alarms ring, they may show the cause: countersign status lists the cause first.',
     why: 'single failures come and go, but one in twenty over ten minutes does not',
-    first: status,
     runbook: 'A bad deployment',
   },
   'functions-failing': {
@@ -192,7 +182,6 @@ export const alarmTable = {
     ...everRaised,
     says: 'A function behind the API crashed or ran out of time; functions that hold streams do not count. The log of the function says how it ended.',
     why: 'a function answers every fault itself, so an error is a defect',
-    first: status,
     runbook: 'A bad deployment',
   },
   'functions-throttled': {
@@ -228,7 +217,6 @@ export const alarmTable = {
     missing: 'breaching',
     says: 'For a quarter of an hour the canary has got no quote from the API’s public URL, or has not run. Its log says why, in the event canary.',
     why: 'the minimum is 1 only when every request failed; a single one may fail by chance',
-    first: status,
     runbook: 'The canary gets no quote',
   },
   'store-throttled': {
@@ -237,7 +225,6 @@ export const alarmTable = {
     ...repeated,
     says: 'DynamoDB throttles a table: the log event store_throttled names it.',
     why: 'a table adapts to a burst within a minute or two',
-    first: status,
     runbook: 'A table cannot be used',
   },
   'journal-failed': {
@@ -245,7 +232,6 @@ export const alarmTable = {
     of: 'journal-table',
     ...ever,
     says: 'The journal of orders cannot be written or read: orders are refused with journal_unavailable and not sent, cancels are sent. The log event journal_failed says why.',
-    first: status,
     runbook: 'A table cannot be used',
   },
   'trading-limits-unread': {
@@ -290,7 +276,6 @@ export const alarmTable = {
     missing: 'breaching',
     says: 'One of these has been true for ten minutes: orders that an operator, an alarm or a check asked to cancel are still open; the function that cancels them cannot read which orders are open; or it does not run. Its log says why, in the event open_order_not_cancelled.',
     why: 'one run normally cancels the open orders, and the next sees that they are cancelled; after ten minutes, ten runs have tried',
-    first: status,
     runbook: 'Open orders are not cancelled',
   },
   'cancel-not-requested': {
@@ -351,7 +336,6 @@ export const alarmTable = {
     ...anyLost,
     of: 'lookup-dead-letters',
     says: 'A lookup by event could not be served. Its message in the queue of dead letters says why, in the attribute reason.',
-    first: status,
     runbook: 'A lookup was lost',
     part: 'events',
   },
@@ -403,7 +387,6 @@ export const alarmTable = {
     missing: 'breaching',
     says: 'The listener has had no stream of trade events for two minutes: events are late until it has one. Its log says why, in the event trade_stream_ended or trade_events_failed.',
     why: 'when one listener takes over from another, the gap lasts seconds',
-    first: status,
     runbook: 'Trade events are late',
     part: 'tradeEvents',
   },
@@ -414,7 +397,6 @@ export const alarmTable = {
     statistic: 'Maximum',
     says: 'The upstream refuses the app secret or the access token on the event stream, or there is no secret to read. The listener tries a new secret or token within a minute, and retries the refused one at longer and longer intervals.',
     why: 'it never happens with a good secret',
-    first: status,
     runbook: 'Trade events are late',
     part: 'tradeEvents',
   },
@@ -425,7 +407,6 @@ export const alarmTable = {
     statistic: 'Minimum',
     says: 'The bus has taken no trade event for five minutes, although some wait: they stay in the table until it does.',
     why: 'whenever the bus takes an event, the metric is 0, so a minimum of 1 means that it took none',
-    first: status,
     runbook: 'Trade events are late',
     part: 'tradeEvents',
   },
@@ -439,12 +420,14 @@ export const alarmTable = {
     missing: 'breaching',
     says: 'For five minutes the upstream’s channel of quotes has carried no symbol that clients ask for: the gateway fetches quotes, which are older. The function’s log says why, in the events market_stream_failed, market_stream_refused and market_stream_mute.',
     why: 'a hand-over takes seconds; if a listener dies, the upstream counts its connections for another minute and refuses new ones',
-    first: status,
     runbook: 'Quotes are stale',
   },
 } as const satisfies Readonly<Record<string, AlarmRow>>;
 
-export type AlarmName = keyof typeof alarmTable;
+export type AlarmName = keyof typeof rows;
+
+/** By the name that CloudWatch shows behind the deployment's, as in `Countersign-prod-upstream-failing`. */
+export const alarmTable: Readonly<Record<AlarmName, AlarmRow>> = rows;
 
 export const alarmRows = Object.entries(alarmTable) as readonly (readonly [AlarmName, AlarmRow])[];
 
@@ -482,9 +465,14 @@ export const causesOf = (name: AlarmName, ringing: readonly string[]): readonly 
 /** A heading's anchor, as GitHub makes it of these: words alone. */
 export const runbookAnchor = (heading: string): string => heading.toLowerCase().replaceAll(' ', '-');
 
+export const firstCommand = (
+  { first = 'countersign status --stage STAGE' }: AlarmRow,
+  options = '--stage STAGE',
+): string => first.replace('--stage STAGE', options);
+
 /** What CloudWatch shows of an alarm, in ASCII, as templates are. */
-export const describeAlarm = ({ says, first, runbook }: AlarmRow, stage: string): string =>
-  `${says.replaceAll('’', "'")}\n\nFirst: ${first.replace('STAGE', stage)}\n\nThen: docs/runbook.md#${runbookAnchor(runbook)}`;
+export const describeAlarm = (row: AlarmRow, stage: string): string =>
+  `${row.says.replaceAll('’', "'")}\n\nFirst: ${firstCommand(row, `--stage ${stage}`)}\n\nThen: docs/runbook.md#${runbookAnchor(row.runbook)}`;
 
 /** Synth and preflight say so. */
 export const noneIsTold =

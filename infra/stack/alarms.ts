@@ -22,7 +22,8 @@ import {
   alarmRows,
   type comparisons,
   describeAlarm,
-  expressionOf,
+  formulaOf,
+  type MetricFormula,
   noneIsTold,
 } from './alarm-table.ts';
 import type { ResolvedConfig } from './config.ts';
@@ -129,12 +130,12 @@ function emailTopic(scope: Construct, address: string): Topic {
 
 type Measured = Pick<AlarmRow, 'of' | 'minutes'> & {
   readonly statistic: string;
-  readonly metric: AlarmRow['metric'] | (string & {});
+  readonly metric: string | MetricFormula<string>;
 };
 
 /** What a row's figures are in CloudWatch: for alarms and for the dashboard. */
 export function metricOf({ metric, ...measured }: Measured, watched: Watched, stageName: string): IMetric {
-  const { metrics, formula, words } = expressionOf(metric);
+  const { metrics, formula, words } = formulaOf(metric);
   const each = Object.entries(metrics).map(
     ([name, one]) => [name, oneOf(one, measured, watched, stageName)] as const,
   );

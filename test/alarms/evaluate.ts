@@ -1,7 +1,7 @@
 /** An alarm of CloudWatch as its row says it: figures in, the minutes in which it rings out. */
 
 import type { LogEntry } from '../../functions/log/log.ts';
-import { type AlarmRow, comparisons, expressionOf } from '../../infra/stack/alarm-table.ts';
+import { type AlarmRow, comparisons, formulaOf } from '../../infra/stack/alarm-table.ts';
 
 /** One value of a metric. */
 export interface Point {
@@ -93,7 +93,7 @@ const math = {
 
 /** The row's figure of those points that lie in a period; undefined where a metric of it has none there. */
 function figureIn({ metric, statistic }: AlarmRow, points: readonly Point[]) {
-  const { metrics, formula } = expressionOf(metric);
+  const { metrics, formula } = formulaOf(metric);
   const compute = new Function(...Object.keys(metrics), ...Object.keys(math), `return ${formula}`);
   return (isIn: (point: Point) => boolean): number | undefined => {
     const values = Object.values(metrics).map((name) =>

@@ -9,7 +9,7 @@ import * as orderOffers from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import type { MemoryPorts } from '../../infra/local/memory-ports.ts';
-import { type AlarmName, type AlarmSubject, alarmRows, expressionOf } from '../../infra/stack/alarm-table.ts';
+import { type AlarmName, type AlarmSubject, alarmRows, formulaOf } from '../../infra/stack/alarm-table.ts';
 import { memoryPlatform } from '../compositions/memory-platform.ts';
 import {
   type Platform,
@@ -141,7 +141,7 @@ export async function startWorld({
           const of = dimensions[row.of] ?? row.of;
           const threshold = typeof row.threshold === 'number' ? row.threshold : 3;
           // What has told nothing is not deployed here.
-          const metrics: readonly string[] = Object.values(expressionOf(row.metric).metrics);
+          const metrics: readonly string[] = Object.values(formulaOf(row.metric).metrics);
           if (row.missing && !points.some((one) => metrics.includes(one.metric) && one.of === of))
             return false;
           return ringing({ row, of, threshold }, points, { from, to: clock() }).some((at) => at > since);
