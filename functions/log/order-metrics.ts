@@ -24,36 +24,32 @@ export function orderReports({
   journalTable,
   controlsTable,
 }: OrderReportsOptions): Required<Pick<OrdersOptions, 'reportNoted' | 'reportFailure'>> {
-  const failed = (
-    entry: { readonly event: string; readonly step?: string },
-    figures: object,
-    cause: unknown,
-  ) => log({ level: 'error', ...entry, ...figures, ...describe(cause) });
-  const ofControls = (table: string, metric: MetricOf<'TradingControlsTable'>) =>
-    figuresOf('TradingControlsTable', table, clock(), { [metric]: 1 });
   return {
     reportNoted(failures: readonly ScopeFailure[]) {
       for (const { check, scope } of failures)
         log({ level: 'warn', event: 'order_check_failed', check, scope });
     },
     reportFailure(step, cause) {
-      if (step === 'check' && controlsTable !== undefined)
-        failed(
-          { event: 'trading_controls_not_read' },
-          ofControls(controlsTable, 'TradingControlsNotRead'),
-          cause,
-        );
-      else if (step === 'mass_cancel' && controlsTable !== undefined)
-        failed(
-          { event: 'mass_cancel_not_requested' },
-          ofControls(controlsTable, 'MassCancelNotRequested'),
-          cause,
-        );
-      else {
-        const figures = figuresOf('OrderJournalTable', journalTable, clock(), { OrderJournalFailed: 1 });
-        const reason = cause instanceof JournalUnavailable ? cause.cause : cause;
-        failed({ event: 'journal_failed', step }, figures, reason);
+      const ofControls = controlFailures[step];
+      if (ofControls && controlsTable !== undefined) {
+        const { event, metric } = ofControls;
+        const figures = figuresOf('TradingControlsTable', controlsTable, clock(), { [metric]: 1 });
+        return log({ level: 'error', event, ...figures, ...describe(cause) });
       }
+      const figures = figuresOf('OrderJournalTable', journalTable, clock(), { OrderJournalFailed: 1 });
+      const reason = cause instanceof JournalUnavailable ? cause.cause : cause;
+      log({ level: 'error', event: 'journal_failed', step, ...figures, ...describe(reason) });
     },
   };
 }
+
+interface ControlFailure {
+  readonly event: string;
+  readonly metric: MetricOf<'TradingControlsTable'>;
+}
+
+/** Failures that are not the journal's, by the step of an order. */
+const controlFailures: Readonly<Record<string, ControlFailure>> = {
+  check: { event: 'trading_controls_not_read', metric: 'TradingControlsNotRead' },
+  mass_cancel: { event: 'mass_cancel_not_requested', metric: 'MassCancelNotRequested' },
+};
