@@ -50,6 +50,11 @@ export class SuspectGroups {
     return this.#groups.get(symbol);
   }
 
+  /** When the call was sent that made the symbol suspect in the view; minus infinity if it is not suspect. */
+  since(symbol: string, view: string): number {
+    return this.find(symbol, view)?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Whether a symbol that exists is suspect in the view. */
   hasInView(symbol: string, view: string): boolean {
     return this.#groups.has(keyOf(symbol, view));

@@ -61,10 +61,6 @@ export class StoreHealth {
   }
 
   setCrowded(now: number): void {
-    this.#crowdedUntil = now + crowdedMs;
-  }
-
-  setThrottled(now: number): void {
     this.#crowdedUntil = Math.max(this.#crowdedUntil, now + crowdedMs);
   }
 
@@ -80,7 +76,7 @@ export class StoreHealth {
 
   fail(cause: unknown, now: number): void {
     if (cause instanceof StoreThrottled) {
-      this.setThrottled(now);
+      this.setCrowded(now);
       if (now < this.#throttledUntil) return;
       const pauseMs = backOffMs(throttledBackOff, this.#throttles++);
       this.#throttledUntil = now + pauseMs * (0.5 + this.#random());

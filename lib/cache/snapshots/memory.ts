@@ -140,7 +140,7 @@ export class SnapshotMemory {
         demand.push([view, symbol, twoDigits(times), requestedAt]);
     }
     const negative = [...this.#categories.values()].flatMap((status) =>
-      status.latestNegative(maxNegativeInCheckpoint, now),
+      status.negative.latest(maxNegativeInCheckpoint, now),
     );
     const failedProbes = this.quota.levels(now);
     return { sequence, at: now, fetched, demand, negative, failedProbes, ...this.upstream.checkpoint(now) };
@@ -223,10 +223,10 @@ export class SnapshotMemory {
     const entries = this.entriesOf(view);
     const status = this.statusOf(view);
     // A symbol that this instance has found unknown since its record was made stays unknown.
-    const current = [...all].filter(([symbol]) => status.negativeSince(symbol, view) < sentAt);
+    const current = [...all].filter(([symbol]) => status.negative.since(symbol, view) < sentAt);
     for (const [symbol, record] of current) entries.put(symbol, record, sentAt, this.#hasStream);
     if (isSuspect) return;
-    const records = new Map(current.filter(([symbol]) => status.suspectSince(symbol, view) < sentAt));
+    const records = new Map(current.filter(([symbol]) => status.suspects.since(symbol, view) < sentAt));
     const outcome = { kind: 'answer', records, unknown: [] } as const;
     const symbols = [...records.keys()];
     const record = { sequence: 0, kind: 'refresh', view, sentAt, symbols, outcome, demand: [] } as const;

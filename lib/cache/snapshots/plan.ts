@@ -168,7 +168,7 @@ function scoredView(entries: ViewEntries, { memory, flights, now }: PlanInput): 
       shareable.push(scored);
       continue;
     }
-    if (status.isBackedOff(symbol, id, now)) continue;
+    if (status.suspects.isBackedOff(symbol, id, now)) continue;
     const { symbols, sibling, caller } = status.groupToProbe(symbol, id, now) ?? aloneGroup(symbol);
     const key = symbols[0] ?? '';
     // The group may have failed in another view; the entries of this one are due.
@@ -261,7 +261,7 @@ function addMisses(input: ProbeInput): void {
     const { view, symbol, caller } = miss;
     const status = memory.statusOf(view);
     if (status.mayShareCall(symbol, view) || status.negativeEntry(symbol, view, now)) continue;
-    if (status.isBackedOff(symbol, view, now) || isInFlight(view, symbol)) continue;
+    if (status.suspects.isBackedOff(symbol, view, now) || isInFlight(view, symbol)) continue;
     const group = status.groupToProbe(symbol, view, now);
     if (group) {
       const unlisted = memory.isUnlisted(view, symbol) && { isUnlistedProbe: true as const };

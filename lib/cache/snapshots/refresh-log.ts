@@ -32,16 +32,16 @@ interface MissingRecord {
 
 /** Tells records of the log that this instance has read from late ones: holders of leases write when they are done. */
 class LogPosition {
-  readonly #lookBack: number;
+  /** How many records an instance looks back at most. */
+  readonly lookBack: number;
   #upTo = 0;
   /** Records up to `upTo` that had not been written when they were read. */
   readonly #missing = new Map<number, MissingRecord>();
   /** Records that were read, as far back as any poll could still ask. */
   readonly #read = new Set<number>();
 
-  /** @param lookBack how many records an instance looks back at most */
   constructor(lookBack: number) {
-    this.#lookBack = lookBack;
+    this.lookBack = lookBack;
   }
 
   /** The last record that was read. */
@@ -90,7 +90,7 @@ class LogPosition {
   /** Forgets records that no poll asks for any more, and gives up those that can no longer come. */
   prune(now: number): void {
     for (const sequence of this.#read)
-      if (sequence < this.#upTo - 2 * this.#lookBack) this.#read.delete(sequence);
+      if (sequence < this.#upTo - 2 * this.lookBack) this.#read.delete(sequence);
     for (const [sequence, { since }] of this.#missing)
       if (now - since > upstreamTimeoutMs + recordSlackMs) this.#missing.delete(sequence);
   }
@@ -144,8 +144,6 @@ export class RefreshLog {
   readonly #options: SnapshotOptions;
   readonly #listener: RefreshLogListener;
   readonly #position: LogPosition;
-  /** As many records as there can be within the soft bound. */
-  readonly #lookBack: number;
   /** A second with more starts is a storm. */
   readonly #calmStarts: number;
   /** The instances that wrote the last records. */
@@ -165,10 +163,10 @@ export class RefreshLog {
     this.#ports = ports;
     this.#options = options;
     this.#listener = listener;
-    this.#lookBack = Math.ceil(staleAfterMs / paceMs);
     this.#calmStarts = Math.max(1, instances * calmPart);
     this.health = new StoreHealth(ports.runtime.random);
-    this.#position = new LogPosition(this.#lookBack);
+    // As many records as there can be within the soft bound.
+    this.#position = new LogPosition(Math.ceil(staleAfterMs / paceMs));
   }
 
   get control(): RefreshControl {
@@ -335,7 +333,7 @@ export class RefreshLog {
     this.#position.clearMissing();
     this.#skippedAt = isStorm ? now : undefined;
     if (isStorm) return this.#skipTo(control, now);
-    this.#position.skipTo(Math.max(checkpoint?.sequence ?? 0, control.sequence - this.#lookBack));
+    this.#position.skipTo(Math.max(checkpoint?.sequence ?? 0, control.sequence - this.#position.lookBack));
     const update = await this.#ports.store.read(this.#position.upTo, []);
     this.#applyNew(update.records, now);
     this.updateControl(update.control);
@@ -374,7 +372,7 @@ export class RefreshLog {
   /** Undefined when there is none or it cannot be read: an instance does without, because it has the log. */
   #readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined> {
     return this.#ports.store.readCheckpoint(copy).catch((error: unknown) => {
-      if (error instanceof StoreThrottled) this.health.setThrottled(this.#ports.runtime.clock());
+      if (error instanceof StoreThrottled) this.health.setCrowded(this.#ports.runtime.clock());
       return undefined;
     });
   }
@@ -387,10 +385,10 @@ export class RefreshLog {
     now: number,
   ): Promise<SnapshotCheckpoint | undefined> {
     const { store, runtime } = this.#ports;
-    if (isUsable(found, copy, control, now, this.#lookBack)) return found;
+    if (isUsable(found, copy, control, now, this.#position.lookBack)) return found;
     if (copy === 0) return undefined;
     const primary = await this.#readCheckpoint(0);
-    if (!primary || !isUsable(primary, 0, control, now, this.#lookBack)) return undefined;
+    if (!primary || !isUsable(primary, 0, control, now, this.#position.lookBack)) return undefined;
     if (runtime.random() < 1 / copyWriters) await store.writeCheckpoint(copy, primary).catch(() => {});
     return primary;
   }
@@ -405,7 +403,7 @@ export class RefreshLog {
   #countStart(): Promise<number> {
     return this.#ports.store.countStart().catch((error: unknown) => {
       if (!(error instanceof StoreThrottled)) return 1;
-      this.health.setThrottled(this.#ports.runtime.clock());
+      this.health.setCrowded(this.#ports.runtime.clock());
       return Number.POSITIVE_INFINITY;
     });
   }

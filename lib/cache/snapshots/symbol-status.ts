@@ -25,7 +25,7 @@ import {
   withoutMessage,
 } from './failed-symbols.ts';
 import type { UpstreamError } from './ports.ts';
-import type { NegativeItem, RefreshRecord } from './store.ts';
+import type { RefreshRecord } from './store.ts';
 import { plainId } from './view.ts';
 
 /** Says in which views memory has a record of a symbol that may be served. */
@@ -54,10 +54,10 @@ const minProbeSize = 12;
 const maxProbeSize = 100;
 
 export class SymbolStatus {
+  readonly negative = new NegativeCache();
+  readonly suspects = new SuspectGroups((symbol) => this.exists(symbol));
   readonly #lists: (symbol: string) => boolean | undefined;
   readonly #valid = new Set<string>();
-  readonly #negative = new NegativeCache();
-  readonly #suspects = new SuspectGroups((symbol) => this.exists(symbol));
   readonly #hints = new MessageHints();
   #probeSize = firstProbeSize;
 
@@ -81,9 +81,7 @@ export class SymbolStatus {
 
   /** Whether it may share a call with others in the view. */
   mayShareCall(symbol: string, view: string): boolean {
-    return (
-      this.exists(symbol) && !this.#suspects.hasInView(symbol, view) && !this.#negative.get(symbol, view)
-    );
+    return this.exists(symbol) && !this.suspects.hasInView(symbol, view) && !this.negative.get(symbol, view);
   }
 
   /** Whether the upstream gave a record of it in some view. */
@@ -106,44 +104,24 @@ export class SymbolStatus {
     return entry && entry.until > now ? entry : undefined;
   }
 
-  /** When this instance learnt last that it is unknown in the view; minus infinity if never. */
-  negativeSince(symbol: string, view: string): number {
-    return this.#negative.since(symbol, view);
-  }
-
-  /** The latest negative entries, for a checkpoint. */
-  latestNegative(max: number, now: number): readonly NegativeItem[] {
-    return this.#negative.latest(max, now);
-  }
-
   /** Takes over a negative entry of another instance. */
   addNegative(symbol: string, view: string, until: number): void {
-    if (!this.#negative.get(symbol, view)) this.#setNegative(symbol, { view, until });
-  }
-
-  /** When the call was sent that made it suspect in the view; minus infinity if it is not. */
-  suspectSince(symbol: string, view: string): number {
-    return this.#suspects.find(symbol, view)?.at ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /** Whether it failed alone so lately that its next probe has to wait. */
-  isBackedOff(symbol: string, view: string, now: number): boolean {
-    return this.#suspects.isBackedOff(symbol, view, now);
+    if (!this.negative.get(symbol, view)) this.#setNegative(symbol, { view, until });
   }
 
   /** Groups to probe now; of two halves the first. What was suspect before the directory came is decided by it. */
   suspectGroups(now: number): readonly SuspectGroup[] {
-    return this.#suspects.pending(now, (symbol) => this.#lists(symbol) !== undefined);
+    return this.suspects.pending(now, (symbol) => this.#lists(symbol) !== undefined);
   }
 
   /** The group that has to be probed with the symbol; undefined when it may share a probe with any other of unknown status. */
   groupToProbe(symbol: string, view: string, now: number): ProbeGroup | undefined {
     const isUnlisted = this.isUnlisted(symbol);
-    const group = isUnlisted ? undefined : this.#suspects.find(symbol, view);
+    const group = isUnlisted ? undefined : this.suspects.find(symbol, view);
     if (group) return group;
     // It was negative once, or is in another view, and may well be so here: probed alone, it costs no other symbol.
     const isNew =
-      (!this.#negative.hasAny(symbol) && !isUnlisted) ||
+      (!this.negative.hasAny(symbol) && !isUnlisted) ||
       this.mayShareCall(symbol, view) ||
       (this.#negativeFor(symbol, view)?.until ?? 0) > now;
     return isNew ? undefined : aloneGroup(symbol);
@@ -162,7 +140,7 @@ export class SymbolStatus {
     const negative = [...this.#applyOutcome(record, call), ...this.#resolveNamed(now)];
     // A symbol that another view serves stays valid there.
     for (const symbol of negative)
-      if (!served.elsewhere(symbol) && !this.#negative.get(symbol, view)?.isFirst) this.#valid.delete(symbol);
+      if (!served.elsewhere(symbol) && !this.negative.get(symbol, view)?.isFirst) this.#valid.delete(symbol);
     return negative;
   }
 
@@ -175,7 +153,7 @@ export class SymbolStatus {
       return this.#suspect(symbols, outcome.kind === 'rejected' ? outcome.error : noMessage, call);
     }
     if (outcome.kind !== 'answer') return [];
-    const error = sibling.map((one) => this.#suspects.find(one, call.view)?.error).find((one) => one);
+    const error = sibling.map((one) => this.suspects.find(one, call.view)?.error).find((one) => one);
     for (const symbol of outcome.records.keys()) this.#setValid(symbol, call.view);
     const negative = this.#applyLeftOut(symbols, outcome.unknown, call);
     return [...negative, ...this.#applyToSibling(sibling, error ?? noMessage, call)];
@@ -217,7 +195,7 @@ export class SymbolStatus {
     if (only !== undefined && symbols.length === 1) return this.#failAlone(only, error, call);
     const named = namedBy(error.message, symbols);
     if (named !== undefined && this.#hints.areTrusted) {
-      for (const symbol of symbols) this.#suspects.remove(symbol, call.view);
+      for (const symbol of symbols) this.suspects.remove(symbol, call.view);
       if (!this.exists(named)) return this.#failAlone(named, error, call);
       this.#isolate(named, error, call);
       return [];
@@ -226,8 +204,8 @@ export class SymbolStatus {
     const [half, sibling] =
       named === undefined ? halves(symbols) : [symbols.filter((symbol) => symbol !== named), [named]];
     const common = { view: call.view, caller: call.caller, at: call.at, error: withoutMessage(error) };
-    for (const symbol of half) this.#suspects.add(symbol, { ...common, symbols: half, sibling });
-    for (const symbol of sibling) this.#suspects.add(symbol, { ...common, symbols: sibling, sibling: half });
+    for (const symbol of half) this.suspects.add(symbol, { ...common, symbols: half, sibling });
+    for (const symbol of sibling) this.suspects.add(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
   }
 
@@ -250,7 +228,7 @@ export class SymbolStatus {
     const isFirst =
       forMs !== undefined ||
       isServedAndValid ||
-      (this.#lists(symbol) === true && !this.#negative.get(symbol, view));
+      (this.#lists(symbol) === true && !this.negative.get(symbol, view));
     const firstUntil = forMs === undefined ? now + firstNegativeMs : at + forMs;
     const how = isFirst ? { until: firstUntil, isFirst: true as const } : { until: now + negativeMs };
     this.#setNegative(symbol, { view, ...how, ...(error && { error }) });
@@ -259,18 +237,18 @@ export class SymbolStatus {
 
   /** When a symbol that is known to exist failed alone first. */
   #failedAloneAt(symbol: string, view: string): number | undefined {
-    return this.#suspects.hasInView(symbol, view) ? this.#suspects.find(symbol, view)?.failedAt : undefined;
+    return this.suspects.hasInView(symbol, view) ? this.suspects.find(symbol, view)?.failedAt : undefined;
   }
 
   /** Resolves the symbols that messages named before they were trusted. */
   #resolveNamed(now: number): readonly string[] {
     if (!this.#hints.areTrusted) return [];
     const named = [...this.#hints.named].filter(
-      (symbol) => this.#suspects.findUnproven(symbol)?.symbols.length === 1,
+      (symbol) => this.suspects.findUnproven(symbol)?.symbols.length === 1,
     );
     const until = now + negativeMs;
     for (const symbol of named) {
-      const { view, error } = this.#suspects.findUnproven(symbol)!;
+      const { view, error } = this.suspects.findUnproven(symbol)!;
       this.#setNegative(symbol, { view, until, error });
     }
     return named;
@@ -279,8 +257,8 @@ export class SymbolStatus {
   /** Releases the other half of a group whose one half failed: nothing is known of it any more. */
   #releaseSibling(sibling: readonly string[], call: FailedCall): void {
     const [only] = sibling;
-    const group = this.#suspects.find(only ?? '', call.view);
-    for (const symbol of sibling) this.#suspects.remove(symbol, call.view);
+    const group = this.suspects.find(only ?? '', call.view);
+    for (const symbol of sibling) this.suspects.remove(symbol, call.view);
     // A single one stood alone for a reason. Others go with any symbols of unknown status again.
     if (only === undefined || sibling.length > 1 || (!group && this.exists(only))) return;
     const failedAt = group?.failedAt ? { failedAt: group.failedAt } : {};
@@ -290,12 +268,12 @@ export class SymbolStatus {
   /** Makes a symbol suspect that is probed alone. */
   #isolate(symbol: string, error: UpstreamError, { view, caller, at, failedAt }: FailedCall): void {
     const group = { view, caller, at, symbols: [symbol], sibling: [], error };
-    this.#suspects.add(symbol, { ...group, ...(failedAt && { failedAt }) });
+    this.suspects.add(symbol, { ...group, ...(failedAt && { failedAt }) });
   }
 
   #setValid(symbol: string, view: string): void {
-    this.#suspects.remove(symbol, view);
-    this.#negative.remove(symbol, view);
+    this.suspects.remove(symbol, view);
+    this.negative.remove(symbol, view);
     this.#hints.check(symbol, false);
     // Added anew at the end: new symbols do not push out what is refreshed.
     this.#valid.delete(symbol);
@@ -304,14 +282,14 @@ export class SymbolStatus {
   }
 
   #setNegative(symbol: string, entry: NegativeEntry): void {
-    this.#suspects.remove(symbol, entry.view);
+    this.suspects.remove(symbol, entry.view);
     this.#hints.check(symbol, true);
-    this.#negative.add(symbol, entry);
+    this.negative.add(symbol, entry);
   }
 
   /** The entry of the view, or, of a symbol that is not known to exist, of the view without flags. */
   #negativeFor(symbol: string, view: string): NegativeEntry | undefined {
-    const entry = this.#negative.get(symbol, view);
-    return entry ?? (this.exists(symbol) ? undefined : this.#negative.get(symbol, plainId(view)));
+    const entry = this.negative.get(symbol, view);
+    return entry ?? (this.exists(symbol) ? undefined : this.negative.get(symbol, plainId(view)));
   }
 }
