@@ -18,7 +18,7 @@ export interface Ages {
 }
 
 /**
- * @param monotonic default the platform's, and where another clock than `Date.now` is given, that one
+ * @param monotonic default: the platform's, or `clock` itself if it is not `Date.now`
  *
  * @example
  * const ages = createAges(Date.now);

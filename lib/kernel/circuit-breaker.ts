@@ -15,7 +15,7 @@ export interface CircuitBreakerOptions {
   readonly random?: (() => number) | undefined;
   /** Number of failures in a row that opens it. Default 5: two reads with all their attempts, hardly ever chance. */
   readonly failures?: number;
-  /** How long it stays open; longer after each probe that fails. Default 2 s to 15 s, of which half is random. */
+  /** Time for which it stays open; longer after each probe that fails. Default 2 s to 15 s, of which half is random. */
   readonly pause?: BackOff;
 }
 
@@ -47,7 +47,7 @@ export interface Admitted<Failure> {
 export interface CircuitBreaker<Failure> {
   /** Asks whether a request about a part may be made. */
   admit(part: string, caller?: string): Admission<Failure>;
-  /** Begins a request that is made in any case. */
+  /** Observes a request that is made in any case. */
   watch(part: string, caller?: string): Admitted<Failure>;
 }
 
@@ -57,7 +57,7 @@ const probeMs = 1000;
 const maxCallers = 1000;
 
 /** Failures in a row: their number, and the part and the caller if all have the same one. */
-interface Row {
+interface FailureRow {
   readonly failures: number;
   readonly part: string | undefined;
   readonly caller: string | undefined;
@@ -75,7 +75,7 @@ interface OpenCircuit<Failure> {
   readonly isVerified: boolean;
 }
 
-const noRow: Row = { failures: 0, part: undefined, caller: undefined };
+const noRow: FailureRow = { failures: 0, part: undefined, caller: undefined };
 
 /**
  * @example
@@ -105,13 +105,13 @@ class CallersBreaker<Failure> implements CircuitBreaker<Failure> {
     const ofCaller = own?.admit(part);
     if (ofCaller?.kind === 'refused') return ofCaller;
     const ofAll = this.#all.admit(part, caller, rank);
-    if (ofAll.kind === 'admitted') return both(ofAll, ofCaller);
+    if (ofAll.kind === 'admitted') return endBoth(ofAll, ofCaller);
     ofCaller?.end({ kind: 'nothing' });
     return ofAll;
   }
 
   watch(part: string, caller?: string): Admitted<Failure> {
-    return both(this.#all.watch(part, caller), this.#ownOf(caller)?.watch(part));
+    return endBoth(this.#all.watch(part, caller), this.#ownOf(caller)?.watch(part));
   }
 
   #ownOf(caller: string | undefined): Circuit<Failure> | undefined {
@@ -122,7 +122,7 @@ class CallersBreaker<Failure> implements CircuitBreaker<Failure> {
   }
 }
 
-const both = <Failure>(first: Admitted<Failure>, second?: Admitted<Failure>): Admitted<Failure> => ({
+const endBoth = <Failure>(first: Admitted<Failure>, second?: Admitted<Failure>): Admitted<Failure> => ({
   kind: 'admitted',
   end(sight) {
     first.end(sight);
@@ -200,7 +200,7 @@ class Circuit<Failure> {
     });
   }
 
-  #fail(about: Pick<Row, 'part' | 'caller'> | undefined, failure: Failure): void {
+  #fail(about: Pick<FailureRow, 'part' | 'caller'> | undefined, failure: Failure): void {
     const { failures, part, caller } = this.#row;
     const same = <T>(before: T, now: T) => (failures === 0 || before === now ? now : undefined);
     this.#row = {

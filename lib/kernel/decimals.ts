@@ -40,7 +40,7 @@ export function decimalParts(text: string): DecimalParts {
  * plainDecimal('+01.50'); // '1.5'
  * plainDecimal('-0.0'); // '0'
  */
-export const plainDecimal = (text: string): string => plain(parse(text));
+export const plainDecimal = (text: string): string => plainText(parse(text));
 
 /**
  * Compares two values; -1, 0 or 1, for sorting.
@@ -50,7 +50,7 @@ export const plainDecimal = (text: string): string => plain(parse(text));
  * prices.sort(compareDecimals);
  */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
-  const [x, y] = aligned(a, b);
+  const [x, y] = atCommonScale(a, b);
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
@@ -61,8 +61,8 @@ export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
  * addDecimals('0.1', '0.2'); // '0.3'
  */
 export function addDecimals(a: string, b: string): string {
-  const [x, y, scale] = aligned(a, b);
-  return plain({ value: x + y, scale });
+  const [x, y, scale] = atCommonScale(a, b);
+  return plainText({ value: x + y, scale });
 }
 
 /**
@@ -72,8 +72,8 @@ export function addDecimals(a: string, b: string): string {
  * subtractDecimals('240.50', '1.5'); // '239'
  */
 export function subtractDecimals(a: string, b: string): string {
-  const [x, y, scale] = aligned(a, b);
-  return plain({ value: x - y, scale });
+  const [x, y, scale] = atCommonScale(a, b);
+  return plainText({ value: x - y, scale });
 }
 
 /**
@@ -84,7 +84,7 @@ export function subtractDecimals(a: string, b: string): string {
  */
 export function multiplyDecimals(a: string, b: string): string {
   const [x, y] = [parse(a), parse(b)];
-  return plain({ value: x.value * y.value, scale: x.scale + y.scale });
+  return plainText({ value: x.value * y.value, scale: x.scale + y.scale });
 }
 
 /**
@@ -96,10 +96,10 @@ export function multiplyDecimals(a: string, b: string): string {
  * fixedDecimal('0.125', 2, 'half-even'); // '0.12'
  */
 export function fixedDecimal(text: string, places: number, rounding: Rounding = 'half-up'): string {
-  if (!Number.isInteger(places) || places < 0 || places > limit)
+  if (!Number.isInteger(places) || places < 0 || places > maxScale)
     throw new RangeError('places: a whole number from 0 to 1000');
   const { value, scale } = parse(text);
-  if (scale <= places) return written(value * 10n ** BigInt(places - scale), places);
+  if (scale <= places) return decimalText(value * 10n ** BigInt(places - scale), places);
   const unit = 10n ** BigInt(scale - places);
   const quotient = value / unit;
   const remainder = value < 0n ? -(value % unit) : value % unit;
@@ -107,7 +107,7 @@ export function fixedDecimal(text: string, places: number, rounding: Rounding = 
   const away =
     rounding !== 'down' &&
     (remainder * 2n > unit || (isTie && (rounding === 'half-up' || quotient % 2n !== 0n)));
-  return written(away ? quotient + (value < 0n ? -1n : 1n) : quotient, places);
+  return decimalText(away ? quotient + (value < 0n ? -1n : 1n) : quotient, places);
 }
 
 /**
@@ -123,42 +123,42 @@ export function decimalToNumber(text: string): { readonly number: number; readon
   if (!Number.isFinite(number)) return { number, exact: false };
   const shown = parse(String(number));
   const common = Math.max(scale, shown.scale);
-  return { number, exact: raised(value, common - scale) === raised(shown.value, common - shown.scale) };
+  return { number, exact: scaledUp(value, common - scale) === scaledUp(shown.value, common - shown.scale) };
 }
 
-interface Scaled {
+interface ScaledInteger {
   readonly value: bigint;
   readonly scale: number;
 }
 
-const limit = 1000;
-const form = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/;
+const maxScale = 1000;
+const decimalForm = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/;
 
-function parse(text: string): Scaled {
-  const match = typeof text === 'string' ? form.exec(text) : null;
+function parse(text: string): ScaledInteger {
+  const match = typeof text === 'string' ? decimalForm.exec(text) : null;
   const exponent = Number(match?.[5] ?? 0);
-  if (!match || Math.abs(exponent) > limit) throw new RangeError('not a decimal number in a text');
+  if (!match || Math.abs(exponent) > maxScale) throw new RangeError('not a decimal number in a text');
   const [, sign, whole = '', fraction = match[4] ?? ''] = match;
   const digits = BigInt(whole + fraction);
   const scale = fraction.length - exponent;
   const value = sign === '-' ? -digits : digits;
-  return scale < 0 ? { value: raised(value, -scale), scale: 0 } : { value, scale };
+  return scale < 0 ? { value: scaledUp(value, -scale), scale: 0 } : { value, scale };
 }
 
-const raised = (value: bigint, by: number) => value * 10n ** BigInt(by);
+const scaledUp = (value: bigint, by: number) => value * 10n ** BigInt(by);
 
-function aligned(a: string, b: string): [bigint, bigint, scale: number] {
+function atCommonScale(a: string, b: string): [bigint, bigint, scale: number] {
   const [x, y] = [parse(a), parse(b)];
   const scale = Math.max(x.scale, y.scale);
-  return [raised(x.value, scale - x.scale), raised(y.value, scale - y.scale), scale];
+  return [scaledUp(x.value, scale - x.scale), scaledUp(y.value, scale - y.scale), scale];
 }
 
-function plain({ value, scale }: Scaled): string {
-  const text = written(value, scale);
+function plainText({ value, scale }: ScaledInteger): string {
+  const text = decimalText(value, scale);
   return scale > 0 ? text.replace(/\.?0+$/, '') : text;
 }
 
-function written(value: bigint, scale: number): string {
+function decimalText(value: bigint, scale: number): string {
   const digits = `${value < 0n ? -value : value}`.padStart(scale + 1, '0');
   const at = digits.length - scale;
   return `${value < 0n ? '-' : ''}${digits.slice(0, at)}${scale > 0 ? `.${digits.slice(at)}` : ''}`;

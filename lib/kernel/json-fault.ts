@@ -41,7 +41,7 @@ interface JsonFault {
   readonly what: string;
 }
 
-const unexpected = (at: number, expected: Expected): JsonFault => ({ at, what: expectations[expected] });
+const unexpectedAt = (at: number, expected: Expected): JsonFault => ({ at, what: expectations[expected] });
 
 function faultIn(text: string): JsonFault | undefined {
   /** The brackets that are open, the innermost last. */
@@ -58,7 +58,7 @@ function faultIn(text: string): JsonFault | undefined {
     const char = text[at];
     if (char === undefined && expected === 'end') return undefined;
     if (expected === 'colon') {
-      if (char !== ':') return unexpected(at, expected);
+      if (char !== ':') return unexpectedAt(at, expected);
       expected = 'value';
       at++;
     } else if (char === ',' && (expected === 'comma or }' || expected === 'comma or ]')) {
@@ -69,19 +69,19 @@ function faultIn(text: string): JsonFault | undefined {
       expected = afterValue();
       at++;
     } else if (expected === 'name' || expected === 'name or }') {
-      if (char !== '"') return unexpected(at, expected);
+      if (char !== '"') return unexpectedAt(at, expected);
       const end = afterString(text, at);
       if (typeof end === 'object') return end;
       expected = 'colon';
       at = end;
-    } else if (expected !== 'value' && expected !== 'value or ]') return unexpected(at, expected);
+    } else if (expected !== 'value' && expected !== 'value or ]') return unexpectedAt(at, expected);
     else if (char === '{' || char === '[') {
       open.push(char);
       expected = char === '{' ? 'name or }' : 'value or ]';
       at++;
     } else {
       const end = char === '"' ? afterString(text, at) : afterWord(text, at);
-      if (end === undefined) return unexpected(at, expected);
+      if (end === undefined) return unexpectedAt(at, expected);
       if (typeof end === 'object') return end;
       expected = afterValue();
       at = end;
@@ -97,7 +97,7 @@ function afterSpace(text: string, start: number): number {
 }
 
 const knownEscape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
-const word = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
+const numberOrWord = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
 
 /** The index after the closing quote, or the fault before it. */
 function afterString(text: string, start: number): number | JsonFault {
@@ -115,8 +115,8 @@ function afterString(text: string, start: number): number | JsonFault {
 
 /** The index after a number or one of the words `true`, `false` and `null`. */
 function afterWord(text: string, start: number): number | undefined {
-  word.lastIndex = start;
-  return word.test(text) ? word.lastIndex : undefined;
+  numberOrWord.lastIndex = start;
+  return numberOrWord.test(text) ? numberOrWord.lastIndex : undefined;
 }
 
 /** Line and column, both from 1; a column is one character, of any number of bytes. */

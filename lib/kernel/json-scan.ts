@@ -21,7 +21,7 @@ export function skipSpace(bytes: Uint8Array, start: number): number {
 }
 
 /** Returned in place of an index when the bytes there are no JSON. */
-const wrong = -1;
+const notJson = -1;
 
 /**
  * Gives the verdict of `JSON.parse` over a strict UTF-8 decoder, which also skips one byte order mark.
@@ -103,7 +103,7 @@ export function everyMember(bytes: Uint8Array, visit: (member: Member) => void):
     else if (byte === closeBrace || byte === closeBracket) member.depth--;
     if (byte !== quote) continue;
     const end = afterText(bytes, at);
-    if (end === wrong) return;
+    if (end === notJson) return;
     const behind = skipSpace(bytes, end);
     if (bytes[behind] === colon) {
       member.start = at;
@@ -129,7 +129,7 @@ export interface Member {
 /** The JSON string that begins at `start`; undefined when none does. */
 export function textAt(bytes: Uint8Array, start: number): string | undefined {
   const end = afterText(bytes, start);
-  return end === wrong ? undefined : (JSON.parse(decoder.decode(bytes.subarray(start, end))) as string);
+  return end === notJson ? undefined : (JSON.parse(decoder.decode(bytes.subarray(start, end))) as string);
 }
 
 /** Whether a name may have one of these lengths. A name with an escape may have any, because an escape hides its length. */
@@ -176,13 +176,13 @@ function afterValue(bytes: Uint8Array, start: number, open: OpenContainers): num
       else {
         open.push(isObject);
         if (isObject) at = afterName(bytes, at);
-        if (at === wrong) return wrong;
+        if (at === notJson) return notJson;
         continue;
       }
     } else at = afterScalar(bytes, at);
-    if (at === wrong) return wrong;
+    if (at === notJson) return notJson;
     at = afterContainers(bytes, at, open);
-    if (at === wrong || open.depth === 0) return at;
+    if (at === notJson || open.depth === 0) return at;
   }
 }
 
@@ -194,7 +194,7 @@ function afterContainers(bytes: Uint8Array, start: number, open: OpenContainers)
       const next = skipSpace(bytes, at + 1);
       return open.isObject ? afterName(bytes, next) : next;
     }
-    if (bytes[at] !== (open.isObject ? closeBrace : closeBracket)) return wrong;
+    if (bytes[at] !== (open.isObject ? closeBrace : closeBracket)) return notJson;
     open.pop();
   }
 }
@@ -228,9 +228,9 @@ class OpenContainers {
 /** Skips a member's name and the colon: the index of its value. */
 function afterName(bytes: Uint8Array, start: number): number {
   const end = afterText(bytes, start);
-  if (end === wrong) return wrong;
+  if (end === notJson) return notJson;
   const at = skipSpace(bytes, end);
-  return bytes[at] === colon ? skipSpace(bytes, at + 1) : wrong;
+  return bytes[at] === colon ? skipSpace(bytes, at + 1) : notJson;
 }
 
 function afterScalar(bytes: Uint8Array, start: number): number {
@@ -249,13 +249,13 @@ function afterScalar(bytes: Uint8Array, start: number): number {
 }
 
 const afterWord = (bytes: Uint8Array, start: number, word: string): number =>
-  isAt(bytes, start, word) ? start + word.length : wrong;
+  isAt(bytes, start, word) ? start + word.length : notJson;
 
 function afterNumber(bytes: Uint8Array, start: number): number {
   let at = bytes[start] === 0x2d ? start + 1 : start;
   at = bytes[at] === 0x30 ? at + 1 : afterDigits(bytes, at);
-  if (at !== wrong && bytes[at] === 0x2e) at = afterDigits(bytes, at + 1);
-  if (at === wrong || (bytes[at] !== 0x65 && bytes[at] !== 0x45)) return at;
+  if (at !== notJson && bytes[at] === 0x2e) at = afterDigits(bytes, at + 1);
+  if (at === notJson || (bytes[at] !== 0x65 && bytes[at] !== 0x45)) return at;
   const isSigned = bytes[at + 1] === 0x2b || bytes[at + 1] === 0x2d;
   return afterDigits(bytes, at + (isSigned ? 2 : 1));
 }
@@ -264,12 +264,12 @@ function afterNumber(bytes: Uint8Array, start: number): number {
 function afterDigits(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at]! >= 0x30 && bytes[at]! <= 0x39) at++;
-  return at === start ? wrong : at;
+  return at === start ? notJson : at;
 }
 
 /** Index after the closing quote. */
 function afterText(bytes: Uint8Array, start: number): number {
-  if (bytes[start] !== quote) return wrong;
+  if (bytes[start] !== quote) return notJson;
   let at = start + 1;
   while (at < bytes.length) {
     const byte = bytes[at]!;
@@ -277,10 +277,10 @@ function afterText(bytes: Uint8Array, start: number): number {
     if (byte >= 0x20 && byte < 0x80 && byte !== backslash) at++;
     else {
       at = byte === backslash ? afterEscape(bytes, at) : afterMultibyte(bytes, at);
-      if (at === wrong) return wrong;
+      if (at === notJson) return notJson;
     }
   }
-  return wrong;
+  return notJson;
 }
 
 const escapes = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
@@ -288,11 +288,11 @@ const escapes = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
 function afterEscape(bytes: Uint8Array, start: number): number {
   const kind = bytes[start + 1]!;
   if (escapes.has(kind)) return start + 2;
-  if (kind !== 0x75) return wrong;
+  if (kind !== 0x75) return notJson;
   for (let at = start + 2; at < start + 6; at++) {
     const byte = bytes[at]!;
     const isHex = (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
-    if (!isHex) return wrong;
+    if (!isHex) return notJson;
   }
   return start + 6;
 }
@@ -301,11 +301,11 @@ function afterEscape(bytes: Uint8Array, start: number): number {
 function afterMultibyte(bytes: Uint8Array, start: number): number {
   const first = bytes[start]!;
   const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (length === 0) return wrong;
+  if (length === 0) return notJson;
   const min = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const max = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   const second = bytes[start + 1]!;
-  if (!(second >= min && second <= max)) return wrong;
-  for (let at = start + 2; at < start + length; at++) if ((bytes[at]! & 0xc0) !== 0x80) return wrong;
+  if (!(second >= min && second <= max)) return notJson;
+  for (let at = start + 2; at < start + length; at++) if ((bytes[at]! & 0xc0) !== 0x80) return notJson;
   return start + length;
 }

@@ -43,7 +43,7 @@ export async function compareAndSet<T>(
 }
 
 /**
- * Resolves after so many milliseconds, or rejects with the signal's reason when it aborts.
+ * Resolves after `ms` milliseconds, or rejects with the signal's reason when it aborts.
  *
  * @example await sleep(500);
  */
@@ -80,7 +80,7 @@ export const afterTimeout: After = (ms, run) => {
   return () => clearTimeout(timer);
 };
 
-/** Resolves when the work has resolved or rejected, or after so many milliseconds: then the work goes on by itself. */
+/** Resolves when the work has resolved or rejected, or after `ms` milliseconds: then the work goes on by itself. */
 export const endOf = (work: Promise<unknown>, ms: number, after: After = afterTimeout): Promise<void> =>
   new Promise((done) => {
     const resolve = done as () => void;
@@ -88,7 +88,7 @@ export const endOf = (work: Promise<unknown>, ms: number, after: After = afterTi
     work.then(resolve, resolve).then(cancel);
   });
 
-/** The work's result; rejects after so many milliseconds. */
+/** Resolves as the work does; rejects after `ms` milliseconds. */
 export const within = <T>(work: Promise<T>, ms: number, after: After = afterTimeout): Promise<T> =>
   new Promise((resolve, reject) => {
     const cancel = after(ms, () => reject(new Error(`no answer within ${ms} ms`)));

@@ -6,7 +6,7 @@ export interface ListenerPorts<Report> {
   readonly report: (report: Report) => void;
   /** In milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
+  /** Resolves after `ms` milliseconds, or rejects when the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface ListenerRuntime<Report> {
   readonly clock: () => number;
   readonly monotonic: () => number;
   readonly random: () => number;
-  /** Resolves after so many milliseconds, or when the signal aborts: who waits looks then what is up. */
+  /** Resolves after `ms` milliseconds, or when the signal aborts: the waiting code then checks the signal. */
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
