@@ -91,7 +91,7 @@ export async function explain(input: ExplainInput): Promise<Explanation> {
 
 function firstDifference(str3: string, encoded: string, theirs: string | undefined): Difference | undefined {
   if (theirs === undefined) return undefined;
-  // An encoded string has no slash: the first character distinguishes the two.
+  // Only str3 begins with a slash: an encoded string has none.
   const ours = theirs.startsWith('/') ? str3 : encoded;
   if (ours === theirs) return undefined;
   let at = 0;

@@ -49,19 +49,19 @@ export function createSubscriptionSigner(options: SubscriptionSignerOptions): Su
   return {
     async signSubscription(message) {
       if (message.length === 0) throw new SignError('invalid_body', 'an empty message');
-      const used = nonce();
+      const usedNonce = nonce();
       const timestamp = `${`${new Date(clock()).toJSON()}`.slice(0, 19)}Z`;
-      if (!isToken(used) || !/^\d{4}-/.test(timestamp))
+      if (!isToken(usedNonce) || !/^\d{4}-/.test(timestamp))
         throw new SignError('invalid_nonce_or_time', 'nonce or clock');
       const hash = await hashBody(message as Bytes);
-      const text = percentEncode(subscriptionText({ appKey, nonce: used, timestamp }, hash));
+      const text = percentEncode(subscriptionText({ appKey, nonce: usedNonce, timestamp }, hash));
       return {
         'x-app-key': appKey,
         'x-timestamp': timestamp,
         'x-signature': await signatureOf(text),
         'x-signature-algorithm': algorithm,
         'x-signature-version': signatureVersion,
-        'x-signature-nonce': used,
+        'x-signature-nonce': usedNonce,
         ...(accessToken !== undefined && { 'x-access-token': accessToken }),
       };
     },
