@@ -56,7 +56,7 @@ export interface RefusedAnswer {
   readonly sentToken: boolean;
 }
 
-const bySignatureOrHeader: Readonly<Record<string, Cause>> = {
+const causeByCode: Readonly<Record<string, Cause>> = {
   INCORRECT_SIGN: 'wrong_secret',
   CLOCK_SKEW_EXCEEDED: 'wrong_clock',
   ILLEAGAL_TIMESTAMP: 'wrong_clock',
@@ -74,7 +74,7 @@ const bySignatureOrHeader: Readonly<Record<string, Cause>> = {
   UNSUPPORTED_API_VERSION: 'version_refused',
 };
 
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** A synchronised clock is right within a second: neither chance nor a slow answer explains a larger offset than this. */
 const maxOffsetSeconds = 60;
@@ -87,9 +87,9 @@ export function causeOf(answer: RefusedAnswer): Caused {
   const { status, stem, header, now, sentToken } = answer;
   // A page of status 500 and above comes from a server in front of an interface that is down.
   const isPage = /^text\/html\b/i.test(header('content-type') ?? '') && status < 500;
-  if (stem === '' && (isPage || redirects.has(status))) return { cause: 'not_the_interface' };
+  if (stem === '' && (isPage || redirectStatuses.has(status))) return { cause: 'not_the_interface' };
   const clockOffsetSeconds = offsetOf(header('date'), now);
-  const named = Object.hasOwn(bySignatureOrHeader, stem) ? bySignatureOrHeader[stem] : undefined;
+  const named = Object.hasOwn(causeByCode, stem) ? causeByCode[stem] : undefined;
   // This code has many causes, and only a wrong clock can be seen from here.
   const isVague = stem === 'UNAUTHORIZED' || (stem === '' && (status === 401 || status === 403));
   const isOff = clockOffsetSeconds !== undefined && Math.abs(clockOffsetSeconds) > maxOffsetSeconds;

@@ -10,7 +10,7 @@ export function neverConnected(error: unknown): boolean {
     readonly syscall?: unknown;
   };
   if (typeof code !== 'string') return false;
-  // These two also occur on an open connection, after something was sent.
+  // These two codes also occur on an open connection, after something was sent.
   if (/^(EHOSTUNREACH|ENETUNREACH)$/.test(code)) return syscall === 'connect';
   return connectFailures.test(code);
 }
