@@ -3,7 +3,7 @@
  * only this machine reaches, and can point its own host name to that address (DNS rebinding).
  */
 
-type Headers = Readonly<Record<string, string | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /**
  * Checks the header Host of a request: the fault in words, or undefined. An IP address is never refused, because a
@@ -25,7 +25,7 @@ export function createHostCheck(names: readonly string[]): (host: string | undef
  *
  * @param hosts names of the server, whose pages may call it; a name with a port allows only the pages on that port
  */
-export function createSiteCheck(hosts: readonly string[]): (headers: Headers) => string | undefined {
+export function createSiteCheck(hosts: readonly string[]): (headers: RequestHeaders) => string | undefined {
   const hostFault = createHostCheck(hosts);
   const trusted = new Set(hosts.map((one) => one.toLowerCase()));
   const isTrusted = (origin: string) => {
