@@ -43,10 +43,10 @@ export async function callerOf(
   prefix: NetworkPrefix = defaultNetworkPrefix,
 ): Promise<Caller> {
   const name = `${prefix.ipv4} ${prefix.ipv6} ${client.address} ${client.key}`;
-  const known = remembered.get(name);
+  const known = recentCallers.get(name);
   if (known) return known;
   const caller = await namesOf(client, prefix);
-  putLatest(remembered, name, caller, maxRemembered);
+  putLatest(recentCallers, name, caller, maxRecentCallers);
   return caller;
 }
 
@@ -56,8 +56,8 @@ interface CallerClient {
 }
 
 /** Callers named lately: two digests are half of the time of a cached answer, and a polling phone has the same names. */
-const remembered = new Map<string, Caller>();
-const maxRemembered = 1000;
+const recentCallers = new Map<string, Caller>();
+const maxRecentCallers = 1000;
 
 async function namesOf({ key, address }: CallerClient, prefix: NetworkPrefix): Promise<Caller> {
   const bytes = address === undefined ? undefined : readAddress(address);
