@@ -22,7 +22,7 @@ export interface TokenState {
 }
 
 export interface TokenCalls {
-  /** Whether the upstream wants an access token besides the signature. */
+  /** Whether the upstream requires an access token besides the signature. */
   isNeeded(): Promise<boolean>;
   check(token: string): Promise<TokenState>;
   /** Creates a token, or renews the earlier one. */
@@ -79,7 +79,7 @@ export function createTokenCalls({
   const client = clientWith();
   return {
     async isNeeded() {
-      const config = await safely('getConfig', credential, [], () => client.getConfig());
+      const config = await withSafeErrors('getConfig', credential, [], () => client.getConfig());
       if (typeof config?.token_check_enabled === 'boolean') return config.token_check_enabled;
       throw new TokenCallError('getConfig does not say whether a token is needed', false);
     },
@@ -87,7 +87,7 @@ export function createTokenCalls({
       try {
         return stateIn(
           'checkToken',
-          await safely('checkToken', credential, [token], () => client.checkToken({ token })),
+          await withSafeErrors('checkToken', credential, [token], () => client.checkToken({ token })),
           token,
         );
       } catch (error) {
@@ -100,13 +100,13 @@ export function createTokenCalls({
     create: async (earlier) =>
       stateIn(
         'createToken',
-        await safely('createToken', credential, earlier === undefined ? [] : [earlier], () =>
+        await withSafeErrors('createToken', credential, earlier === undefined ? [] : [earlier], () =>
           client.createToken(earlier === undefined ? {} : { token: earlier }),
         ),
       ),
     async use(token) {
       try {
-        await safely('listAccounts', credential, [token], () => clientWith(token).listAccounts());
+        await withSafeErrors('listAccounts', credential, [token], () => clientWith(token).listAccounts());
         return true;
       } catch (error) {
         if (error instanceof RefusedCall && isTokenRefusal(error.status, stemOf(error.errorCode)))
@@ -128,7 +128,7 @@ class RefusedCall extends TokenCallError {
 }
 
 /** Copies only certainly harmless text into an error: an upstream may quote the secrets that it was sent. */
-async function safely<T>(
+async function withSafeErrors<T>(
   operation: string,
   credential: Credential,
   tokens: readonly string[],
