@@ -59,7 +59,7 @@ export type AccessAuditLine =
   /** A line that was sealed with another identity key. */
   | { readonly at: string };
 
-/** Attempts of a change that others overtake. */
+/** Attempts of a change when others keep changing the same record. */
 const maxTries = 8;
 
 /**

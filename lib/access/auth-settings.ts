@@ -38,8 +38,8 @@ export interface AuthSettings {
  */
 export function authSettingsFaults(settings: unknown): readonly string[] {
   if (!isRecord(settings)) return ['not an object'];
-  const isKnown = Object.keys(settings).every((name) => Object.hasOwn(checks, name));
-  const faults = Object.entries(checks).flatMap(([name, check]) => {
+  const isKnown = Object.keys(settings).every((name) => Object.hasOwn(settingChecks, name));
+  const faults = Object.entries(settingChecks).flatMap(([name, check]) => {
     const fault = settings[name] === undefined && name !== 'issuer' ? undefined : check(settings[name]);
     return fault ? [`${name}: ${fault}`] : [];
   });
@@ -50,7 +50,7 @@ export function authSettingsFaults(settings: unknown): readonly string[] {
 export const listOf = (value: string | readonly string[] = []): readonly string[] =>
   typeof value === 'string' ? [value] : value;
 
-const checks: Readonly<Record<keyof AuthSettings, (value: unknown) => string | undefined>> = {
+const settingChecks: Readonly<Record<keyof AuthSettings, (value: unknown) => string | undefined>> = {
   issuer: urlFault,
   audience: (value) => (isText(value) ? undefined : textsFault(value)),
   clientIds: textsFault,

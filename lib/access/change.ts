@@ -112,8 +112,8 @@ function withScopes(
   };
 }
 
-const order: Readonly<Record<Scope, number>> = { read: 0, trade: 1, write: 2 };
+const scopeOrder: Readonly<Record<Scope, number>> = { read: 0, trade: 1, write: 2 };
 
 /** Sorts scopes and drops repeated ones, so that equal rights make equal records. */
 const inOrder = (scopes: readonly Scope[]): readonly Scope[] =>
-  [...new Set(scopes)].sort((a, b) => order[a] - order[b]);
+  [...new Set(scopes)].sort((a, b) => scopeOrder[a] - scopeOrder[b]);

@@ -21,7 +21,7 @@ export interface StandingQuestion {
     /** Unix time in seconds. */
     readonly issuedAt: number;
   };
-  /** Id of an API key that comes with the token. If the key is blocked, the token is refused; its own rights do not count. */
+  /** Id of an API key that comes with the token. A blocked key refuses the token; the key's rights do not count. */
   readonly besideKey?: string;
 }
 
@@ -38,7 +38,7 @@ export type Standing =
     };
 
 export interface Grants {
-  /** By account id, in clear; `*` stands for every account of the app key. */
+  /** Scopes by account id, in clear; `*` stands for every account of the app key. */
   readonly accounts: ReadonlyMap<string, ReadonlySet<Scope>>;
   /** Scopes for data of the upstream's user that belongs to no account, such as watchlists. */
   readonly userData: ReadonlySet<Scope>;

@@ -189,7 +189,7 @@ function usableKey(key: unknown): Jwk | undefined {
 const isEdwards = (alg: unknown) => alg === 'EdDSA' || alg === 'Ed25519';
 
 function algorithmsOf({ kty, crv, n }: Readonly<Record<string, unknown>>): readonly SignatureAlgorithm[] {
-  // From 2048 to 8192 bits, as base64url: shorter keys are weak, and longer ones take long to verify with.
+  // Lengths in base64url of 2048 to 8192 bits: shorter keys are weak, and longer ones take long to verify with.
   if (kty === 'RSA' && typeof n === 'string' && n.length >= 342 && n.length <= 1366)
     return ['RS256', 'PS256'];
   if (kty === 'EC' && crv === 'P-256') return ['ES256'];

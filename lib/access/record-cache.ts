@@ -25,7 +25,7 @@ export interface RecordCache {
   read(keys: readonly string[]): Promise<ReadonlyMap<string, AccessRecord>>;
 }
 
-/** Half of the time in which a revocation must take effect: if the read that is then due fails, as much is left for more. */
+/** Half of `maxAgeMs`: if the read that is then due fails, the other half is left for further attempts. */
 const freshMs = 30_000;
 /** A revocation takes effect after this time at most. */
 const maxAgeMs = 60_000;

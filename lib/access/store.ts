@@ -39,7 +39,7 @@ export interface AccessStore {
 }
 
 /**
- * For one process: the local run, and tests.
+ * Creates a store for one process: the local run, and tests.
  *
  * @example
  * const directory = createDirectory({ store: createMemoryAccessStore(), identity });

@@ -5,7 +5,7 @@ import type { TokenClaims } from './evidence.ts';
 import type { TokenFault } from './verifier.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
-type Rules = Pick<AuthSettings, 'issuer' | 'audience' | 'clientIds' | 'accountsClaim'>;
+type ClaimRules = Pick<AuthSettings, 'issuer' | 'audience' | 'clientIds' | 'accountsClaim'>;
 
 /** Tolerated difference between the clocks of issuer and gateway. */
 export const skewSeconds = 60;
@@ -16,13 +16,13 @@ const lastSecond = 253_402_300_799;
 const maxValues = 200;
 
 /**
- * @param type of the token's header
+ * @param type `typ` of the token's header, as `readToken` returns it
  * @param now in milliseconds
  */
 export function readClaims(
   payload: Payload,
   type: string | undefined,
-  rules: Rules,
+  rules: ClaimRules,
   now: number,
 ): TokenClaims | { readonly fault: TokenFault } {
   const { sub, jti, exp, iat, nbf, cnf } = payload;
@@ -88,7 +88,7 @@ function isAccessToken(
 }
 
 /** Requires one of the configured audiences: otherwise another API could use the tokens here that it receives. */
-function isFor(audiences: readonly string[] | undefined, { audience }: Rules): boolean {
+function isFor(audiences: readonly string[] | undefined, { audience }: ClaimRules): boolean {
   if (audience === undefined) return audiences === undefined;
   const ours = listOf(audience);
   return audiences?.some((one) => ours.includes(one)) ?? false;

@@ -62,7 +62,7 @@ function fromBase64Url(text: string): Uint8Array | undefined {
  * Reads a JSON object of a token, and refuses texts that two readers could understand in two ways.
  *
  * @returns undefined for bytes that are not UTF-8, not JSON or no object, and for an object in which a name comes twice:
- *   one parser takes the first of the two and another the last
+ *   some parsers use the first of two equal names, others the last
  */
 export function strictObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
