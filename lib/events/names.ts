@@ -16,7 +16,7 @@ export const eventNames = {
 /** `source` of the replies. */
 export const replySource = 'countersign';
 
-/** Requester of a request that came past the bus: sent to the queue, or by invoking the function. */
+/** Requesters of requests that bypassed the bus: sent to the queue, or by invoking the function. */
 export const requesters = { queue: 'countersign.queue', function: 'countersign.function' } as const;
 
 /** Sources that no request on the bus may have. */

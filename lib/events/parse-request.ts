@@ -75,7 +75,7 @@ export function parseRequest(input: unknown, operations: readonly Operation[]): 
   if (!isObject(json)) {
     const fault = typeof input === 'string' && json === undefined ? jsonFault(input) : undefined;
     const detail = fault === undefined ? 'not a JSON object' : `not a JSON object: ${fault}`;
-    return refused('quotes', undefined, [{ name: '/', detail }]);
+    return refusal('quotes', undefined, [{ name: '/', detail }]);
   }
   if (!('detail-type' in json)) return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations);
 
@@ -83,13 +83,13 @@ export function parseRequest(input: unknown, operations: readonly Operation[]): 
   const source = typeof named === 'string' && named !== '' ? named : undefined;
   // Refused without the request's id: a reply with it could reach another requester.
   if (source !== undefined && !isSource(source))
-    return refused('quotes', undefined, [
+    return refusal('quotes', undefined, [
       { name: 'source', detail: 'no source of a request', received: shown(source) },
     ]);
   const envelope = { isReplay: 'replay-name' in json, ...(source !== undefined && { source }) };
   const kind = (Object.keys(eventNames) as LookupKind[]).find((one) => eventNames[one].requested === type);
   if (!kind)
-    return refused(
+    return refusal(
       'quotes',
       json.detail,
       [
@@ -115,7 +115,7 @@ function parseDetail(
 ): ParsedRequest {
   // The checks below recurse into the detail, one stack frame for each level.
   if (isDeeperThan(detail, maxLevels))
-    return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }], envelope);
+    return refusal(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }], envelope);
   return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
 }
 
@@ -127,7 +127,7 @@ const isSource = (text: string) =>
 
 function parseQuotes(detail: unknown, envelope: RequestEnvelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
-  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault), envelope);
+  if (!parsed.success) return refusal('quotes', detail, parsed.issues.map(memberFault), envelope);
   const { symbols: requested, category, ...rest } = parsed.output;
   const symbols = [...new Set(requested)];
   const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
@@ -145,25 +145,25 @@ function parseRead(
   envelope: RequestEnvelope,
 ): ParsedRequest {
   const parsed = v.safeParse(schemas.readRequested, detail);
-  if (!parsed.success) return refused('read', detail, parsed.issues.map(memberFault), envelope);
+  if (!parsed.success) return refusal('read', detail, parsed.issues.map(memberFault), envelope);
   const { operation: id, query = {}, body, ...rest } = parsed.output;
   const operation = operations.find((one) => one.id === id);
   if (!operation || operation.sideEffect) {
     const what = operation
       ? 'it has a side effect, and only reads are made by event'
       : 'no such operation, or its group is not readable by event here';
-    return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }], envelope);
+    return refusal('read', detail, [{ name: 'operation', detail: what, received: shown(id) }], envelope);
   }
   const text = body && JSON.stringify(body);
   const lengthFault = bodyLengthFault(operation, text ? new TextEncoder().encode(text).length : 0);
-  if (lengthFault) return refused('read', detail, [{ name: 'body', detail: lengthFault.detail }], envelope);
+  if (lengthFault) return refusal('read', detail, [{ name: 'body', detail: lengthFault.detail }], envelope);
   const checked = checkQuery(
     operation,
     Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
   );
   const ofBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
   const faults = [...checked.errors, ...ofBody];
-  if (faults.length > 0) return refused('read', detail, faults, envelope);
+  if (faults.length > 0) return refusal('read', detail, faults, envelope);
   const content = JSON.stringify([
     'read',
     id,
@@ -207,7 +207,7 @@ const commonOf = ({
   ...(seconds !== undefined && { deadlineSeconds: seconds }),
 });
 
-function refused(
+function refusal(
   kind: LookupKind,
   detail: unknown,
   faults: readonly LookupFault[],
