@@ -20,13 +20,13 @@ export async function responseKey(
   const pairs = [...query].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const text = JSON.stringify([operationId, pairs, body, ...secrets]);
   // 128 bits are enough for a name.
-  const key = remembered.get(text) ?? `${operationId}#${(await sha256Hex(text)).slice(0, 32)}`;
-  if (text.length <= 1000) putLatest(remembered, text, key, 1000);
+  const key = recentKeys.get(text) ?? `${operationId}#${(await sha256Hex(text)).slice(0, 32)}`;
+  if (text.length <= 1000) putLatest(recentKeys, text, key, 1000);
   return key;
 }
 
 /** Keys made lately, two megabytes at most: a digest leaves the thread, which takes longer than the rest of a cache hit. */
-const remembered = new Map<string, string>();
+const recentKeys = new Map<string, string>();
 
 /** Freshness of an operation's answer to one request, in milliseconds. */
 export interface FreshnessMs {

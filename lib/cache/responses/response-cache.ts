@@ -112,7 +112,7 @@ interface FetchedAnswer {
   readonly isPrivate: boolean;
 }
 
-type Settings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
+type CacheSettings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
 
 /** Whether the response is cached. One that is never fresh serves only the requests that arrive while it is fetched. */
 const isKept = ({ freshness: { freshMs, staleMs } }: ResponseCall): boolean => freshMs + staleMs > 0;
@@ -150,14 +150,14 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
 }
 
 class SharedResponses implements ResponseCache {
-  readonly #settings: Settings;
+  readonly #settings: CacheSettings;
   readonly #memory: ResponseMemory;
   readonly #refusals: RecentRefusals;
   /** Running fetches by key, one for all requests of this instance. */
   readonly #fetches = new Map<string, Promise<FetchedAnswer>>();
   #storeAwayUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(settings: Settings, memory: ResponseMemory) {
+  constructor(settings: CacheSettings, memory: ResponseMemory) {
     this.#settings = settings;
     this.#memory = memory;
     this.#refusals = createRecentRefusals(settings.refusalMs);
@@ -314,7 +314,7 @@ class SharedResponses implements ResponseCache {
     return isWithin === false ? plain : call;
   }
 
-  /** Reads the store's response; `best` if that is not older, has an unknown refusal, or came from a wrong clock. */
+  /** Reads the store's response. Returns `best` if the store's is no newer, has an unknown refusal or a wrong clock. */
   async #readNewer(key: string, best: StoredResponse | undefined): Promise<StoredResponse | undefined> {
     const { store, clock, isRefusal } = this.#settings;
     const stored = await this.#tryStore(() => store.read(key));

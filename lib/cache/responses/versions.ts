@@ -23,7 +23,7 @@ export interface Versions {
   /**
    * Starts a new version after the subject has changed. Never rejects.
    *
-   * @param isLocal for this instance only, when there is no time to write to the store
+   * @param isLocal starts it in this instance only, for callers that have no time to write to the store
    */
   change(subject: string, isLocal?: boolean): Promise<void>;
 }
@@ -33,7 +33,7 @@ const lifeMs = 600_000;
 /** Pause after a failure of the store; without it each request would wait for the store's time-out. */
 const storePauseMs = 1000;
 
-const first = 'first';
+const firstVersion = 'first';
 
 interface OwnVersion {
   readonly version: string;
@@ -75,12 +75,12 @@ export function createVersions({ store, clock: wall, nonce = randomText }: Versi
     async current(subject, isLocal = false) {
       forget(clock());
       const known = own.get(subject);
-      if (isLocal || (known && !known.isStored)) return known?.version ?? first;
+      if (isLocal || (known && !known.isStored)) return known?.version ?? firstVersion;
       const read = await tryStore(() => store.read(keyOf(subject), 'consistent'));
       // A change by this instance during the read is newer.
       const latest = own.get(subject);
-      if (!read || (latest && !latest.isStored)) return latest?.version ?? first;
-      return versionIn(read.value) ?? latest?.version ?? first;
+      if (!read || (latest && !latest.isStored)) return latest?.version ?? firstVersion;
+      return versionIn(read.value) ?? latest?.version ?? firstVersion;
     },
     async change(subject, isLocal = false) {
       const now = clock();
