@@ -174,7 +174,7 @@ export const refusalKinds = {
     detail: 'The upstream’s request quota is used up.',
     retryAfter: 3600,
   },
-  /** The access token failed, not the signature: the operator mends the two in different ways. */
+  /** The access token failed, not the signature: an operator fixes the two in different ways. */
   upstream_token_expired: {
     status: 503,
     errorCode: 'UPSTREAM_TOKEN_EXPIRED',
