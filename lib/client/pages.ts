@@ -29,7 +29,7 @@ export async function* followPages(
   for (;;) {
     const { data, text } = await call(callee, pageInput, options);
     const records = recordsOf(operation, paging, data, text);
-    const items = 'ofLastItem' in paging.next ? after(records, paging.next.ofLastItem, last) : records;
+    const items = 'ofLastItem' in paging.next ? itemsAfter(records, paging.next.ofLastItem, last) : records;
     // If the last record is the cursor, no member marks the end: a page without new records is the end.
     if ('ofLastItem' in paging.next && last !== undefined && items.length === 0) return;
     yield { data, items };
@@ -57,7 +57,7 @@ export async function* followPages(
  * Returns the records after the one that the cursor names. No source states whether the next page repeats that record.
  * All records up to it were on the page before, even if the whole page is repeated.
  */
-function after(records: readonly unknown[], key: string, last: string | undefined): readonly unknown[] {
+function itemsAfter(records: readonly unknown[], key: string, last: string | undefined): readonly unknown[] {
   if (last === undefined) return records;
   let start = records.length;
   while (start > 0 && cursorIn(records[start - 1], key) !== last) start--;

@@ -67,7 +67,7 @@ function queryPairs(operation: Operation, input: unknown, faults: Fault[]) {
     }
     const text = parameter ? parsedBy(parameter.schema, value) : freeText(value);
     if (text === undefined) {
-      fault(words.notAllowed, parameter?.allowed ?? 'text, a number, a boolean or a list');
+      fault(faultWords.notAllowed, parameter?.allowed ?? 'text, a number, a boolean or a list');
       continue;
     }
     const isUnwanted = () => !parameter && (++free > maxFreeParameters || freeParameterFault(name, text));
@@ -76,12 +76,12 @@ function queryPairs(operation: Operation, input: unknown, faults: Fault[]) {
     else pairs.push([name, text]);
   }
   for (const [name, { required, allowed }] of Object.entries(operation.query))
-    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: words.missing, allowed });
+    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: faultWords.missing, allowed });
   return pairs;
 }
 
 /** Descriptions of faults; in the error's message each follows the name of the parameter. */
-const words = {
+const faultWords = {
   missing: 'is required',
   notAllowed: 'is not an allowed value',
   outOfBounds: 'is not an allowed value',
@@ -139,7 +139,7 @@ function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): strin
   const parsed = safeParse(schema, value);
   if (!parsed.success) {
     for (const issue of parsed.issues) {
-      const { received, ...fault } = faultOf(issue, words);
+      const { received, ...fault } = faultOf(issue, faultWords);
       faults.push({ in: 'body', ...fault, ...(received !== undefined && { received: shown(issue.input) }) });
     }
     return undefined;

@@ -45,7 +45,7 @@ export type AnyQuery = {
 };
 
 type Queries = Operation['query'];
-type Named<Q extends Queries> = Flat<
+type NamedParameters<Q extends Queries> = Flat<
   {
     readonly [N in keyof Q as Q[N] extends { readonly required: true } ? N : never]: Given<
       InferInput<Q[N]['schema']>
@@ -79,10 +79,10 @@ type Either<Declared, Derived> = [Declared] extends [never] ? Derived : Declared
 export type QueryOf<O extends Operation> = Either<Declared<O, 'query'>, DerivedQuery<O>>;
 
 type DerivedQuery<O extends Operation> = O extends { readonly anyQuery: true }
-  ? Named<O['query']> & AnyQuery
+  ? NamedParameters<O['query']> & AnyQuery
   : keyof O['query'] extends never
     ? NoMembers
-    : Named<O['query']>;
+    : NamedParameters<O['query']>;
 
 /** Body of an operation; `never` if it has none. */
 export type BodyOf<O extends Operation> = O extends { readonly body: infer S extends GenericSchema }
@@ -92,14 +92,14 @@ export type BodyOf<O extends Operation> = O extends { readonly body: infer S ext
 /** Payload of the answer. It may have a value outside an enumeration: the client never refuses an answer for that. */
 export type ResultOf<O extends Operation> = Either<Declared<O, 'result'>, Got<InferOutput<O['response']>>>;
 
-type List<T> = T extends readonly (infer I)[] ? I : never;
+type ElementOf<T> = T extends readonly (infer I)[] ? I : never;
 
 /** A record of a page. */
 export type ItemOf<O extends Operation> = O extends { readonly paging: { readonly items: infer M } }
   ? M extends keyof ResultOf<O>
-    ? List<NonNullable<ResultOf<O>[M]>>
+    ? ElementOf<NonNullable<ResultOf<O>[M]>>
     : never
-  : List<ResultOf<O>>;
+  : ElementOf<ResultOf<O>>;
 
 /** Options of every call. */
 export interface CallOptions {
