@@ -71,7 +71,7 @@ export function createDirectLookup(options: DirectOptions) {
       now: clock(),
       deadline,
       random,
-      // Unlike an event, the function's answer has no such limit.
+      // Unlike an event, the function's answer may have any size.
       maxBytes: Number.POSITIVE_INFINITY,
     });
     if (settled.kind === 'wait') return fail(deadlinePassed);

@@ -72,11 +72,11 @@ export const isRejection = ({ code }: LookupFailure) => code === 'upstream_rejec
 export const withoutValues = ({ errors, upstream, ...failure }: LookupFailure): LookupFailure => ({
   ...failure,
   ...(isRejection(failure) && { detail: problemOf({ code: 'upstream_rejected' }).detail }),
-  ...(errors && { errors: errors.map((error) => without(error, 'received')) }),
-  ...(upstream && { upstream: without(upstream, 'message') }),
+  ...(errors && { errors: errors.map((error) => withoutMember(error, 'received')) }),
+  ...(upstream && { upstream: withoutMember(upstream, 'message') }),
 });
 
-const without = (all: object, name: string): object =>
+const withoutMember = (all: object, name: string): object =>
   Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
 
 /**

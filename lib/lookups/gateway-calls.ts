@@ -50,7 +50,7 @@ export interface FailedCall extends CallTimes {
   readonly partial?: PartialResult | undefined;
 }
 
-type Callers = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
+type CallersByRequester = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
 
 /** Failures of an operation in a row after which the batch stops asking for it on behalf of that requester. */
 const maxFailures = 3;
@@ -59,7 +59,7 @@ const maxRequesters = 3;
 
 export class GatewayCalls {
   readonly #options: GatewayCallsOptions;
-  readonly #callers: Callers;
+  readonly #callers: CallersByRequester;
   /** Failures of calls that are no longer made: by limit, by operation, or by operation and requester. */
   readonly #stopped = new Map<string, LookupFailure>();
   /** Number of failures in a row, by operation and requester. */
@@ -69,7 +69,7 @@ export class GatewayCalls {
   #count = 0;
 
   /** @param callers callers by requester, as `callersOf` makes them */
-  constructor(options: GatewayCallsOptions, callers: Callers) {
+  constructor(options: GatewayCallsOptions, callers: CallersByRequester) {
     this.#options = options;
     this.#callers = callers;
   }
@@ -148,8 +148,8 @@ const keysOf = ({ operation: { id, limit }, requester }: GatewayCall) => ({
   own: `operation ${id} of ${requester}`,
 });
 
-/** Makes a caller for each requester, which has its own share of the limits and its own rights. */
-export async function callersOf(requesters: readonly string[]): Promise<Callers> {
+/** Makes a caller for each requester, with its own share of the limits and its own rights. */
+export async function callersOf(requesters: readonly string[]): Promise<CallersByRequester> {
   const named = [...new Set(requesters)].map(async (requester) => {
     const unit = await callerName('events', requester);
     return [requester, { caller: { unit }, evidence: { eventSource: requester } }] as const;

@@ -86,13 +86,13 @@ function chunks<T>(all: readonly T[], max: number): readonly (readonly T[])[] {
 
 /** Calls of a batch that separate lookups from each other. */
 const maxSeparations = 32;
-/** Calls that split the symbols of one lookup, in a batch and for each lookup. One bad symbol in a hundred takes fourteen. */
+/** Calls that split a lookup's symbols, in a batch and for each lookup. To find one bad symbol in a hundred takes fourteen. */
 const maxSplits = 24;
 const maxSplitsEach = 16;
 
 /**
- * Limits the calls that a batch spends to find the symbol for which the upstream refuses a whole call: some find its
- * lookup, others find it among that lookup's symbols. One lookup's invalid symbols do not use up the calls of another.
+ * Limits the calls that a batch spends to find the symbol for which the upstream refuses a whole call: first the lookup with
+ * the symbol, then the symbol in that lookup. One lookup's invalid symbols do not use up the calls of another.
  */
 export class BisectQuota {
   #separations = 0;

@@ -35,7 +35,7 @@ export function quotesReply(
 ): StoredReply {
   const decoder = new TextDecoder();
   const head = { request_id: requestId, requester };
-  const tail = { category, as_of: moment(asOf), unknown, missing };
+  const tail = { category, as_of: isoTime(asOf), unknown, missing };
   // Every part names the missing symbols, so that the receiver of the first part need not wait for them.
   const room = maxBytes - bytesOf(JSON.stringify({ ...head, ...tail })) - 100;
   const pieces: string[][] = [[]];
@@ -73,7 +73,7 @@ export function readReply(
     part,
     parts,
     operation: operation.id,
-    as_of: moment(asOf),
+    as_of: isoTime(asOf),
   });
   const common = { detailType: eventNames.read.completed, ...markOf(asksForAccount(lookup)) };
   const room = maxBytes - bytesOf(JSON.stringify(head(9999, 9999))) - 100;
@@ -138,4 +138,4 @@ export const markOf = (isAccountData: boolean): Pick<StoredReply, 'isAccountData
 const withMember = (head: object, name: string, value: string) =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:${value}}`;
 
-const moment = (ms: number) => new Date(ms).toISOString();
+const isoTime = (ms: number) => new Date(ms).toISOString();

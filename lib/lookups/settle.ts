@@ -26,7 +26,7 @@ const maxWaitMs = 900_000;
 const pauses: BackOff = { firstMs: 1000, maxMs: 15_000 };
 
 export function settle(lookup: OwnedLookup, results: LookupResults, options: SettleOptions): SettledLookup {
-  if (options.now > options.deadline) return failed(lookup, deadlinePassed);
+  if (options.now > options.deadline) return failedLookup(lookup, deadlinePassed);
   return lookup.kind === 'quotes'
     ? settleQuotes(lookup, results, options)
     : settleRead(lookup, results, options);
@@ -36,13 +36,13 @@ function settleRead(lookup: OwnedRead, results: LookupResults, options: SettleOp
   const result = results.read(lookup);
   if (result.kind === 'found') return { kind: 'reply', reply: readReply(lookup, result, options.maxBytes) };
   const failure = result.kind === 'failed' ? result.failure : undefined;
-  return (failure && wait([failure], options)) ?? failed(lookup, failure ?? gatewayFailed);
+  return (failure && chooseWait([failure], options)) ?? failedLookup(lookup, failure ?? gatewayFailed);
 }
 
 function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: SettleOptions): SettledLookup {
   const all = lookup.symbols.map((symbol) => [symbol, results.symbol(lookup, symbol)] as const);
   const failures = all.flatMap(([symbol, one]) => (one.kind === 'failed' ? [{ symbol, ...one }] : []));
-  const later = wait(
+  const later = chooseWait(
     failures.map(({ failure }) => failure),
     options,
   );
@@ -50,7 +50,7 @@ function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: Sett
   const [first] = failures;
   // A reply without any record is a failure.
   if (first && !all.some(([, { kind }]) => kind === 'found'))
-    return failed(lookup, failures.find(({ failure }) => failure.retryable)?.failure ?? first.failure);
+    return failedLookup(lookup, failures.find(({ failure }) => failure.retryable)?.failure ?? first.failure);
   const records = all.flatMap(([, one]) => (one.kind === 'found' ? [one] : []));
   return {
     kind: 'reply',
@@ -71,7 +71,7 @@ function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: Sett
  * Chooses a wait; undefined when waiting does not help, or the deadline is too near. If `retryAfterMs` ends beyond the
  * deadline, the lookup still has a last try before it, because that time may be estimated too long.
  */
-function wait(
+function chooseWait(
   failures: readonly LookupFailure[],
   { now, deadline, waits, random }: SettleOptions,
 ): SettledLookup | undefined {
@@ -88,7 +88,7 @@ function wait(
 /** The time before the deadline for a last try. */
 const lastTryMs = 2000;
 
-const failed = (lookup: OwnedLookup, failure: LookupFailure): SettledLookup => ({
+const failedLookup = (lookup: OwnedLookup, failure: LookupFailure): SettledLookup => ({
   kind: 'reply',
   reply: failedReply(lookup, failure),
   failure,
