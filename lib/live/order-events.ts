@@ -115,7 +115,7 @@ class OrderEventStream {
     this.#isNew = !lastId;
     const time = isPlace(lastId) ? timeOf(lastId) : Number.NaN;
     this.#isResumed = time > now - toldMs && time <= now + clocksApartMs;
-    // A client whose id is unusable may have missed any events: it receives the whole history.
+    // A client whose id is invalid or too old may have missed any event: it receives the whole history.
     this.#told = new ToldEvents(
       this.#isResumed ? (lastId ?? '') : placeAt(this.#isNew ? now - clocksApartMs : 0),
     );

@@ -41,17 +41,17 @@ export class FollowedDemand {
   }
 
   #add(caller: string, keys: readonly string[], streams: 1 | -1): void {
-    add(this.#followed, caller, streams * keys.length);
+    addCount(this.#followed, caller, streams * keys.length);
     for (const key of keys) {
       const callers = this.#streams.get(key) ?? new Map<string, number>();
-      add(callers, caller, streams);
+      addCount(callers, caller, streams);
       if (callers.size > 0) this.#streams.set(key, callers);
       else this.#streams.delete(key);
     }
   }
 }
 
-function add(counts: Map<string, number>, key: string, more: number): void {
+function addCount(counts: Map<string, number>, key: string, more: number): void {
   const count = (counts.get(key) ?? 0) + more;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);

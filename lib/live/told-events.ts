@@ -60,11 +60,11 @@ export class ToldEvents {
       isRead(place) && (at <= began - overlapMs || timeOf(place) <= quietUntil);
     const quietUntil = began - clocksApartMs - overlapMs;
     const floor = end === undefined ? placeAt(quietUntil) : '';
-    this.#id = later(
+    this.#id = laterPlace(
       floor,
       this.#latest(this.#id, (told, place) => told.isOwn && isOver(place, told)),
     );
-    this.#from = later(
+    this.#from = laterPlace(
       floor,
       this.#latest(this.#from, (told, place) => isOver(place, told)),
     );
@@ -78,4 +78,4 @@ export class ToldEvents {
   }
 }
 
-const later = (a: string, b: string): string => (a > b ? a : b);
+const laterPlace = (a: string, b: string): string => (a > b ? a : b);
