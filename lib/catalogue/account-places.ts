@@ -67,21 +67,21 @@ function accountsOfBody(
       const schema = isList ? item : part.schema && memberOf(part.schema, name);
       if (declared.includes(place)) {
         if (typeof value === 'string') accounts.push(value);
-        else faults.push({ name: pointer, detail: 'an account is a text', received: shown(value) });
+        else faults.push({ name: pointer, detail: 'an account is a text', received: shownValue(value) });
         // A name that the schema has at this place is no account, although it may look like one.
       } else if (!isList && !schema && looksLikeAccount(name))
-        faults.push({ name: pointer, detail: unexpected(declared), received: shown(value) });
+        faults.push({ name: pointer, detail: unexpectedAccount(declared), received: shownValue(value) });
       else if (isObject(value)) parts.push({ value, pointer, place, schema });
     }
   }
   return { accounts, faults };
 }
 
-const unexpected = (declared: readonly string[]) =>
+const unexpectedAccount = (declared: readonly string[]) =>
   `no account is taken here${declared.length > 0 ? `, but at ${declared.join(' and ')}` : ''}`;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Shows a received value. A list or an object is only named as such: it may be as long as a body. */
-const shown = (value: unknown): string =>
+const shownValue = (value: unknown): string =>
   isObject(value) ? (Array.isArray(value) ? 'Array' : 'Object') : shorten(JSON.stringify(value));

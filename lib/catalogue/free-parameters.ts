@@ -11,7 +11,7 @@ export const maxFreeValue = 256;
  * Names of signing headers. The signature merges parameters and signing headers into one list of names and values: a
  * request with a parameter of such a name has the signature of another request, whose header has the parameter's value.
  */
-const reserved = /^(host|x-(app-key|timestamp|version|access-token|signature(-.*)?))$/is;
+const reservedName = /^(host|x-(app-key|timestamp|version|access-token|signature(-.*)?))$/is;
 
 /**
  * Whether a parameter may be read as an account. The account stands in the body, and the upstream could use the one in the
@@ -42,7 +42,7 @@ export function freeParameterFault(
 ): 'nameless' | 'reserved' | 'account' | 'too-long' | 'ambiguous' | undefined {
   // Servers drop a parameter without a name, and then verify another text than the signed one.
   if (name === '') return 'nameless';
-  if (reserved.test(name)) return 'reserved';
+  if (reservedName.test(name)) return 'reserved';
   if (sentLength(name) > maxFreeName || sentLength(value) > maxFreeValue) return 'too-long';
   if (namesAccount(name)) return 'account';
   return isRepeated && value.includes('=') ? 'ambiguous' : undefined;

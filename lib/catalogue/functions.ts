@@ -7,16 +7,16 @@
 import { type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-type Routed = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows' | 'answeredBy'>;
+type RoutedOperation = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows' | 'answeredBy'>;
 
 /** A part of a group that has a function of its own. */
 interface GroupPart {
   readonly group: Group;
   readonly title: string;
-  readonly has: (operation: Routed) => boolean;
+  readonly has: (operation: RoutedOperation) => boolean;
 }
 
-const parts = {
+const groupParts = {
   'order-cancels': {
     group: 'orders',
     title: 'Order cancels',
@@ -37,14 +37,14 @@ const parts = {
   },
 } as const satisfies Record<string, GroupPart>;
 
-type PartName = keyof typeof parts;
+type PartName = keyof typeof groupParts;
 
 /** Name of a function: that of its group, or of the part of the group that it answers. */
 export type FunctionName = Group | PartName;
 
-const partOf = (name: FunctionName): GroupPart | undefined => parts[name as PartName];
+const partOf = (name: FunctionName): GroupPart | undefined => groupParts[name as PartName];
 
-const partNames = Object.keys(parts) as PartName[];
+const partNames = Object.keys(groupParts) as PartName[];
 
 /**
  * Finds the function that API Gateway calls for an operation.
@@ -52,8 +52,8 @@ const partNames = Object.keys(parts) as PartName[];
  * @example
  * functionOf(cancelOrder); // 'order-cancels'
  */
-export const functionOf = (operation: Routed): FunctionName =>
-  partNames.find((name) => parts[name].group === operation.group && parts[name].has(operation)) ??
+export const functionOf = (operation: RoutedOperation): FunctionName =>
+  partNames.find((name) => groupParts[name].group === operation.group && groupParts[name].has(operation)) ??
   operation.group;
 
 /**
@@ -73,7 +73,7 @@ export const operationsIn = (name: FunctionName, operations: readonly Operation[
  */
 export const functionsOf = (group: Group): readonly FunctionName[] => [
   group,
-  ...partNames.filter((name) => parts[name].group === group),
+  ...partNames.filter((name) => groupParts[name].group === group),
 ];
 
 /** Finds the group whose operations a function answers; access, origins and plans are settings of the group. */

@@ -1,4 +1,4 @@
-/** Endpoint groups: the operations of a group share a function, and the callers that may reach them. */
+/** Endpoint groups: operations that share a function, and are reached by the same callers by default. */
 
 import { type Note, onPage, seen } from './notes.ts';
 

@@ -80,16 +80,16 @@ export type UpstreamLimits = LimitPreset | EndpointLimits;
 export const endpointLimitsOf = (choice: UpstreamLimits = 'interface'): EndpointLimits =>
   typeof choice === 'string' ? limitPresets[choice] : choice;
 
-type Figures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
+type LimitFigures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
 
 /** Whether a sender that keeps one limit also keeps the other, in any window. */
-const keeps = (one: Figures, other: Figures) =>
+const keepsLimit = (one: LimitFigures, other: LimitFigures) =>
   one.requests * Math.ceil(other.perSeconds / one.perSeconds) <= other.requests;
 
 /** Figures that keep both limits: one of the two if it keeps the other, else the fewer requests in the longer window. */
-export function stricterFigures(one: Figures, other: Figures): Figures {
-  if (keeps(one, other)) return one;
-  if (keeps(other, one)) return other;
+export function stricterFigures(one: LimitFigures, other: LimitFigures): LimitFigures {
+  if (keepsLimit(one, other)) return one;
+  if (keepsLimit(other, one)) return other;
   return {
     requests: Math.min(one.requests, other.requests),
     perSeconds: Math.max(one.perSeconds, other.perSeconds),
@@ -186,7 +186,7 @@ export const limitRequests: Range = [1, 1_000_000];
 export const limitSeconds: Range = [1, 3600];
 
 /** Checks the figures of an operator's limit: the fault in words, or undefined. */
-export const figuresFault = (figures: Partial<Figures> | null): string | undefined =>
+export const figuresFault = (figures: Partial<LimitFigures> | null): string | undefined =>
   isIn(limitRequests, figures?.requests) && isIn(limitSeconds, figures?.perSeconds)
     ? undefined
     : 'needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers';

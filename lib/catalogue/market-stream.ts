@@ -30,7 +30,7 @@ const subTypes = v.pipe(
 );
 
 /** Answer of a change: an object without members, or no body. Clients read the status alone. */
-const done = v.pipe(v.looseObject({}), v.title('MarketStreamChange'));
+const changeAnswer = v.pipe(v.looseObject({}), v.title('MarketStreamChange'));
 
 const sources = {
   path: ['vendor-sdk', 'vendor-docs'],
@@ -69,7 +69,7 @@ export const subscribeMarketData = describe({
     ),
     overnight_required: omittable(v.pipe(v.boolean(), v.description('Whether to push overnight data, too.'))),
   }),
-  response: done,
+  response: changeAnswer,
   answersByStatus: true,
   limit: 'market-data',
   example: {
@@ -119,7 +119,7 @@ export const unsubscribeMarketData = describe({
       v.pipe(v.boolean(), v.description('Ends all subscriptions of the session, and needs nothing else.')),
     ),
   }),
-  response: done,
+  response: changeAnswer,
   answersByStatus: true,
   limit: 'market-data',
   example: { body: { session_id: '7c1e0b5d94a84f2fb3a6d0c2918e57f4', unsubscribe_all: true } },

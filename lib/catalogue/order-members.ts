@@ -58,8 +58,8 @@ const plainName = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z\d]/g, '');
 
-/** Members of an order that are refused at other places, even if the operation itself has no such member. */
-const ofOrders = [
+/** Names of members that orders have: refused at other places, even if the operation itself has no such member. */
+const orderNames = [
   ...Object.values(synonyms),
   'entrust_type',
   'combo_type',
@@ -69,14 +69,14 @@ const ofOrders = [
 ];
 
 const plainSynonyms = new Map(
-  [...Object.entries(synonyms), ...ofOrders.map((name) => [name, name] as const)].map(([name, meant]) => [
+  [...Object.entries(synonyms), ...orderNames.map((name) => [name, name] as const)].map(([name, meant]) => [
     plainName(name),
     meant,
   ]),
 );
 
 /** Lists of orders: an order with such a member could be read as several orders. */
-const lists = ['new_orders', 'batch_orders', 'modify_orders', 'legs'];
+const orderLists = ['new_orders', 'batch_orders', 'modify_orders', 'legs'];
 
 /** Names by operation: a body may have thousands of members, and collecting names walks through the whole schema. */
 const knownNames = new WeakMap<Operation, ReadonlyMap<string, string>>();
@@ -84,7 +84,7 @@ const knownNames = new WeakMap<Operation, ReadonlyMap<string, string>>();
 function namesOf(operation: Operation): ReadonlyMap<string, string> {
   const known = knownNames.get(operation);
   if (known) return known;
-  const names = [...(operation.body ? namesIn(operation.body) : []), ...lists];
+  const names = [...(operation.body ? namesIn(operation.body) : []), ...orderLists];
   const made = new Map([...plainSynonyms, ...names.map((name) => [plainName(name), name] as const)]);
   knownNames.set(operation, made);
   return made;
@@ -144,7 +144,7 @@ export function orderMemberFaults(
 
 const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
 
-/** Accepts a plain value, or a list of plain values and flat objects, of which no member can be read as one of an order. */
+/** Accepts a plain value, or a list of plain values and flat objects whose members cannot be read as members of an order. */
 function isAdmissible(operation: Operation, value: unknown): boolean {
   const isPart = (one: unknown) =>
     isPlain(one) ||

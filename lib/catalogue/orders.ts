@@ -94,7 +94,7 @@ const newOrderMembers = joined(
 
 type InstrumentType = v.InferInput<typeof instrumentType>;
 
-/** Type of an order that names its session, if it trades a stock, and its instrument, unless its legs name it. */
+/** Requires a stock order to name its session, and each order to name its instrument, unless its legs do. */
 export type SessionGiven =
   | {
       readonly instrument_type: 'EQUITY';
@@ -138,7 +138,7 @@ export const placeOrder = describe({
   body: v.looseObject({
     account_id: text,
     client_combo_order_id,
-    // The pages name seven at most. One transaction of the journal has room for 96 entries beside the counters.
+    // The vendor's pages name seven at most. One transaction of the journal has room for 96 entries beside the counters.
     new_orders: v.pipe(v.array(withSession(v.looseObject(newOrderMembers))), v.minLength(1), v.maxLength(96)),
   }),
   response: placed,

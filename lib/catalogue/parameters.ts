@@ -41,7 +41,7 @@ export function optional<P extends Parameter>(
   return { ...parameter, required: false };
 }
 
-/** One of the given values. */
+/** A parameter with one of `values`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function choice<const V extends readonly string[]>(values: V, { description }: Described) {
   return {
@@ -92,7 +92,7 @@ export function whole({ description, minimum, maximum }: Described & { minimum: 
 /** The last millisecond of the year 9999. */
 const farFuture = 253_402_300_799_999;
 
-/** A moment as Unix time in milliseconds; a typed caller may also give a Date. */
+/** A moment as Unix time in milliseconds; a typed caller may also pass a Date. */
 /* @__NO_SIDE_EFFECTS__ */
 export function epoch({ description }: Described) {
   return {
@@ -117,7 +117,7 @@ export function epoch({ description }: Described) {
 // The pattern does not check whether the day exists.
 const instantPattern = /^2\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
 
-/** A moment as ISO 8601 text in UTC, sent to the millisecond; a typed caller may also give a Date. */
+/** A moment as ISO 8601 text in UTC, sent to the millisecond; a typed caller may also pass a Date. */
 /* @__NO_SIDE_EFFECTS__ */
 export function instant({ description }: Described) {
   return {
@@ -179,7 +179,7 @@ const plainItem = /^[!-%'-+\--~]([ -%'-+\--~]*[!-%'-+\--~])?$/;
 
 const separator = ',';
 
-/** Several values in one text, separated by commas; a typed caller may also give an array. */
+/** Several values in one text, separated by commas; a typed caller may also pass an array. */
 /* @__NO_SIDE_EFFECTS__ */
 export function list({ description, maxItems }: Described & { maxItems?: number }) {
   return {
@@ -192,7 +192,7 @@ export function list({ description, maxItems }: Described & { maxItems?: number 
   } as const satisfies Parameter;
 }
 
-/** Several of the given values in one text, separated by commas; a typed caller may also give an array. */
+/** Several of `values` in one text, separated by commas; a typed caller may also pass an array. */
 /* @__NO_SIDE_EFFECTS__ */
 export function choices<const V extends readonly string[]>(values: V, { description }: Described) {
   return {

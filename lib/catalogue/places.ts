@@ -12,23 +12,23 @@ interface PipedSchema extends v.GenericSchema {
 }
 
 /** Unwraps a schema from its pipe and from optional. */
-function bare(schema: PipedSchema): PipedSchema {
+function unwrapped(schema: PipedSchema): PipedSchema {
   const inner = schema.pipe?.[0] ?? schema.wrapped;
-  return inner ? bare(inner) : schema;
+  return inner ? unwrapped(inner) : schema;
 }
 
 /** Finds a member's schema; undefined if the schema names no such member, or is a union. */
 export function memberOf(schema: v.GenericSchema, name: string): v.GenericSchema | undefined {
-  const { entries } = bare(schema);
+  const { entries } = unwrapped(schema);
   return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
 /** Names of an object's members; none if the schema is not of an object. */
 export const memberNames = (schema: v.GenericSchema): readonly string[] =>
-  Object.keys(bare(schema).entries ?? {});
+  Object.keys(unwrapped(schema).entries ?? {});
 
 /** Schema of a list's items. */
-export const itemOf = (schema: v.GenericSchema): v.GenericSchema | undefined => bare(schema).item;
+export const itemOf = (schema: v.GenericSchema): v.GenericSchema | undefined => unwrapped(schema).item;
 
 /** Largest number of items in a list, or of characters in a text. */
 export function maxLengthOf({ type, requirement, pipe, wrapped }: PipedSchema): number | undefined {
@@ -41,14 +41,14 @@ export function maxLengthOf({ type, requirement, pipe, wrapped }: PipedSchema): 
 }
 
 /** Assumed bounds of a text and of a list whose schema sets none. */
-const assumed = { bytes: 128, items: 100 };
+const assumedBounds = { bytes: 128, items: 100 };
 
 /** Estimates the largest compact JSON text of a value, in bytes; texts and lists without a bound get the assumed one. */
 export function largestTextOf(schema: v.GenericSchema): number {
-  const { entries, item } = bare(schema);
+  const { entries, item } = unwrapped(schema);
   const max = maxLengthOf(schema);
-  if (item) return 2 + (max ?? assumed.items) * (largestTextOf(item) + 1);
-  if (!entries) return max === undefined ? assumed.bytes : 4 * max + 2;
+  if (item) return 2 + (max ?? assumedBounds.items) * (largestTextOf(item) + 1);
+  if (!entries) return max === undefined ? assumedBounds.bytes : 4 * max + 2;
   const members = Object.entries(entries).map(([name, member]) => name.length + 4 + largestTextOf(member));
   return 2 + members.reduce((sum, bytes) => sum + bytes, 0);
 }

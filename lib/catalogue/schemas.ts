@@ -98,18 +98,18 @@ type SchemaEntries = Readonly<Record<string, v.GenericSchema>>;
 /** Makes each member omittable. */
 /* @__NO_SIDE_EFFECTS__ */
 export function eachOmittable<const E extends SchemaEntries>(entries: E) {
-  return each(entries, omittable) as { [K in keyof E]: ReturnType<typeof omittable<E[K]>> };
+  return mapEntries(entries, omittable) as { [K in keyof E]: ReturnType<typeof omittable<E[K]>> };
 }
 
 /** Makes each member optional, for an answer. */
 /* @__NO_SIDE_EFFECTS__ */
 export function eachOptional<const E extends SchemaEntries>(entries: E) {
-  return each(entries, (schema) => v.optional(schema)) as {
+  return mapEntries(entries, (schema) => v.optional(schema)) as {
     [K in keyof E]: v.OptionalSchema<E[K], undefined>;
   };
 }
 
-const each = (entries: SchemaEntries, wrap: (schema: v.GenericSchema) => v.GenericSchema) =>
+const mapEntries = (entries: SchemaEntries, wrap: (schema: v.GenericSchema) => v.GenericSchema) =>
   Object.fromEntries(Object.entries(entries).map(([name, schema]) => [name, wrap(schema)]));
 
 type Merged<A, B> = { [K in keyof A | keyof B]: K extends keyof B ? B[K] : K extends keyof A ? A[K] : never };

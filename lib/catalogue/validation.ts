@@ -127,7 +127,7 @@ export function maxBodyBytesOf({ body }: Pick<Operation, 'body'>): number {
   return max;
 }
 
-/** Checks a body's length before the body is parsed; undefined if it is acceptable. */
+/** Checks a body's length alone, before its content; undefined if the length is acceptable. */
 export function bodyLengthFault(
   operation: Operation,
   bytes: number,

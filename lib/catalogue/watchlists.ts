@@ -10,7 +10,7 @@ import * as parameters from './parameters.ts';
 import { integer, momentOrNone, omittable, ordinal, text } from './schemas.ts';
 
 /** Answer of a change: a bare boolean live, an object with it in the vendor's documents. */
-const done = v.pipe(
+const changeAnswer = v.pipe(
   v.union([
     v.boolean(),
     v.pipe(v.looseObject({ success: v.optional(v.boolean()) }), v.title('WatchlistChangeResult')),
@@ -107,7 +107,7 @@ export const updateWatchlist = describe({
   aliases: ['/openapi/market-data/watchlist/update'],
   query: {},
   body: v.looseObject({ watchlist_id: text, name: omittable(v.string()), sort: omittable(integer) }),
-  response: done,
+  response: changeAnswer,
   verdict: 'success',
   limit: 'market-data',
   sideEffect: {
@@ -130,7 +130,7 @@ export const deleteWatchlist = describe({
   aliases: ['/openapi/market-data/watchlist/delete'],
   query: {},
   body: v.looseObject({ watchlist_id: text }),
-  response: done,
+  response: changeAnswer,
   verdict: 'success',
   limit: 'market-data',
   sideEffect: {
@@ -189,7 +189,7 @@ export const addWatchlistInstruments = describe({
   aliases: ['/openapi/market-data/watchlist/instruments/add'],
   query: {},
   body: changedInstruments,
-  response: done,
+  response: changeAnswer,
   verdict: 'success',
   limit: 'market-data',
   sideEffect: {
@@ -219,7 +219,7 @@ export const removeWatchlistInstruments = describe({
   aliases: ['/openapi/market-data/watchlist/instruments/remove'],
   query: {},
   body: changedInstruments,
-  response: done,
+  response: changeAnswer,
   verdict: 'success',
   limit: 'market-data',
   sideEffect: {
@@ -242,7 +242,7 @@ export const updateWatchlistInstruments = describe({
   aliases: ['/openapi/market-data/watchlist/instruments/update'],
   query: {},
   body: changedInstruments,
-  response: done,
+  response: changeAnswer,
   verdict: 'success',
   limit: 'market-data',
   sideEffect: {

@@ -20,7 +20,7 @@ export interface OlderForm {
   readonly own: QuerySchema;
   readonly response: v.GenericSchema;
   readonly paging?: Paging;
-  /** Values besides those of the current operation's example whose parameters the older form has. */
+  /** Added to the current operation's example, of which parameters that the older form lacks are dropped. */
   readonly example?: Readonly<Record<string, string>>;
   readonly notes?: readonly Note[];
 }
@@ -31,8 +31,8 @@ export function older(current: Operation, form: OlderForm): Operation {
   const { group, title, limit, endpointKind, freshness, recordBytes, accounts } = current;
   const { id, path, response, paging, notes } = form;
   const query = {
-    ...pick(current, form.required, true),
-    ...pick(current, form.optional ?? [], false),
+    ...pickParameters(current, form.required, true),
+    ...pickParameters(current, form.optional ?? [], false),
     ...form.own,
   };
   const example = Object.entries(current.example.query ?? {}).filter(([name]) => Object.hasOwn(query, name));
@@ -75,7 +75,7 @@ const placesIn = ({ query = [] }: AccountPlaces, own: QuerySchema): AccountPlace
   query: query.filter((name) => Object.hasOwn(own, name)),
 });
 
-function pick({ id, query }: Operation, names: readonly string[], required: boolean): QuerySchema {
+function pickParameters({ id, query }: Operation, names: readonly string[], required: boolean): QuerySchema {
   const picked = names.map((name): [string, Parameter] => {
     const parameter = query[name];
     if (!parameter) throw new TypeError(`${id} has no parameter ${name}`);
