@@ -138,7 +138,6 @@ class Circuit<Failure> {
   /** Failures of the parts that are not refused now. */
   #row = noRow;
   #open: OpenCircuit<Failure> | undefined;
-  /** Number of requests that have worked. */
   #worked = 0;
 
   constructor({ clock = Date.now, random = Math.random, failures = 5, pause }: CircuitBreakerOptions) {
