@@ -43,7 +43,6 @@ export interface ReceivedParts {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Reads the body. */
   readonly body: (maxBytes: number) => Promise<Uint8Array | 'too large'>;
 }
 
