@@ -51,7 +51,6 @@ export class QuoteHub {
     this.#options = options;
   }
 
-  /** Number of open streams. */
   get size(): number {
     return this.#streams.size;
   }

@@ -50,7 +50,7 @@ export class ToldEvents {
   }
 
   /**
-   * Advances both places: every event that could be read when the read began is handled.
+   * Advances `from` and `id` after a read: every event that could be read when it began is handled.
    *
    * @param end last place that was read; undefined when the read reached the end of the history
    */
