@@ -36,7 +36,6 @@ import {
   text,
 } from './schemas.ts';
 
-/** One leg of an option order. */
 const leg = v.pipe(
   v.looseObject({
     side,
