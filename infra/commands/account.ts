@@ -45,7 +45,7 @@ export interface AwsAccount {
 }
 
 /** Short time limits: a check before a deployment must not take long. */
-const client = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requestTimeout: 10_000 } };
+const clientOptions = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requestTimeout: 10_000 } };
 
 /**
  * Reads only. Endpoint, Region and credentials come from the environment, as for every AWS command.
@@ -66,8 +66,8 @@ export async function readAccount(stackName: string, certificateArn?: string): P
       return undefined;
     }
   };
-  const lambda = new LambdaClient(client);
-  const gateway = new APIGatewayClient(client);
+  const lambda = new LambdaClient(clientOptions);
+  const gateway = new APIGatewayClient(clientOptions);
   const region = await lambda.config.region().catch((error) => {
     throw accessFault(error) ?? error;
   });
@@ -76,10 +76,10 @@ export async function readAccount(stackName: string, certificateArn?: string): P
     lambda: await read('Lambda’s instances', 'lambda:GetAccountSettings', () => concurrencyOf(lambda)),
     apiGateway: await read('API Gateway’s rate', 'apigateway:GET /account', () => bucketOf(gateway)),
     keys: await read('API keys', 'apigateway:GET /apikeys', () =>
-      count(paginateGetApiKeys({ client: gateway, pageSize: 500 }, { includeValues: false })),
+      countItems(paginateGetApiKeys({ client: gateway, pageSize: 500 }, { includeValues: false })),
     ),
     usagePlans: await read('usage plans', 'apigateway:GET /usageplans', () =>
-      count(paginateGetUsagePlans({ client: gateway, pageSize: 500 }, {})),
+      countItems(paginateGetUsagePlans({ client: gateway, pageSize: 500 }, {})),
     ),
     deployed: await read('what the stage has already', 'cloudformation:ListStackResources', () =>
       deployedBy(stackName, lambda),
@@ -119,7 +119,7 @@ async function bucketOf(gateway: APIGatewayClient): Promise<UsagePlan> {
   return { ratePerSecond: figure(throttleSettings?.rateLimit), burst: figure(throttleSettings?.burstLimit) };
 }
 
-async function count(pages: AsyncIterable<{ readonly items?: readonly unknown[] | undefined }>) {
+async function countItems(pages: AsyncIterable<{ readonly items?: readonly unknown[] | undefined }>) {
   let sum = 0;
   for await (const { items = [] } of pages) sum += items.length;
   return sum;
@@ -129,7 +129,7 @@ async function deployedBy(StackName: string, lambda: LambdaClient): Promise<Depl
   const ids = new Map<string, string[]>();
   try {
     for await (const page of paginateListStackResources(
-      { client: new CloudFormationClient(client) },
+      { client: new CloudFormationClient(clientOptions) },
       { StackName },
     ))
       for (const { ResourceType: type = '', PhysicalResourceId: id = '' } of page.StackResourceSummaries ??

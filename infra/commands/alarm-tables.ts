@@ -9,7 +9,7 @@ import {
   runbookAnchor,
 } from '../stack/alarm-table.ts';
 
-const places: Readonly<Partial<Record<AlarmSubject, string>>> = {
+const alarmPlaces: Readonly<Partial<Record<AlarmSubject, string>>> = {
   'journal-table': 'where orders or watchlists are open',
   'order-audit': 'where orders or watchlists are open',
   'order-audit-lost': 'where orders or watchlists are open',
@@ -32,7 +32,7 @@ export const alarmTableLines = (): readonly string[] => [
   '| Alarm | Rings when | Why this threshold | First command |',
   '|---|---|---|---|',
   ...alarmRows.map(([name, row]) => {
-    const place = places[row.of];
+    const place = alarmPlaces[row.of];
     const first = `\`${firstCommand(row, '--stage prod')}\``;
     const runbook = `[${row.runbook}](runbook.md#${runbookAnchor(row.runbook)})`;
     const cells = [

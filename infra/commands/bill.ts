@@ -26,7 +26,7 @@ export interface Bill {
 }
 
 /** Metrics that functions write while there are reads: three of the limiter, four of shared answers. */
-const metrics = 3 + 4;
+const metricCount = 3 + 4;
 
 /** Spreads the measured DynamoDB units over the reads: refreshes depend on time, so fewer reads each bear more. */
 export async function billOf({ stage, users, interval, hours, days }: BillOptions): Promise<Bill> {
@@ -37,7 +37,7 @@ export async function billOf({ stage, users, interval, hours, days }: BillOption
   });
   const config = configOf(stage);
   const rest = atRest(resourcesOf(config));
-  const measured = nearest(users);
+  const measured = nearestSituation(users);
   const readsPerSecond = users / interval;
   const reads = readsPerSecond * 3600 * hours * days;
   const spread = measured.readsPerSecond / readsPerSecond;
@@ -62,13 +62,13 @@ export async function billOf({ stage, users, interval, hours, days }: BillOption
     ),
     'Secrets Manager, secrets': rest.secrets * prices.secretPerMonth,
     'CloudWatch, alarms': rest.alarmMetrics * prices.alarmPerMonth,
-    'CloudWatch, metrics': metrics * prices.metricPerMonth * ((hours * days) / (24 * 30)),
+    'CloudWatch, metrics': metricCount * prices.metricPerMonth * ((hours * days) / (24 * 30)),
   };
   return { reads, lines, total: totalOf(lines) };
 }
 
 /** The measured situation whose clients are nearest, by their ratio. */
-const nearest = (users: number): Situation =>
+const nearestSituation = (users: number): Situation =>
   situations.reduce((best, one) => (distance(one, users) < distance(best, users) ? one : best));
 const distance = ({ clients }: Situation, users: number) => Math.abs(Math.log(clients / users));
 

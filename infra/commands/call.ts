@@ -10,18 +10,18 @@ import { refuse } from './command.ts';
 import { readText, secrets } from './credentials.ts';
 import { inLine, print } from './print.ts';
 
-const callable = operations.filter(({ legacyOf }) => !legacyOf);
+const callableOperations = operations.filter(({ legacyOf }) => !legacyOf);
 
 /** @throws UsageError */
 export function findOperation(id: string): Operation {
-  const names = callable.map((one) => one.id);
+  const names = callableOperations.map((one) => one.id);
   return (
-    callable.find((one) => one.id === id) ??
+    callableOperations.find((one) => one.id === id) ??
     refuse(`There is no operation of that id: docs/operations.md has them.${didYouMean(id, names)}`)
   );
 }
 
-interface Called {
+interface CallArguments {
   readonly operation: Operation;
   readonly query: Readonly<Record<string, string>>;
   readonly gateway: string | undefined;
@@ -42,7 +42,7 @@ export async function callOperation({
   idempotencyKey,
   json,
   ...given
-}: Called): Promise<void> {
+}: CallArguments): Promise<void> {
   const connection = await connectionTo(given);
   const client = createClient({ [operation.id]: operation }, connection) as Readonly<
     Record<string, ClientMethod>
@@ -66,7 +66,7 @@ async function connectionTo({
   gateway,
   upstream,
   credentials,
-}: Pick<Called, 'gateway' | 'upstream' | 'credentials'>) {
+}: Pick<CallArguments, 'gateway' | 'upstream' | 'credentials'>) {
   if (gateway !== undefined) {
     const { API_KEY: apiKey, TOKEN: token } = await secrets(credentials, ['API_KEY']);
     return viaGateway({ baseUrl: gateway, apiKey, token });

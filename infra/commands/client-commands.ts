@@ -5,7 +5,7 @@ import { command, operand, operands, refuse, value } from './command.ts';
 import { credentials } from './credentials.ts';
 import { baseUrlIn, json } from './readers.ts';
 
-const gateway = value(
+const gatewayOption = value(
   '<url>',
   'a gateway, which signs: API_KEY, and TOKEN where it asks who calls',
   baseUrlIn,
@@ -20,7 +20,7 @@ export const call = command({
         ? [text.slice(0, at), text.slice(at + 1)]
         : refuse('takes name=value, such as symbols=AAPL.');
     }),
-    gateway,
+    gateway: gatewayOption,
     upstream: value('<url>', 'the interface itself: APP_KEY, APP_SECRET and ACCESS_TOKEN', baseUrlIn),
     body: value('<file>', 'JSON; - is standard input'),
     idempotencyKey: value('<text>', 'of a change that has no order id'),
@@ -53,7 +53,7 @@ export const call = command({
 export const watch = command({
   options: {
     symbols: operands('<symbols...>', 'such as AAPL MSFT', (text) => text),
-    gateway,
+    gateway: gatewayOption,
     category: value('<name>', 'of the symbols', (text) => text, 'US_STOCK'),
     credentials,
     json,

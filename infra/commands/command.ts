@@ -16,7 +16,7 @@ export function refuse(sentence: string): never {
 }
 
 /** Specification of one option or operand. */
-interface Takes<T> {
+interface OptionSpec<T> {
   readonly kind: 'flag' | 'value' | 'values' | 'operand' | 'operands';
   /** `<id>`, or `[id]` for an operand that may be left out. */
   readonly shape: string;
@@ -29,31 +29,31 @@ interface Takes<T> {
   readonly type?: T;
 }
 
-type CommandOptions = Readonly<Record<string, Takes<unknown>>>;
+type CommandOptions = Readonly<Record<string, OptionSpec<unknown>>>;
 
 export type GivenOptions<O extends CommandOptions> = {
-  readonly [K in keyof O]: O[K] extends Takes<infer T> ? T : never;
+  readonly [K in keyof O]: O[K] extends OptionSpec<infer T> ? T : never;
 };
 
 type ReadOption<T> = (text: string) => T;
 const asItIs = (text: string) => text;
 
-export const flag = (says: string): Takes<boolean> => ({ kind: 'flag', shape: '', says, read: asItIs });
+export const flag = (says: string): OptionSpec<boolean> => ({ kind: 'flag', shape: '', says, read: asItIs });
 
-export function value(shape: string, says: string): Takes<string | undefined>;
-export function value<T>(shape: string, says: string, read: ReadOption<T>): Takes<T | undefined>;
-export function value<T>(shape: string, says: string, read: ReadOption<T>, otherwise: string): Takes<T>;
+export function value(shape: string, says: string): OptionSpec<string | undefined>;
+export function value<T>(shape: string, says: string, read: ReadOption<T>): OptionSpec<T | undefined>;
+export function value<T>(shape: string, says: string, read: ReadOption<T>, otherwise: string): OptionSpec<T>;
 export function value(
   shape: string,
   says: string,
   read: ReadOption<unknown> = asItIs,
   otherwise?: string,
-): Takes<unknown> {
+): OptionSpec<unknown> {
   return { kind: 'value', shape, says, read, otherwise };
 }
 
-type Taking<T> = readonly [shape: string, says: string, read: ReadOption<T>];
-const takes = (kind: Takes<never>['kind'], [shape, says, read]: Taking<unknown>) => ({
+type OptionParts<T> = readonly [shape: string, says: string, read: ReadOption<T>];
+const specOf = (kind: OptionSpec<never>['kind'], [shape, says, read]: OptionParts<unknown>) => ({
   kind,
   shape,
   says,
@@ -61,11 +61,11 @@ const takes = (kind: Takes<never>['kind'], [shape, says, read]: Taking<unknown>)
 });
 
 /** Option that may be given any number of times. */
-export const values = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('values', given);
-export const operand = <T>(...given: Taking<T>): Takes<T> => takes('operand', given);
-export const operands = <T>(...given: Taking<T>): Takes<readonly T[]> => takes('operands', given);
+export const values = <T>(...given: OptionParts<T>): OptionSpec<readonly T[]> => specOf('values', given);
+export const operand = <T>(...given: OptionParts<T>): OptionSpec<T> => specOf('operand', given);
+export const operands = <T>(...given: OptionParts<T>): OptionSpec<readonly T[]> => specOf('operands', given);
 
-interface Definition<O extends CommandOptions, A> {
+interface CommandDefinition<O extends CommandOptions, A> {
   readonly options: O;
   /** Arguments that follow the command's name, or a whole command line; the usual one first. */
   readonly examples: readonly string[];
@@ -91,7 +91,7 @@ export interface AnyCommand {
 }
 
 export function command<const O extends CommandOptions, A = GivenOptions<O>>(
-  definition: Definition<O, A>,
+  definition: CommandDefinition<O, A>,
 ): AnyCommand {
   const { check = (given: GivenOptions<O>) => given as A, run } = definition;
   return {
@@ -114,7 +114,7 @@ export interface CommandEntry {
 
 export type Table = Readonly<Record<string, CommandEntry>>;
 
-export type Parsed =
+export type ParsedCommand =
   | { readonly name: string; readonly given: unknown; readonly run: () => Promise<unknown> }
   /** Text of the help or of the version; an error when a command is missing. */
   | { readonly text: string; readonly isError: boolean };
@@ -127,13 +127,13 @@ export const isGroup = (one: AnyCommand | CommandGroup): one is CommandGroup => 
  * @returns the command to run, or the text to print; nothing has been done yet
  * @throws UsageError with one line
  */
-export async function parse(argv: readonly string[], table: Table, version: string): Promise<Parsed> {
+export async function parse(argv: readonly string[], table: Table, version: string): Promise<ParsedCommand> {
   refuseSecrets(argv);
   // Without this, commander takes --version as the program's even where a command has an option of that name.
   const top = commanderOf(program)
     .enablePositionalOptions()
     .version(version, '-V, --version', 'shows the version');
-  let parsed: Parsed | undefined;
+  let parsed: ParsedCommand | undefined;
   const wanted = argv[0] === 'help' ? argv[1] : argv[0];
   for (const [name, { says, load }] of Object.entries(table)) {
     const path = `${program} ${name}`;
@@ -155,7 +155,7 @@ export async function parse(argv: readonly string[], table: Table, version: stri
   try {
     await top.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    at = deepest(top, argv);
+    at = deepestCommand(top, argv);
     const help = `${[...pathOf(at)].join(' ')} --help`;
     if (error instanceof UsageError) throw new UsageError(`${error.message} ${help} says more.`);
     if (!(error instanceof CommanderError)) throw error;
@@ -182,23 +182,23 @@ const allOf = (one: Command): Command[] => [one, ...one.commands.flatMap(allOf)]
 
 const pathOf = (one: Command): string[] => [...(one.parent ? pathOf(one.parent) : []), one.name()];
 
-function deepest(one: Command, [name, ...rest]: readonly string[]): Command {
+function deepestCommand(one: Command, [name, ...rest]: readonly string[]): Command {
   const found = one.commands.find((each) => each.name() === name);
-  return found ? deepest(found, rest) : one;
+  return found ? deepestCommand(found, rest) : one;
 }
 
-function groupOf(path: string, group: CommandGroup, found: (parsed: Parsed) => void): Command {
+function groupOf(path: string, group: CommandGroup, found: (parsed: ParsedCommand) => void): Command {
   const top = commanderOf(path);
   for (const [name, [says, one]] of Object.entries(group))
     top.addCommand(commandOf(`${path} ${name}`, one, found).description(says));
   return top;
 }
 
-function commandOf(path: string, one: AnyCommand, found: (parsed: Parsed) => void): Command {
+function commandOf(path: string, one: AnyCommand, found: (parsed: ParsedCommand) => void): Command {
   const made = commanderOf(path);
   const names = Object.keys(one.options);
   for (const name of names) {
-    const { kind, shape, says, otherwise } = one.options[name] as Takes<unknown>;
+    const { kind, shape, says, otherwise } = one.options[name] as OptionSpec<unknown>;
     if (kind === 'operand' || kind === 'operands') made.addArgument(new Argument(shape, says));
     else {
       const option = new Option(`${optionName(name)} ${shape}`.trim(), says);

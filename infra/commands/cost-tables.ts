@@ -114,7 +114,7 @@ export const withTables = (page: string, tables: readonly (readonly string[])[])
 
 const hoursInWords = (hours: number) => `${hours} ${hours === 1 ? 'hour' : 'hours'} a day`;
 
-const head = (title: string, columns: readonly { readonly name: string }[]) => [
+const tableHead = (title: string, columns: readonly { readonly name: string }[]) => [
   line(title, ...columns.map(({ name }) => name)),
   `|---|${columns.map(() => '---:|').join('')}`,
 ];
@@ -129,7 +129,7 @@ function costTable<S extends { readonly name: string }, P extends string>(
 ): readonly string[] {
   const costs = columns.map(costIn);
   return [
-    ...head(title, columns),
+    ...tableHead(title, columns),
     ...(Object.keys(labels) as P[]).map((part) =>
       line(labels[part], ...costs.map((cost) => dollars(cost[part]))),
     ),
@@ -162,7 +162,7 @@ function keyTable(): readonly string[] {
   const keys = keyPlans.map((plan) => dearestOf(plan));
   const each = (price: number) => keys.map(({ requests }) => dollars((requests * price) / 1_000_000));
   return [
-    ...head('Dollars a day for one key', keyPlans),
+    ...tableHead('Dollars a day for one key', keyPlans),
     line('Requests', ...keys.map(({ requests }) => number(requests))),
     line('Twenty snapshots each', ...each(totalOf(costOf(situations[0]!)))),
     line('1 MiB each, from the cache', ...each(keys[0]!.others)),
@@ -194,7 +194,7 @@ const streamTables = () => [
     'A million times 5 s',
   ),
   [
-    ...head(`Dollars a month, ${hoursInWords(hoursPerDay.tradingHours)}`, [
+    ...tableHead(`Dollars a month, ${hoursInWords(hoursPerDay.tradingHours)}`, [
       { name: 'polling each 5 s' },
       { name: 'polling each second' },
       ...streamSituations.map(({ name }) => ({ name: `streams, ${name}` })),
@@ -239,7 +239,7 @@ export const unitsOf = (
 function userMonths(): readonly string[] {
   const months = (hours: number) => situations.map((one) => perUserMonth(totalOf(costOf(one)), hours));
   return [
-    ...head('Dollars a month', situations),
+    ...tableHead('Dollars a month', situations),
     ...Object.values(hoursPerDay).flatMap((hours) => [
       line(`One user, ${hoursInWords(hours)}`, ...months(hours).map(dollars)),
       line(

@@ -8,9 +8,9 @@ import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
 import { value } from './command.ts';
 
-const names = ['APP_KEY', 'APP_SECRET', 'ACCESS_TOKEN', 'API_KEY', 'TOKEN'] as const;
+const secretNames = ['APP_KEY', 'APP_SECRET', 'ACCESS_TOKEN', 'API_KEY', 'TOKEN'] as const;
 
-type CredentialName = (typeof names)[number];
+type CredentialName = (typeof secretNames)[number];
 type Secrets = Readonly<Partial<Record<CredentialName, string>>>;
 
 export const credentials = value(
@@ -36,7 +36,7 @@ export async function secrets<const N extends CredentialName>(
   needed: readonly N[],
 ): Promise<Secrets & Readonly<Record<N, string>>> {
   const found = file === undefined ? process.env : secretsIn(await readText(file));
-  const given = Object.fromEntries(names.flatMap((name) => (found[name] ? [[name, found[name]]] : [])));
+  const given = Object.fromEntries(secretNames.flatMap((name) => (found[name] ? [[name, found[name]]] : [])));
   const missing = needed.filter((name) => !given[name]);
   if (missing.length > 0)
     throw new StartError(

@@ -4,14 +4,14 @@ import type { CountersignConfig } from '../stack/config.ts';
 import { dollars } from './cost-tables.ts';
 import { atRest, type Resource, resourcesOf } from './deployment.ts';
 
-const base = {
+const minimal = {
   upstream: { baseUrl: 'https://upstream.example', limits: 'published' },
   marketDataUse: 'own-use',
   dashboard: 'off',
 } as const satisfies CountersignConfig;
 
 /** Settings that bring further resources, by their name in the table. */
-const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
+const optionConfigs: Readonly<Record<string, Partial<CountersignConfig>>> = {
   '`accounts`, `orders` or `watchlists` open': { groups: { accounts: 'iam' } },
   '`orders` or `watchlists` open': { groups: { watchlists: 'iam' } },
   '`orders` open': { groups: { orders: 'iam' } },
@@ -30,12 +30,12 @@ const options: Readonly<Record<string, Partial<CountersignConfig>>> = {
   '`alarmEmail`': { alarmEmail: 'ops@example.com' },
 };
 
-const live = { maxStreams: 10, maxOrderStreams: 10 };
+const liveLimits = { maxStreams: 10, maxOrderStreams: 10 };
 
-export const everything: CountersignConfig = {
-  ...base,
+export const fullConfig: CountersignConfig = {
+  ...minimal,
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam', screeners: 'iam' },
-  live,
+  live: liveLimits,
   events: {},
   accessToken: {},
   canary: {},
@@ -46,7 +46,7 @@ export const everything: CountersignConfig = {
 
 /** Compares a stage that sets only what is required with one that has everything on. */
 export function sizeLines(): readonly string[] {
-  const columns = [base, everything].map((config) => atRest(resourcesOf({ ...config, dashboard: 'on' })));
+  const columns = [minimal, fullConfig].map((config) => atRest(resourcesOf({ ...config, dashboard: 'on' })));
   const row = (name: string, cell: (one: (typeof columns)[number]) => string) =>
     `| ${[name, ...columns.map(cell)].join(' | ')} |`;
   return [
@@ -61,7 +61,7 @@ export function sizeLines(): readonly string[] {
   ];
 }
 
-const kept: Readonly<Record<string, string>> = {
+const resourceLabels: Readonly<Record<string, string>> = {
   'AWS::DynamoDB::Table': 'table',
   'AWS::SecretsManager::Secret': 'secret',
   'AWS::SQS::Queue': 'queue',
@@ -73,8 +73,8 @@ const kept: Readonly<Record<string, string>> = {
 /** Rows on a stage's removal: one for each table, secret, queue and topic, and one for all log groups, which share theirs. */
 export function fateLines(): readonly string[] {
   const found = (config: Partial<CountersignConfig>) =>
-    resourcesOf({ ...base, ...config }).filter(({ type }) => type in kept);
-  const retained = new Map(found({ ...everything, onRemoval: 'retain' }).map((one) => [one.id, one]));
+    resourcesOf({ ...minimal, ...config }).filter(({ type }) => type in resourceLabels);
+  const retained = new Map(found({ ...fullConfig, onRemoval: 'retain' }).map((one) => [one.id, one]));
   const isLog = ({ type }: Resource) => type === 'AWS::Logs::LogGroup';
   const seen = new Set<string>();
   const rowOf = (what: string, where: string, one: Resource) =>
@@ -82,18 +82,18 @@ export function fateLines(): readonly string[] {
   const rowsFor = (where: string, config: Partial<CountersignConfig>) => {
     const own = found(config).filter((one) => !isLog(one) && !seen.has(one.id));
     for (const { id } of own) seen.add(id);
-    return own.map((one) => rowOf(`${kept[one.type]} \`${one.id}\``, where, one));
+    return own.map((one) => rowOf(`${resourceLabels[one.type]} \`${one.id}\``, where, one));
   };
   return [
     "| What | Exists with | `onRemoval: 'destroy'` | `onRemoval: 'retain'` |",
     '|---|---|---|---|',
     ...rowsFor('every stage', {}),
     ...new Set(
-      found(everything)
+      found(fullConfig)
         .filter(isLog)
         .map((one) => rowOf('log groups', 'every stage', one)),
     ),
-    ...Object.entries(options).flatMap(([where, config]) => rowsFor(where, config)),
+    ...Object.entries(optionConfigs).flatMap(([where, config]) => rowsFor(where, config)),
   ];
 }
 

@@ -15,7 +15,7 @@ const waitMs = 15_000;
 /** Waits before each question: the upstream may need a second or so after it accepted a connection to know the session. */
 const pausesMs = [1000, 1000, 2000];
 
-const compare =
+const compareAdvice =
   'Compare marketStream.url (MARKET_STREAM_URL) with the broker’s pages: each region and environment has a host of its own, the same as the base URL’s.';
 
 /** Connects once, without a symbol, and asks over HTTP whether the session is known. */
@@ -33,7 +33,7 @@ export async function examineStream(
   try {
     for await (const incoming of createMqttTransport({ url }).open(call))
       if (incoming.kind === 'connected') return await sessionKnown(ask);
-    return fault(`The broker of the market stream gives no answer. ${compare}`);
+    return fault(`The broker of the market stream gives no answer. ${compareAdvice}`);
   } catch (error) {
     if (!(error instanceof MarketStreamError)) throw error;
     return refusedConnection(error);
@@ -61,7 +61,7 @@ async function sessionKnown(ask: () => Promise<string | undefined>): Promise<Fin
     return well('The broker of the market stream accepts the app key, and the upstream knows its session.');
   return code === 'INVALID_SESSION'
     ? fault(
-        `The market stream’s broker accepts the app key, but the upstream knows no session there: broker and base URL are of different environments. ${compare}`,
+        `The market stream’s broker accepts the app key, but the upstream knows no session there: broker and base URL are of different environments. ${compareAdvice}`,
       )
     : unknown(`Whether the upstream knows a session of the market stream is not known: it answers ${code}.`);
 }
@@ -73,7 +73,7 @@ function refusedConnection({ refusal, cause }: MarketStreamError): Finding {
     );
   if (refusal !== undefined && [4, 5, 103, 104].includes(refusal))
     return fault(
-      `The market stream’s broker refuses the app key (code ${refusal}), which the upstream accepts over HTTP. ${compare}`,
+      `The market stream’s broker refuses the app key (code ${refusal}), which the upstream accepts over HTTP. ${compareAdvice}`,
     );
   if (refusal !== undefined)
     return fault(
@@ -87,5 +87,5 @@ function refusedConnection({ refusal, cause }: MarketStreamError): Finding {
     untrusted_certificate: 'Its certificate is signed by no authority that is trusted here.',
   } as const;
   const words = found && found in why ? ` ${why[found as keyof typeof why]}` : '';
-  return fault(`The broker of the market stream cannot be reached.${words} ${compare}`);
+  return fault(`The broker of the market stream cannot be reached.${words} ${compareAdvice}`);
 }

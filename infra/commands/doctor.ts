@@ -16,7 +16,7 @@ import { type Finding, fault, unknown, well } from './finding.ts';
 import type { StackTarget } from './readers.ts';
 
 /** Findings so far, and what the further examination needs. */
-interface Examined {
+interface Examination {
   readonly findings: readonly Finding[];
   readonly baseUrl?: string;
   /** URL of the market stream, if the stage uses it. */
@@ -57,7 +57,7 @@ async function streamFinding(...given: Parameters<typeof examineStream>): Promis
   return examineStream(...given);
 }
 
-async function deployedPatient({ stackName }: StackTarget): Promise<Examined> {
+async function deployedPatient({ stackName }: StackTarget): Promise<Examination> {
   const { awsAccess } = await import('./aws.ts');
   const { outputOf, outputsOf, secretOutput, stackSecret } = await import('./stack-secret.ts');
   const findings: Finding[] = [];
@@ -81,7 +81,7 @@ function environmentPatient({
   ACCESS_TOKEN,
   UPSTREAM_BASE_URL: baseUrl,
   MARKET_STREAM_URL: streamUrl,
-}: Variables): Examined {
+}: Variables): Examination {
   if (!baseUrl)
     return {
       findings: [

@@ -29,17 +29,17 @@ export function openApiText({ stage, server, ...form }: TextOptions): string {
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-const offered = [...operations, ...liveOperations];
+const offeredOperations = [...operations, ...liveOperations];
 
 type DocumentTarget = Pick<DocumentOptions, 'operations' | 'servers' | 'access'>;
 
 /** Chooses the operations. Without a stage they are all that a gateway can offer, with what a deployment asks of callers. */
 function targetOf(stage: string | undefined): DocumentTarget {
   if (stage === undefined)
-    return { operations: exposedOperations(offered, openable), servers: anyDeployment };
+    return { operations: exposedOperations(offeredOperations, openable), servers: anyDeployment };
   if (stage === 'local')
     return {
-      operations: exposedOperations(offered, openable),
+      operations: exposedOperations(offeredOperations, openable),
       servers: [{ url: 'http://localhost:8787', description: 'The local run, where PORT is not set.' }],
       access: localMode,
     };

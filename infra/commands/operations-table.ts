@@ -20,7 +20,7 @@ export function operationsTable(operations: readonly Operation[]): string {
   const ofGroup = (group: Group) => operations.filter((operation) => operation.group === group);
   const sections = (Object.keys(groups) as Group[])
     .filter((group) => ofGroup(group).length > 0)
-    .map((group) => section(group, ofGroup(group), decisions));
+    .map((group) => groupSection(group, ofGroup(group), decisions));
   const own = operations.filter(({ answeredBy }) => answeredBy).length;
   const routed = operations.reduce((count, { aliases }) => count + 1 + aliases.length, 0);
   return `${[
@@ -64,7 +64,7 @@ names its source behind it. Nothing here was tried against the live upstream by 
 
 const authentication = { public: 'none', open: 'key', closed: 'closed', never: 'never' };
 
-function section(group: Group, operations: readonly Operation[], decisions: Decisions): string {
+function groupSection(group: Group, operations: readonly Operation[], decisions: Decisions): string {
   const { title, exposure, notes = [] }: GroupFacts = groups[group];
   return [
     `## ${title}`,
@@ -80,14 +80,14 @@ function section(group: Group, operations: readonly Operation[], decisions: Deci
 
 /** Lists the notes of a group and its operations; a note that several operations share appears once. */
 function notesOf(ofGroup: readonly Note[], operations: readonly Operation[]): readonly string[] {
-  const about = new Map<string, string[]>(ofGroup.map((note) => [sourced(note), ['All']]));
+  const about = new Map<string, string[]>(ofGroup.map((note) => [withSource(note), ['All']]));
   for (const { id, notes = [] } of operations)
-    for (const note of notes.map(sourced)) about.set(note, [...(about.get(note) ?? []), `\`${id}\``]);
+    for (const note of notes.map(withSource)) about.set(note, [...(about.get(note) ?? []), `\`${id}\``]);
   if (about.size === 0) return [];
   return ['', ...[...about].map(([note, ids]) => `- ${ids.join(', ')}: ${note}`)];
 }
 
-export const sourced = ({ text, source }: Note): string => `${text} _(${wordsOf[source]})_`;
+export const withSource = ({ text, source }: Note): string => `${text} _(${wordsOf[source]})_`;
 
 const wordsOf: Readonly<Record<Source, string>> = {
   interface: 'interface text',
@@ -101,17 +101,17 @@ const wordsOf: Readonly<Record<Source, string>> = {
 function row(operation: Operation, decisions: Decisions): string {
   const { id, title, method, path, aliases, limit, sources } = operation;
   const cells = [
-    [`\`${id}\``, title, ...marks(operation)].join('<br>'),
+    [`\`${id}\``, title, ...marksOf(operation)].join('<br>'),
     [`${method} \`${path}\``, ...aliases.map((alias) => `\`${alias}\``)].join('<br>'),
-    parameters(operation),
+    parametersOf(operation),
     limit ? limitInBrief(limit) : '',
-    [sources.path, sources.request, sources.response].map(letters).join(' · '),
+    [sources.path, sources.request, sources.response].map(lettersOf).join(' · '),
     (operation.decisions ?? []).map((decision) => decisions.number(decision)).join(', '),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-const marks = ({
+const marksOf = ({
   deprecated,
   legacyOf,
   gatewayAnswer,
@@ -133,7 +133,7 @@ function placesOf({ accounts: { query = [], body = [], records } = {} }: Operati
   return places.length > 0 ? `; account: ${places.join(', ')}` : '';
 }
 
-function parameters({ query, anyQuery, body, headers = [] }: Operation): string {
+function parametersOf({ query, anyQuery, body, headers = [] }: Operation): string {
   const names = Object.entries(query).map(([name, { required }]) =>
     required ? `**\`${name}\`**` : `\`${name}\``,
   );
@@ -159,7 +159,7 @@ const letterOf: Readonly<Record<Source, string>> = {
   gateway: 'G',
 };
 
-const letters = (sources: readonly Source[]) => sources.map((source) => letterOf[source]).join('');
+const lettersOf = (sources: readonly Source[]) => sources.map((source) => letterOf[source]).join('');
 
 function sideEffects(operations: readonly Operation[]): string {
   return [

@@ -10,7 +10,7 @@ import { accountIn, deployed, json, targetOf } from './readers.ts';
 const unitMs = { d: 86_400_000, h: 3_600_000 } as const;
 
 /** First day that has an audit; a query for each earlier day would find nothing. */
-const earliest = Date.UTC(2026, 0, 1);
+const firstAuditDay = Date.UTC(2026, 0, 1);
 
 /** @param now in milliseconds since the epoch */
 export function sinceIn(text: string, now: number = Date.now()): number {
@@ -22,7 +22,7 @@ export function sinceIn(text: string, now: number = Date.now()): number {
       ? Date.parse(text)
       : Number.NaN;
   return since <= now
-    ? Math.max(earliest, since)
+    ? Math.max(firstAuditDay, since)
     : refuse('must be days or hours, such as 30d or 12h, or a day or a moment in UTC that is past.');
 }
 
@@ -36,7 +36,7 @@ const tableIn = (text: string) =>
     ? text
     : refuse('must be journal, controls or users.');
 
-const wanted = (reason: string | undefined, keeper: string): string =>
+const requiredReason = (reason: string | undefined, keeper: string): string =>
   reason ?? refuse(`--reason must say why: ${keeper} keeps it.`);
 
 async function showRestored(given: RestoredArguments): Promise<void> {
@@ -110,7 +110,7 @@ export const orders: CommandGroup = {
           account,
           ...defined({ clientOrderId }),
           decision,
-          reason: wanted(reason, 'the audit'),
+          reason: requiredReason(reason, 'the audit'),
           target: targetOf(target),
         };
       },
@@ -143,7 +143,7 @@ export const orders: CommandGroup = {
         target: targetOf(target),
         confirms: {
           tables: tables.length > 0 ? tables : refuse('--table must be journal, controls or users.'),
-          reason: wanted(reason, 'the history of trading'),
+          reason: requiredReason(reason, 'the history of trading'),
         },
       }),
       run: showRestored,

@@ -143,7 +143,7 @@ function instancesBound(
       return [
         ...(needs > count && isReserved ? [reserve] : []),
         ...(needs > count ? moreQuota(lambda, needs - count, isReserved) : []),
-        ...spread(load),
+        ...spreadAdvice(load),
       ];
     },
   };
@@ -183,7 +183,7 @@ function moreQuota({ all, unreserved }: Concurrency, more: number, isReserved: b
   ];
 }
 
-function spread(load: Load): readonly string[] {
+function spreadAdvice(load: Load): readonly string[] {
   if (stormInstances(load) <= platform.startsInTenSeconds) return [];
   const seconds = secondsToSpread(load.phones);
   return [

@@ -63,7 +63,7 @@ export function verdictOf(stage: string, config: ResolvedConfig, account: AwsAcc
   const lines = [
     `The stage ${stage} in ${account.region}`,
     '',
-    ...(reads ? headlines(bounds, wish, isKnown) : [closed]),
+    ...(reads ? headlines(bounds, wish, isKnown) : [closedNote]),
     ...(load ? [wishInWords(config, load, wish, carries)] : []),
     ...(undeployable.length > 0 ? ['As it is, it cannot be deployed at all.'] : []),
     ...faults.map(({ words }) => words),
@@ -71,14 +71,14 @@ export function verdictOf(stage: string, config: ResolvedConfig, account: AwsAcc
     ...(config.alarmTopic === undefined && config.alarmEmail === undefined ? ['', noneIsTold] : []),
     ...section('What bounds it', [
       ...bounds.map((bound) => boundInWords(bound, wish)),
-      ...others(config, account),
+      ...otherFacts(config, account),
     ]),
     ...section('Unknown', account.unknown),
   ];
   return { carries, words: lines.join('\n') };
 }
 
-const closed =
+const closedNote =
   'Market data is closed in this stage. Phones that read it are what is counted here, so this says only whether the stage can be deployed.';
 
 const section = (title: string, lines: readonly string[]) =>
@@ -101,13 +101,13 @@ function headlines(bounds: readonly Bound[], { everySeconds, withinSeconds }: Wi
   const storm = lowest('storm');
   if (!steady || !storm) return ['Nothing is known of what this deployment carries.'];
   return [
-    `This deployment carries about ${rounded(steady.steady)} phones that ask every ${everySeconds} s${known}; bound by ${steady.name}.`,
-    `From cold, about ${rounded(storm.storm)} phones may all come within ${withinSeconds} s${known}; bound by ${storm.name}.`,
+    `This deployment carries about ${roundedDown(steady.steady)} phones that ask every ${everySeconds} s${known}; bound by ${steady.name}.`,
+    `From cold, about ${roundedDown(storm.storm)} phones may all come within ${withinSeconds} s${known}; bound by ${storm.name}.`,
   ];
 }
 
 /** Rounds down to three digits: more digits would claim a measurement. */
-function rounded(phones: number): string {
+function roundedDown(phones: number): string {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, phones))) - 2);
   return number(Math.floor(phones / unit) * unit);
 }
@@ -222,10 +222,10 @@ function tooMany(
 }
 
 const boundInWords = ({ facts, steady, storm }: Bound, { everySeconds, withinSeconds }: Wish) =>
-  `${facts} ${rounded(steady)} phones every ${everySeconds} s; ${rounded(storm)} from cold within ${withinSeconds} s.`;
+  `${facts} ${roundedDown(steady)} phones every ${everySeconds} s; ${roundedDown(storm)} from cold within ${withinSeconds} s.`;
 
 /** Sentences on bounds that are not counted in phones. */
-function others(config: ResolvedConfig, { apiGateway, keys, usagePlans }: AwsAccount): readonly string[] {
+function otherFacts(config: ResolvedConfig, { apiGateway, keys, usagePlans }: AwsAccount): readonly string[] {
   const plan = largestPlan(config);
   const { partitionKey, newTable } = platform;
   return [

@@ -4,11 +4,11 @@
  */
 
 /** Control characters, those that reverse the direction of text, and beginnings of CI commands: `::error::`, `##[error]`. */
-const acting = /(?!\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]|(?<=^\s*):(?=:)|#(?=#(?:vso)?\[)/giu;
+const actingCharacters = /(?!\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]|(?<=^\s*):(?=:)|#(?=#(?:vso)?\[)/giu;
 
 /** Escapes such characters as JSON does, in one line; JSON stays the same JSON. */
 export const inLine = (text: string): string =>
-  text.replace(acting, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(actingCharacters, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const inLines = (text: string) =>
   text

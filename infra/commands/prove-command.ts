@@ -84,7 +84,7 @@ async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
     deploy: () => cdk('deploy', '--require-approval', 'never'),
     destroy: () => cdk('destroy', '--force'),
     outputs: () => outputsOf(stackNameOf(stage)),
-    confirm: (question) => (yes ? Promise.resolve(true) : ask(question)),
+    confirm: (question) => (yes ? Promise.resolve(true) : askPerson(question)),
     say: printError,
     clock: Date.now,
     pause: (ms) => pause(ms),
@@ -92,7 +92,7 @@ async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
   };
 }
 
-async function ask(question: string): Promise<boolean> {
+async function askPerson(question: string): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new StartError(
       'The command cannot ask you here: --yes says that it may deploy. Nothing was deployed.',

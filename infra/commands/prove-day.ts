@@ -72,7 +72,7 @@ export interface Day extends FoundOfDay {
 }
 
 /** Deploys, sets the secret and calls once. @returns whether the stage answers */
-export async function goUp(day: Day): Promise<boolean> {
+export async function bringUp(day: Day): Promise<boolean> {
   const { ports, steps, target, options } = day;
   const { appKey, appSecret, accessToken } = options;
   return (
@@ -107,26 +107,26 @@ const output = ({ target, outputs }: Day, name: string) => outputOf(target.stack
 
 export async function measure(day: Day): Promise<void> {
   const through = await connectionsOf(day);
-  await users(day, through);
+  await usersStep(day, through);
   for (const [group, operation] of Object.entries(probes) as [Group, Operation][])
-    await callsOf(day, through, group, operation);
-  await limit(day, through);
-  const told = await orderStream(day, through);
-  await order(day, through, told);
+    await callsStep(day, through, group, operation);
+  await limitStep(day, through);
+  const told = await orderStreamStep(day, through);
+  await orderStep(day, through, told);
   await told?.close();
-  await stream(day, through);
+  await streamStep(day, through);
   await day.steps.measure('status', async () => {
     const status = await statusOf(deployedStatus(day.target));
     const words = statusInWords(status, day.target.options);
     return isWell(status) === false ? { fault: words } : words;
   });
-  await day.steps.measure('figures', () => figures(day));
+  await day.steps.measure('figures', () => collectFigures(day));
 }
 
 /** Connection for a group: with an API key, and with an AWS signature or a user's token if it needs one. Undefined: none. */
-type Through = (group: Group) => Connection | undefined;
+type Connect = (group: Group) => Connection | undefined;
 
-async function connectionsOf(day: Day): Promise<Through> {
+async function connectionsOf(day: Day): Promise<Connect> {
   const counted =
     (send: typeof fetch): typeof fetch =>
     (...given) => {
@@ -147,10 +147,10 @@ async function connectionsOf(day: Day): Promise<Through> {
   return (group) => by[day.config.access[group] ?? ''];
 }
 
-const tokenless =
+const tokenlessNote =
   'It opens with jwt: set TOKEN to an access token of the stage’s issuer, with the scopes read and trade.';
 
-async function users(day: Day, through: Through): Promise<void> {
+async function usersStep(day: Day, through: Connect): Promise<void> {
   await day.steps.measure('users', async () => {
     const granted = await grantAll(day);
     if (granted.length === 0) return 'No group that can be called asks who calls: nothing was granted.';
@@ -165,13 +165,13 @@ async function users(day: Day, through: Through): Promise<void> {
   });
 }
 
-async function callsOf(day: Day, through: Through, group: Group, operation: Operation): Promise<void> {
+async function callsStep(day: Day, through: Connect, group: Group, operation: Operation): Promise<void> {
   const { steps, config, groups, ports, account } = day;
   const access = config.access[group];
   const connection = through(group);
   const name = `calls of ${group}`;
   if (!access) return steps.leaveOut(name, 'The group is closed.');
-  if (!connection) return steps.leaveOut(name, tokenless);
+  if (!connection) return steps.leaveOut(name, tokenlessNote);
   if ('account_id' in operation.query && account === undefined)
     return steps.leaveOut(name, 'There is no account to ask for.');
   await steps.measure(name, async () => {
@@ -183,12 +183,12 @@ async function callsOf(day: Day, through: Through, group: Group, operation: Oper
   });
 }
 
-async function limit(day: Day, through: Through): Promise<void> {
+async function limitStep(day: Day, through: Connect): Promise<void> {
   const { steps, config } = day;
   const connection = through('market-data');
   const { share } = config.limiter;
   if (!connection)
-    return steps.leaveOut('limit', config.access['market-data'] ? tokenless : 'Market data is closed.');
+    return steps.leaveOut('limit', config.access['market-data'] ? tokenlessNote : 'Market data is closed.');
   if (share === 1)
     return steps.leaveOut(
       'limit',
@@ -206,7 +206,7 @@ const listenerLooks = 24;
 const betweenListenerLooksMs = 5000;
 
 /** @returns the stream, if it began; the order's events will come on it */
-async function orderStream(day: Day, through: Through): Promise<OrderStream | undefined> {
+async function orderStreamStep(day: Day, through: Connect): Promise<OrderStream | undefined> {
   const { steps, config, ports, target, began } = day;
   const orders = through('orders');
   if (!config.live?.streams['order-streams']) {
@@ -214,7 +214,7 @@ async function orderStream(day: Day, through: Through): Promise<OrderStream | un
     return undefined;
   }
   if (!orders) {
-    steps.leaveOut('order stream', tokenless);
+    steps.leaveOut('order stream', tokenlessNote);
     return undefined;
   }
   let stream: OrderStream | undefined;
@@ -238,7 +238,7 @@ async function orderStream(day: Day, through: Through): Promise<OrderStream | un
   return undefined;
 }
 
-async function order(day: Day, through: Through, stream: OrderStream | undefined): Promise<void> {
+async function orderStep(day: Day, through: Connect, stream: OrderStream | undefined): Promise<void> {
   const { steps, account, options, ports } = day;
   const [orders, quotes] = [through('orders'), through('market-data')];
   if (!options.isSandbox)
@@ -260,7 +260,7 @@ async function order(day: Day, through: Through, stream: OrderStream | undefined
 
 const streamSeconds = 10;
 
-async function stream(day: Day, through: Through): Promise<void> {
+async function streamStep(day: Day, through: Connect): Promise<void> {
   const connection = through('market-data');
   if (!connection || !day.config.live?.streams['quote-streams'])
     return day.steps.leaveOut('stream', 'The stage has no streams of quotes.');
@@ -274,7 +274,7 @@ const figureLooks = 20;
 const betweenLooksMs = 15_000;
 
 /** Waits for the figures: log lines of Lambda come after seconds, metrics of CloudWatch after minutes. */
-async function figures(day: Day): Promise<string> {
+async function collectFigures(day: Day): Promise<string> {
   const { ports, target, began } = day;
   const deployed = await deployedOf(target.stackName);
   for (let look = 1; ; look++) {

@@ -6,7 +6,7 @@ import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-c
 import { StartError } from '../environment.ts';
 import { accessFault } from './aws.ts';
 import { median } from './prove-calls.ts';
-import type { Deployed } from './stack-resources.ts';
+import type { DeployedResource } from './stack-resources.ts';
 
 /** @returns CloudFormation's status of the stack; undefined if it does not exist */
 export async function stackStatus(StackName: string): Promise<string | undefined> {
@@ -37,12 +37,12 @@ export interface MeasuredRun {
   readonly initMs?: number;
 }
 
-const report =
+const reportLine =
   /^REPORT RequestId: \S+\s+Duration: ([\d.]+) ms\s+Billed Duration: ([\d.]+) ms\s+Memory Size: (\d+) MB\s+Max Memory Used: (\d+) MB(?:\s+Init Duration: ([\d.]+) ms)?/;
 
 /** Parses Lambda's REPORT line. @returns undefined for any other line */
 export function runIn(line: string, name: string, at: number): MeasuredRun | undefined {
-  const found = report.exec(line);
+  const found = reportLine.exec(line);
   if (!found) return undefined;
   const [ms = 0, billedMs = 0, memoryMiB = 0, usedMiB = 0] = found.slice(1, 5).map(Number);
   const init = found[5];
@@ -58,7 +58,7 @@ export function runIn(line: string, name: string, at: number): MeasuredRun | und
 }
 
 export async function runsOf(
-  deployed: readonly Deployed[],
+  deployed: readonly DeployedResource[],
   startTime: number,
 ): Promise<readonly MeasuredRun[]> {
   const client = new CloudWatchLogsClient();
@@ -76,7 +76,7 @@ export async function runsOf(
 
 /** Tells whether a function whose id begins with `part` has logged a text. */
 export async function hasLogged(
-  deployed: readonly Deployed[],
+  deployed: readonly DeployedResource[],
   part: string,
   text: string,
   startTime: number,
@@ -120,9 +120,9 @@ export function startUpOf(runs: readonly MeasuredRun[]): readonly StartUp[] {
 
 /** Sums since the deployment; one for which CloudWatch has no figures yet is absent. */
 export type Sums = Readonly<Partial<Record<SumName, number>>>;
-export type SumName = keyof typeof sums;
+export type SumName = keyof typeof summedMetrics;
 
-const sums = {
+const summedMetrics = {
   invocations: ['AWS/Lambda', 'Invocations', 'FunctionName', 'AWS::Lambda::Function'],
   errors: ['AWS/Lambda', 'Errors', 'FunctionName', 'AWS::Lambda::Function'],
   throttles: ['AWS/Lambda', 'Throttles', 'FunctionName', 'AWS::Lambda::Function'],
@@ -136,8 +136,8 @@ const sums = {
 /** CloudWatch's maximum for one call. */
 const mostQueries = 500;
 
-export async function sumsOf(deployed: readonly Deployed[], from: number, to: number): Promise<Sums> {
-  const asked = Object.entries(sums).flatMap(([name, [namespace, metric, dimension, type]]) =>
+export async function sumsOf(deployed: readonly DeployedResource[], from: number, to: number): Promise<Sums> {
+  const asked = Object.entries(summedMetrics).flatMap(([name, [namespace, metric, dimension, type]]) =>
     deployed
       .filter((one) => one.type === type)
       .map((one, index) => ({

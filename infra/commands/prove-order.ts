@@ -35,9 +35,9 @@ export interface OrderTrial {
 
 const symbol = 'AAPL';
 /** Share of the last price, so low that an exchange fills no such order. */
-const part = 0.5;
-const laterPart = 0.49;
-const looks = 12;
+const priceShare = 0.5;
+const replacedShare = 0.49;
+const maxLooks = 12;
 const betweenLooksMs = 5000;
 
 const clientOf = (connection: Connection) =>
@@ -61,7 +61,7 @@ export async function tryOrder(
   });
   const price = Number(quote?.price);
   if (!(price > 0)) return undefined;
-  const limitPrice = limitOf(part * price);
+  const limitPrice = limitOf(priceShare * price);
   const clientOrderId = `prove-${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
   const order = { account_id, client_order_id: clientOrderId };
   const client = clientOf(connection);
@@ -72,7 +72,7 @@ export async function tryOrder(
   const isOurs = (change: OrderChanged) => change.client_order_id === clientOrderId;
   let from = pace.clock();
   const replaces = stream && placed === 'accepted';
-  const replaceCode = replaces ? await replace(client, order, limitOf(laterPart * price)) : undefined;
+  const replaceCode = replaces ? await replace(client, order, limitOf(replacedShare * price)) : undefined;
   const replaced = replaces && replaceCode === undefined ? await stream.told(from, isOurs) : undefined;
   from = pace.clock();
   // An order whose placement is unknown is cancelled, too.
@@ -90,7 +90,7 @@ export async function tryOrder(
 
 const limitOf = (price: number) => Math.max(0.01, price).toFixed(2);
 
-interface Order {
+interface OrderKey {
   readonly account_id: string;
   readonly client_order_id: string;
 }
@@ -99,7 +99,7 @@ type PlacedTrial = Pick<OrderTrial, 'placed' | 'code'>;
 
 async function place(
   client: OrderClient,
-  { account_id, client_order_id }: Order,
+  { account_id, client_order_id }: OrderKey,
   limit_price: string,
 ): Promise<PlacedTrial> {
   try {
@@ -132,8 +132,8 @@ async function place(
 }
 
 /** Asks the gateway's journal for the outcome. `not_recorded` decides nothing: the request may still be under way. */
-async function outcomeOf(client: OrderClient, order: Order, { pause }: Pace): Promise<PlacedTrial> {
-  for (let look = 0; look < looks; look++) {
+async function outcomeOf(client: OrderClient, order: OrderKey, { pause }: Pace): Promise<PlacedTrial> {
+  for (let look = 0; look < maxLooks; look++) {
     await pause(betweenLooksMs);
     const state = await client.getOrderOutcome(order).then(
       (outcome) => outcome.state,
@@ -146,7 +146,7 @@ async function outcomeOf(client: OrderClient, order: Order, { pause }: Pace): Pr
 }
 
 /** @returns the error code; undefined after success */
-const replace = (client: OrderClient, { account_id, client_order_id }: Order, limit_price: string) =>
+const replace = (client: OrderClient, { account_id, client_order_id }: OrderKey, limit_price: string) =>
   client
     .replaceOrder(
       { account_id, modify_orders: [{ client_order_id, limit_price, quantity: '1' }] },
@@ -155,12 +155,12 @@ const replace = (client: OrderClient, { account_id, client_order_id }: Order, li
     .then(() => undefined, codeOf);
 
 /** @returns the error code; undefined after success */
-const cancel = (client: OrderClient, order: Order, attempt = 0): Promise<string | undefined> =>
+const cancel = (client: OrderClient, order: OrderKey, attempt = 0): Promise<string | undefined> =>
   client
     .cancelOrder(order, { idempotencyKey: `${order.client_order_id}-cancel-${attempt}` })
     .then(() => undefined, codeOf);
 
-const ends: Readonly<Record<string, OrderTrial['ended']>> = {
+const endsByStatus: Readonly<Record<string, OrderTrial['ended']>> = {
   CANCELLED: 'cancelled',
   FILLED: 'filled',
   FAILED: 'failed',
@@ -170,13 +170,13 @@ const ends: Readonly<Record<string, OrderTrial['ended']>> = {
 const looksEach = 3;
 
 /** Waits until the upstream shows the order's end: an accepted cancel is not yet a cancelled order. */
-async function endOf(client: OrderClient, order: Order, { pause }: Pace): Promise<OrderTrial['ended']> {
-  for (let look = 1; look <= looks; look++) {
+async function endOf(client: OrderClient, order: OrderKey, { pause }: Pace): Promise<OrderTrial['ended']> {
+  for (let look = 1; look <= maxLooks; look++) {
     const status = await client.getOrder(order).then(
       ({ orders }) => orders[0]?.status,
       () => undefined,
     );
-    const ended = ends[status ?? ''];
+    const ended = endsByStatus[status ?? ''];
     if (ended) return ended;
     if (status && look % looksEach === 0) await cancel(client, order, look);
     await pause(betweenLooksMs);

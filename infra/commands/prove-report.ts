@@ -49,7 +49,7 @@ export interface ProofReport {
 export const isProven = ({ steps }: ProofReport) => steps.every(({ result }) => result !== 'failed');
 
 /** Measured load with few clients, the nearest to a stage that is tried by hand. */
-const few = situations.find(({ clients }) => clients === 100) as Situation;
+const fewClients = situations.find(({ clients }) => clients === 100) as Situation;
 
 /** Age in seconds of the oldest answer in docs/load.md, "Steady", 100 phones. */
 export const oldestOfFew = 2.48;
@@ -81,15 +81,15 @@ export function compare(
     {
       what: 'Lambda’s time for a read of market data, median',
       page: 'docs/cost.md, A million reads, 100 clients',
-      figure: few.billedMs,
+      figure: fewClients.billedMs,
       measured: billed,
       unit: 'ms',
     },
     {
       what: 'A million reads of few clients, with that time',
       page: 'docs/cost.md, A million reads, 100 clients',
-      figure: totalOf(costOf(few)),
-      measured: billed === undefined ? undefined : totalOf(costOf({ ...few, billedMs: billed })),
+      figure: totalOf(costOf(fewClients)),
+      measured: billed === undefined ? undefined : totalOf(costOf({ ...fewClients, billedMs: billed })),
       unit: '$',
     },
     {
@@ -155,10 +155,10 @@ export function priceOf({
 const hoursOfMonth = 730;
 
 /** Ratio up to which a figure holds: measurements on one machine vary by a fifth. */
-const slack = 1.2;
+const tolerance = 1.2;
 
 export function verdictOf({ figure, measured }: ComparedFigure): string {
   if (measured === undefined) return 'open';
-  if (measured <= figure * slack) return 'holds';
+  if (measured <= figure * tolerance) return 'holds';
   return figure === 0 ? 'does not hold' : `${(measured / figure).toFixed(1)} times as much`;
 }

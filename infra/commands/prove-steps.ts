@@ -14,14 +14,14 @@ export interface Step {
 }
 
 /** Result of a step: a sentence on what is done, or `fault` with a sentence on what is not. */
-export type Said = string | { readonly fault: string };
+export type StepOutcome = string | { readonly fault: string };
 
 export interface Steps {
   readonly all: readonly Step[];
   /** @returns whether the step succeeded */
-  step(name: string, work: () => Promise<Said>): Promise<boolean>;
+  step(name: string, work: () => Promise<StepOutcome>): Promise<boolean>;
   /** Runs a step that is left out once the person has interrupted. */
-  measure(name: string, work: () => Promise<Said>): Promise<boolean>;
+  measure(name: string, work: () => Promise<StepOutcome>): Promise<boolean>;
   leaveOut(name: string, says: string): void;
 }
 

@@ -29,14 +29,14 @@ export function proofInWords(report: ProofReport): string {
   ].join('\n')}\n`;
 }
 
-const table = (head: readonly string[], rows: readonly (readonly unknown[])[]) => [
+const markdownTable = (head: readonly string[], rows: readonly (readonly unknown[])[]) => [
   `| ${head.join(' | ')} |`,
   `|${head.map(() => '---').join('|')}|`,
   ...rows.map((cells) => `| ${cells.join(' | ')} |`),
 ];
 
 const stepLines = ({ steps }: ProofReport) =>
-  table(
+  markdownTable(
     ['Step', 'Result', 'Seconds', 'What it says'],
     steps.map(({ name, result, seconds, says }) => [
       name,
@@ -47,18 +47,18 @@ const stepLines = ({ steps }: ProofReport) =>
   );
 
 const comparedLines = ({ compared }: ProofReport) =>
-  table(
+  markdownTable(
     ['What', 'Page', 'There', 'Measured', 'Verdict'],
     compared.map((one) => [
       one.what,
       one.page,
-      written(one.figure, one.unit),
-      written(one.measured, one.unit),
+      figureText(one.figure, one.unit),
+      figureText(one.measured, one.unit),
       verdictOf(one),
     ]),
   );
 
-const written = (value: number | undefined, unit: ComparedFigure['unit']) =>
+const figureText = (value: number | undefined, unit: ComparedFigure['unit']) =>
   value === undefined
     ? 'not measured'
     : unit === '$'
@@ -67,7 +67,7 @@ const written = (value: number | undefined, unit: ComparedFigure['unit']) =>
 
 const startLines = ({ startUp }: ProofReport) =>
   startUp.length > 0
-    ? table(
+    ? markdownTable(
         ['Function', 'Starts', 'Init, ms', 'First run with it, ms', 'Later runs, ms', 'Memory, MB'],
         startUp.map((one) => [
           one.function,
@@ -82,11 +82,11 @@ const startLines = ({ startUp }: ProofReport) =>
 
 const sumLines = ({ sums }: ProofReport) =>
   Object.keys(sums).length > 0
-    ? table(['Since the deployment', 'Sum'], Object.entries(sums))
+    ? markdownTable(['Since the deployment', 'Sum'], Object.entries(sums))
     : ['CloudWatch had no figures yet.'];
 
 const callLines = ({ groups }: ProofReport) =>
-  table(
+  markdownTable(
     ['Group', 'Operation', 'Access', 'Outcomes', 'Waits', 'Median, ms', 'Most, ms', 'Oldest answer, s'],
     groups.map((one) => [
       one.group,
@@ -108,7 +108,7 @@ const streamLines = ({ stream }: ProofReport) =>
     : [];
 
 const priceLines = ({ lines, total, missing }: Price) => [
-  ...table(
+  ...markdownTable(
     ['Paid for', 'Dollars'],
     [...Object.entries(lines), ['**All of it**', total] as const].map(([name, amount]) => [
       name,

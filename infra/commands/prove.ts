@@ -12,12 +12,12 @@ import { fate } from './deployment-tables.ts';
 import { examine } from './doctor.ts';
 import { preflight } from './preflight.ts';
 import { callsOfEach } from './prove-calls.ts';
-import { type Day, goUp, measure, type ProveOptions, type ProvePorts } from './prove-day.ts';
+import { bringUp, type Day, measure, type ProveOptions, type ProvePorts } from './prove-day.ts';
 import { stackStatus, startUpOf } from './prove-measure.ts';
 import { compare, type ProofReport, priceOf } from './prove-report.ts';
 import { createSteps, type Steps } from './prove-steps.ts';
 import type { StackTarget } from './readers.ts';
-import { type Deployed, deployedOf } from './stack-resources.ts';
+import { type DeployedResource, deployedOf } from './stack-resources.ts';
 import { checkUpstream } from './stage.ts';
 
 export interface Proof {
@@ -54,9 +54,9 @@ export async function prove(options: ProveOptions, ports: ProvePorts): Promise<P
   };
   let left: readonly string[] = [];
   try {
-    if (await goUp(day)) await measure(day);
+    if (await bringUp(day)) await measure(day);
   } finally {
-    left = await end(day, resources);
+    left = await endStage(day, resources);
   }
   return { report: reportOf(day, region, atRest(resources).dollars, left), confidential: day.confidential };
 }
@@ -116,14 +116,14 @@ function questionOf(
 }
 
 /** @returns what the account still has of the stage, by names without ARNs */
-async function end(
+async function endStage(
   { options, target, steps, ports }: Day,
   resources: readonly Resource[],
 ): Promise<readonly string[]> {
   const { stackName } = target;
   const destroys = `\`countersign destroy ${target.options} -- --force\` deletes it`;
   if (options.keep) return [`The stack ${stackName}, as --keep asks: ${destroys}.`];
-  const before = await deployedOf(stackName).catch((): readonly Deployed[] => []);
+  const before = await deployedOf(stackName).catch((): readonly DeployedResource[] => []);
   // Without a stack the deployment did not begin, and there is nothing to delete.
   if ((await stackStatus(stackName).catch(() => 'unknown')) === undefined) return [];
   const isGone = await steps.step('destroy', async () => {
@@ -144,7 +144,7 @@ async function end(
   ];
 }
 
-const nameOf = ({ type, physicalId }: Deployed) =>
+const nameOf = ({ type, physicalId }: DeployedResource) =>
   `${type.split('::').slice(1).join(' ')} ${physicalId.replace(/^arn:.*:/, '')}`;
 
 function reportOf(day: Day, region: string, restMonth: number, left: readonly string[]): ProofReport {

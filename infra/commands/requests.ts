@@ -14,7 +14,7 @@ import { StartError } from '../environment.ts';
 import { readText, secrets } from './credentials.ts';
 import { print } from './print.ts';
 
-interface Request {
+interface RequestArguments {
   readonly url: string;
   readonly method: 'GET' | 'POST' | undefined;
   readonly body: string | undefined;
@@ -22,13 +22,13 @@ interface Request {
   readonly json: boolean;
 }
 
-const inputOf = async ({ url, method, body }: Request) => ({
+const inputOf = async ({ url, method, body }: RequestArguments) => ({
   url,
   ...(method && { method }),
   ...(body !== undefined && { body: await readText(body) }),
 });
 
-async function signable<T>(work: () => Promise<T>): Promise<T> {
+async function trySign<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -37,26 +37,26 @@ async function signable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export async function signRequest(given: Request): Promise<void> {
+export async function signRequest(given: RequestArguments): Promise<void> {
   const { APP_KEY, APP_SECRET } = await secrets(given.credentials, ['APP_KEY', 'APP_SECRET']);
   const input = await inputOf(given);
-  const signed = await signable(() => createSigner({ appKey: APP_KEY, appSecret: APP_SECRET }).sign(input));
+  const signed = await trySign(() => createSigner({ appKey: APP_KEY, appSecret: APP_SECRET }).sign(input));
   if (given.json) return print(JSON.stringify(signed));
   print(`${signed.method} ${signed.url}`);
   for (const [name, text] of Object.entries(signed.headers)) print(`${name}: ${text}`);
 }
 
-interface Explained extends Request {
+interface ExplainOptions extends RequestArguments {
   readonly nonce: string | undefined;
   readonly timestamp: string | undefined;
   readonly compare: string | undefined;
 }
 
-export async function explainRequest({ nonce, timestamp, compare, ...given }: Explained): Promise<void> {
+export async function explainRequest({ nonce, timestamp, compare, ...given }: ExplainOptions): Promise<void> {
   const { APP_KEY } = await secrets(given.credentials, ['APP_KEY']);
   const input = await inputOf(given);
   const compareWith = compare === undefined ? undefined : (await readText(compare)).trim();
-  const { toString: words, ...steps } = await signable(() =>
+  const { toString: words, ...steps } = await trySign(() =>
     explain({
       ...input,
       appKey: APP_KEY,

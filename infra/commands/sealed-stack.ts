@@ -51,7 +51,7 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
   };
 }
 
-const defects = [TypeError, ReferenceError, RangeError, SyntaxError];
+const defectTypes = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 /**
  * Makes a sentence of an error. AWS's messages are left out, because they may repeat what was sent.
@@ -67,7 +67,7 @@ export function asStartError(error: unknown, what: string, overtaken = ''): unkn
         ? `${error.message} Nothing was changed.`
         : `Others change ${overtaken} all the time; nothing was changed. Run the command again.`,
     );
-  if (!(error instanceof Error) || defects.some((one) => error instanceof one)) return error;
+  if (!(error instanceof Error) || defectTypes.some((one) => error instanceof one)) return error;
   const reason = error.name === 'Error' ? error.message : error.name;
   return new StartError(`${what}: ${reason}.`);
 }

@@ -15,7 +15,7 @@ export interface SmokeResult {
   readonly words: string;
 }
 
-const tries = 4;
+const maxTries = 4;
 /** A little more than the age that a response to `no-cache` may have. */
 const pauseMs = 1100;
 
@@ -28,7 +28,7 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   const sick = (words: string): SmokeResult => ({ healthy: false, words });
   const late = sick(`${base} gives no answer within ${timeoutMs / 1000} s: check the URL and the network.`);
 
-  const health = await ask(`${base}/health`, {}, timeoutMs);
+  const health = await callOnce(`${base}/health`, {}, timeoutMs);
   if (health === 'timeout') return late;
   if (health === 'closed') return sick(`Nothing answers at ${base}: check the URL.`);
   // Any web server's page has status 200, too.
@@ -37,7 +37,7 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
       `${base}/health answers ${health.status}${health.status === 200 ? ', but not {"status":"ok"}' : ''}: the URL is not that of a Countersign stage.`,
     );
 
-  const config = await ask(`${base}${getConfig.path}`, {}, timeoutMs);
+  const config = await callOnce(`${base}${getConfig.path}`, {}, timeoutMs);
   if (config === 'timeout') return late;
   if (config === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
   if (config.status !== 200 || JSON.stringify(config.body) !== getConfig.gatewayAnswer.body)
@@ -48,7 +48,7 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
   const response = await askForFresh(target, apiKey, timeoutMs);
   const quotes = `${base}${getStockQuotes.path}?symbol=AAPL&category=US_STOCK`;
-  const askQuotes = () => ask(quotes, { 'x-api-key': apiKey, 'cache-control': 'no-cache' }, timeoutMs);
+  const askQuotes = () => callOnce(quotes, { 'x-api-key': apiKey, 'cache-control': 'no-cache' }, timeoutMs);
   if (response === 'timeout') return late;
   if (response === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
   if (wantsToken(response))
@@ -65,7 +65,7 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
     return sick(
       `${getStockSnapshots.id} is answered with what was known ${response.age} s ago: the upstream gives nothing newer now. ${await causeWords(askQuotes)}`,
     );
-  const accounts = await ask(`${base}${listAccounts.path}`, { 'x-api-key': apiKey }, timeoutMs);
+  const accounts = await callOnce(`${base}${listAccounts.path}`, { 'x-api-key': apiKey }, timeoutMs);
   return {
     healthy: true,
     words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.${wantsToken(accounts) ? ' Accounts ask for an access token; with one they were not tried.' : ''}`,
@@ -129,7 +129,7 @@ interface SmokeResponse {
 
 type SmokeAnswer = SmokeResponse | 'timeout' | 'closed';
 
-async function ask(
+async function callOnce(
   url: string,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
@@ -138,7 +138,7 @@ async function ask(
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal });
     const age = Number(response.headers.get('age')) || 0;
-    return { status: response.status, body: parsed(await response.text()), age };
+    return { status: response.status, body: parseJson(await response.text()), age };
   } catch {
     return signal.aborted ? 'timeout' : 'closed';
   }
@@ -148,8 +148,8 @@ async function ask(
 async function askForFresh(target: string, apiKey: string, timeoutMs: number): Promise<FreshResponse> {
   const headers = { 'x-api-key': apiKey, 'cache-control': 'no-cache' };
   const started = performance.now();
-  for (let left = tries; ; ) {
-    const response = await ask(target, headers, timeoutMs);
+  for (let left = maxTries; ; ) {
+    const response = await callOnce(target, headers, timeoutMs);
     if (typeof response === 'string' || response.status !== 200) return response;
     const isFresh = response.age * 1000 <= performance.now() - started;
     if (isFresh || --left === 0) return { ...response, isFresh };
@@ -159,7 +159,7 @@ async function askForFresh(target: string, apiKey: string, timeoutMs: number): P
 
 type FreshResponse = (SmokeResponse & { readonly isFresh?: boolean }) | 'timeout' | 'closed';
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -2,7 +2,7 @@
 
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 
-export interface Deployed {
+export interface DeployedResource {
   /** Logical id without CloudFormation's hash. */
   readonly id: string;
   readonly type: string;
@@ -10,8 +10,8 @@ export interface Deployed {
 }
 
 /** Lists the resources that are not deleted yet. */
-export async function deployedOf(StackName: string): Promise<readonly Deployed[]> {
-  const found: Deployed[] = [];
+export async function deployedOf(StackName: string): Promise<readonly DeployedResource[]> {
+  const found: DeployedResource[] = [];
   const client = new CloudFormationClient();
   for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
     for (const {

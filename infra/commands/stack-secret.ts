@@ -54,7 +54,7 @@ export function outputOf(stackName: string, outputs: ReadonlyMap<string, string>
 }
 
 /** Label of a version that is written but not current yet. */
-const waiting = 'countersign-next';
+const waitingLabel = 'countersign-next';
 
 /** Opens the secret. Its methods reject with a StartError that names the service's error, and nothing that was sent to it. */
 export function stackSecret(stackName: string, SecretId: string): StackSecret {
@@ -83,7 +83,7 @@ export function stackSecret(stackName: string, SecretId: string): StackSecret {
     async replace({ id: RemoveFromVersionId }, SecretString) {
       // Secrets Manager has no conditional write, but it moves a label only away from the version that is named.
       const { VersionId: MoveToVersionId } = await client
-        .send(new PutSecretValueCommand({ SecretId, SecretString, VersionStages: [waiting] }))
+        .send(new PutSecretValueCommand({ SecretId, SecretString, VersionStages: [waitingLabel] }))
         .catch(fail('written'));
       const moved = await client
         .send(
@@ -103,7 +103,7 @@ export function stackSecret(stackName: string, SecretId: string): StackSecret {
         .send(
           new UpdateSecretVersionStageCommand({
             SecretId,
-            VersionStage: waiting,
+            VersionStage: waitingLabel,
             RemoveFromVersionId: MoveToVersionId,
           }),
         )

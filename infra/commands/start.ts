@@ -43,13 +43,13 @@ export const start = (json: boolean) =>
     console.log(
       json ? JSON.stringify({ url, apiKey: settings.apiKey, upstreamUrl }) : welcome(settings, run),
     );
-    if (!run.simulator && !(await accepts(run.upstreamUrl)))
+    if (!run.simulator && !(await acceptsConnections(run.upstreamUrl)))
       console.error(`Nothing answers at ${run.upstreamUrl}: calls will be answered 502 until it is up.`);
     return [run];
   });
 
 /** Tells whether a server listens at the address, without sending a request. */
-function accepts(baseUrl: string): Promise<boolean> {
+function acceptsConnections(baseUrl: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(baseUrl);
   return new Promise((resolve) => {
     const socket = connect({

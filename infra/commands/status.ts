@@ -67,7 +67,7 @@ export interface Figure {
 }
 
 /** Figures by their names in the report: the metric, the alarm that has the metric's dimensions, and the statistic. */
-const asked = {
+const reportedFigures = {
   limitLeft: ['BudgetLeft', 'limit-used-up', 'Minimum'],
   limitRefused: ['BudgetRefused', 'limit-used-up', 'Sum'],
   reads: ['CacheReads', 'quotes-stale', 'Sum'],
@@ -87,7 +87,7 @@ export interface StatusReport {
   readonly alarms?: readonly Pick<AlarmState, 'name' | 'state' | 'since'>[];
   readonly limits?: string | undefined;
   /** Values of the last five minutes, for the token of its last check; one without data is absent. */
-  readonly figures?: Readonly<Partial<Record<keyof typeof asked, number>>>;
+  readonly figures?: Readonly<Partial<Record<keyof typeof reportedFigures, number>>>;
   /** Orders whose outcome is unknown; undefined if orders are closed. */
   readonly unknownOrders?: number | undefined;
   /** Requests to cancel open orders that are not finished. */
@@ -141,7 +141,7 @@ export async function statusOf(ports: StatusPorts): Promise<StatusReport> {
 
 /** Takes each metric's dimensions from its alarm. */
 const figuresOf = (alarms: readonly AlarmState[]): readonly Figure[] =>
-  Object.entries(asked).flatMap(([id, [metric, name, statistic]]) => {
+  Object.entries(reportedFigures).flatMap(([id, [metric, name, statistic]]) => {
     const dimensions = alarms.find((one) => one.name === name)?.dimensions;
     return dimensions ? [{ id, metric, statistic, dimensions }] : [];
   });

@@ -96,9 +96,9 @@ export async function renewToken(ports: TokenPorts): Promise<Renewal> {
       say('It can be used; nothing was changed.');
       return renewal(earlier, false);
     }
-    const state = await confirmed(ports, calls, await nextOf(calls, earlier));
+    const state = await waitForOwner(ports, calls, await nextOf(calls, earlier));
     const changed = state.token !== credential.accessToken;
-    if (changed) await store(ports, credential.appKey, state.token);
+    if (changed) await storeToken(ports, credential.appKey, state.token);
     say(
       `The access token is ${inWords(state)}, and stands in the secret of ${stackName}; functions use it within five minutes, or at once when the upstream refuses the one before.`,
     );
@@ -129,7 +129,7 @@ async function nextOf(calls: TokenCalls, earlier: TokenState | undefined): Promi
 }
 
 /** Waits for the owner. One failed check is no reason to give up: the next one may succeed. */
-async function confirmed(
+async function waitForOwner(
   { say, pause, clock }: TokenPorts,
   calls: TokenCalls,
   made: TokenState,
@@ -160,7 +160,7 @@ async function confirmed(
 }
 
 /** Writes the token into the secret's current text, because another operator may have changed its other members meanwhile. */
-async function store({ stackName, secret }: TokenPorts, appKey: string, token: string): Promise<void> {
+async function storeToken({ stackName, secret }: TokenPorts, appKey: string, token: string): Promise<void> {
   const isStored = await compareAndSet(maxTries, async () => {
     const current = await secret.read();
     const members = membersOf(current?.text);

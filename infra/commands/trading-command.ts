@@ -11,7 +11,7 @@ const userIn = (text: string): string =>
   text.length > 0 && text.length <= 640 ? text : refuse('must have 1 to 640 characters.');
 
 /** Options for the scope. Without one, a change is about the whole gateway, and `limits` and `history` show everything. */
-const whose = {
+const scopeOptions = {
   account: value('<id>', 'of one account', accountIn),
   user: value(
     '<who>',
@@ -19,17 +19,17 @@ const whose = {
     userIn,
   ),
 };
-const target = { ...deployed, json };
-const reason = { reason: value('<text>', 'why: the history keeps it') };
-const set = values('<name=value>', 'a limit, as often as needed', (text): readonly [string, string] => {
+const targetOptions = { ...deployed, json };
+const reasonOption = { reason: value('<text>', 'why: the history keeps it') };
+const setOption = values('<name=value>', 'a limit, as often as needed', (text): readonly [string, string] => {
   const at = text.indexOf('=');
   return at > 0
     ? [text.slice(0, at), text.slice(at + 1)]
     : refuse('takes name=value, such as max_orders_per_minute=30.');
 });
-const unset = values('<name>', 'takes a limit away', (text): readonly [string, null] => [text, null]);
+const unsetOption = values('<name>', 'takes a limit away', (text): readonly [string, null] => [text, null]);
 
-type TradingOptions = GivenOptions<typeof whose & typeof target> & {
+type TradingOptions = GivenOptions<typeof scopeOptions & typeof targetOptions> & {
   readonly reason?: string | undefined;
   readonly set?: readonly (readonly [string, string])[];
   readonly unset?: readonly (readonly [string, null])[];
@@ -37,7 +37,7 @@ type TradingOptions = GivenOptions<typeof whose & typeof target> & {
   readonly limit?: number;
 };
 
-function check(verb: TradingVerb, given: TradingOptions): TradingArguments {
+function checkArguments(verb: TradingVerb, given: TradingOptions): TradingArguments {
   const { account, user, reason, set = [], unset = [], limit = 50, json } = given;
   const changes = changesIn([...set, ...unset]);
   if (reason === undefined && (verb === 'stop' || verb === 'resume'))
@@ -83,16 +83,16 @@ docs/orders.md, "Guard rails", says what each of them bounds.`;
 const verbs = {
   limits: [
     'shows limits and stops, or sets limits',
-    { set, unset, ...reason },
+    { set: setOption, unset: unsetOption, ...reasonOption },
     '--stage prod --set max_order_notional=25000 --set max_orders_per_minute=30',
     limitsHelp,
   ],
   stop: [
     'stops trading: no order is placed or replaced, cancels go through',
-    { ...reason, cancelOpen: flag('cancels what is open, also in a second stop') },
+    { ...reasonOption, cancelOpen: flag('cancels what is open, also in a second stop') },
     '--stage prod --account 1234567 --reason "the strategy repeats itself" --cancel-open',
   ],
-  resume: ['ends a stop', reason, '--stage prod --account 1234567 --reason "the strategy is mended"'],
+  resume: ['ends a stop', reasonOption, '--stage prod --account 1234567 --reason "the strategy is mended"'],
   history: [
     'shows who changed what and why, the newest first',
     { limit: whole('so many changes at most', 10_000, '50') },
@@ -108,10 +108,10 @@ export const trading: CommandGroup = Object.fromEntries(
     [
       says,
       command({
-        options: { ...whose, ...(also as object), ...target },
+        options: { ...scopeOptions, ...(also as object), ...targetOptions },
         examples: [example],
         ...defined({ more }),
-        check: (given) => check(verb as TradingVerb, given),
+        check: (given) => checkArguments(verb as TradingVerb, given),
         async run(given) {
           const { deployedTrading, manageTrading } = await import('./trading.ts');
           await manageTrading(given, await deployedTrading(given));

@@ -12,7 +12,7 @@ import { didYouMean } from '../nearest-name.ts';
 
 const actionPrefix = 'actions.';
 
-const forms = {
+const formTexts = {
   string: 'a decimal, such as 50000.00',
   number: 'a whole number, such as 30',
   object: 'orders/seconds, such as 3/60',
@@ -21,12 +21,12 @@ const forms = {
 } as const;
 
 /** Help on the forms of values, each with the limits that take it. */
-export const limitLines: readonly string[] = Object.entries(forms).map(
+export const limitLines: readonly string[] = Object.entries(formTexts).map(
   ([form, words]) => `  ${words}:\n    ${limitNames.filter((name) => formOf(name) === form).join(', ')}`,
 );
 
 /** Names that `--set` accepts. */
-export const settable: readonly string[] = [
+export const settableNames: readonly string[] = [
   ...limitNames,
   ...checkNames.map((name) => `${actionPrefix}${name}`),
 ];
@@ -39,7 +39,7 @@ export function limitChanges(given: ReadonlyMap<string, string | null>): LimitCh
   const own: Record<string, unknown> = {};
   const actions: Record<string, unknown> = {};
   for (const [name, text] of given) {
-    if (!settable.includes(name)) return `${name} is no limit.${didYouMean(name, settable)}`;
+    if (!settableNames.includes(name)) return `${name} is no limit.${didYouMean(name, settableNames)}`;
     const fault = text === null ? undefined : faultOf(name, text);
     if (fault) return `${name} takes ${fault}.`;
     if (name.startsWith(actionPrefix)) actions[name.slice(actionPrefix.length)] = text;
@@ -71,7 +71,7 @@ function valueIn(name: string, text: string): unknown {
 }
 
 /** Undefined for a check's action. */
-function formIn(name: string): keyof typeof forms | undefined {
+function formIn(name: string): keyof typeof formTexts | undefined {
   const limit = limitNames.find((one) => one === name);
   return limit && formOf(limit);
 }

@@ -172,12 +172,12 @@ function hintsFor({ target, scope }: TradingArguments, change: ControlChange): r
       ? ''
       : scope.kind === 'account'
         ? ` --account ${scope.id}`
-        : ` --user ${quoted(scope.text)}`;
+        : ` --user ${shellQuoted(scope.text)}`;
   return [
     ...(action === 'stop'
       ? [
           'Orders are neither placed nor replaced; cancels go through.',
-          change.cancelOpen ? cancelling[scope.kind] : notCancelled,
+          change.cancelOpen ? cancelNotes[scope.kind] : notCancelled,
           `To resume: countersign trading resume ${target.options}${whose} --reason "…"`,
         ]
       : []),
@@ -188,25 +188,25 @@ function hintsFor({ target, scope }: TradingArguments, change: ControlChange): r
 }
 
 const notCancelled = 'Open orders are not cancelled by it: the same command with --cancel-open cancels them.';
-const asTheyCome =
+const lateOrdersNote =
   'Those that show up late go as they come, for a quarter of an hour. Orders placed up to 65 seconds from now go, too, also after a resume.';
 
-const cancelling = {
-  gateway: `All open orders are being cancelled, also those of other programs with the same app key. ${asTheyCome}`,
-  account: `All open orders of the account are being cancelled, also those of other programs with the same app key. ${asTheyCome}`,
-  user: `Open orders that the user placed through the gateway are being cancelled. ${asTheyCome}`,
+const cancelNotes = {
+  gateway: `All open orders are being cancelled, also those of other programs with the same app key. ${lateOrdersNote}`,
+  account: `All open orders of the account are being cancelled, also those of other programs with the same app key. ${lateOrdersNote}`,
+  user: `Open orders that the user placed through the gateway are being cancelled. ${lateOrdersNote}`,
 } as const satisfies Readonly<Record<TradingArguments['scope']['kind'], string>>;
 
-const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
+const shellQuoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
 
-interface Meant {
+interface ResolvedScope {
   readonly subject: ControlSubject;
   /** Advice for the operator when a wrong name would go unnoticed. */
   readonly hint?: string;
 }
 
 /** Finds the scope. For a key, role or source that acts for a user it is that user, whose orders it places. */
-async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Promise<Meant> {
+async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Promise<ResolvedScope> {
   if (scope.kind === 'account')
     return {
       subject: scope,

@@ -14,13 +14,13 @@ const visible = (text: string): string =>
     ? text
     : refuse('must be 1 to 512 visible characters, with single spaces between them at most.');
 
-const callers = [
+const callerPatterns = [
   String.raw`iam::\d{12}:role/[\w+=,.@-]+`,
   String.raw`iam::\d{12}:user/[\w+=,.@/-]+`,
   String.raw`iam::\d{12}:root`,
   String.raw`sts::\d{12}:federated-user/[\w+=,.@-]+`,
 ];
-const isCallersArn = new RegExp(String.raw`^arn:aws[\w-]*:(${callers.join('|')})$`);
+const isCallersArn = new RegExp(String.raw`^arn:aws[\w-]*:(${callerPatterns.join('|')})$`);
 
 /** Accepts the ARN that API Gateway would report for a caller: a rule for any other ARN would have no effect. */
 function callersArn(text: string): string {
@@ -47,7 +47,7 @@ function scopesIn(text: string): readonly Scope[] {
 
 const who = <T extends CommandSubject>(shape: string, says: string, read: (text: string) => T) =>
   value<CommandSubject>(shape, says, read);
-const bindable = {
+const bindableOptions = {
   key: who('<id>', 'an API key: its id, or the names plan/key', keyIn),
   iam: who('<arn>', 'a role or a user of AWS', (text) => ({ kind: 'iam', arn: callersArn(text) })),
   source: who('<name>', 'the source of requests by event', (text) => ({
@@ -55,37 +55,37 @@ const bindable = {
     name: visible(text),
   })),
 };
-const user = {
+const userOption = {
   user: who('<subject>', 'the subject of the user’s tokens', (text) => ({
     kind: 'user',
     subject: visible(text),
   })),
 };
-const principals = { ...user, ...bindable };
-const subjects = {
-  ...principals,
+const principalOptions = { ...userOption, ...bindableOptions };
+const subjectOptions = {
+  ...principalOptions,
   app: who('<id>', 'an app: its client id', (text) => ({ kind: 'app', id: visible(text) })),
   token: who('<jti>', 'one access token, by the claim jti', (text) => ({ kind: 'token', id: visible(text) })),
 };
-const rights = {
+const rightsOptions = {
   account: values('<id>', 'an account, as often as needed', accountIn),
   allAccounts: flag('every account of the app key'),
   userData: flag('watchlists'),
   scopes: value('<list>', 'read looks, trade places and changes orders, write changes watchlists', scopesIn),
 };
-const target = { ...deployed, json };
+const targetOptions = { ...deployed, json };
 const isWho = (given: unknown): given is CommandSubject =>
   typeof given === 'object' && given !== null && 'kind' in given;
 
 /** Options that any of the verbs may have. */
-type UserOptions = Partial<Omit<GivenOptions<typeof rights & typeof target>, 'user'>> &
-  Readonly<Partial<Record<keyof typeof subjects | 'name', CommandSubject | string | undefined>>> & {
+type UserOptions = Partial<Omit<GivenOptions<typeof rightsOptions & typeof targetOptions>, 'user'>> &
+  Readonly<Partial<Record<keyof typeof subjectOptions | 'name', CommandSubject | string | undefined>>> & {
     readonly days?: number | undefined;
     readonly limit?: number;
   };
 
 /** @param kinds options of which exactly one says whom the verb is about; empty for a verb that is about all */
-function check(verb: Verb, kinds: readonly string[], given: UserOptions): UsersArguments {
+function checkArguments(verb: Verb, kinds: readonly string[], given: UserOptions): UsersArguments {
   const found = Object.values(given).filter(isWho);
   if (kinds.length > 0 && found.length !== 1)
     return refuse(`${verb} takes one of ${kinds.map((one) => `--${one}`).join(', ')}.`);
@@ -120,40 +120,40 @@ type VerbOptions = Parameters<typeof command>[0]['options'];
 const verbs = {
   grant: [
     'lets a caller read or trade; the scope is read unless others are given',
-    principals,
-    rights,
+    principalOptions,
+    rightsOptions,
     '--stage prod --user 8f0c --account 1234567 --scopes read,trade',
   ],
   revoke: [
     'takes rights away, or all of them where none is named',
-    principals,
-    rights,
+    principalOptions,
+    rightsOptions,
     '--stage prod --user 8f0c --account 1234567 --scopes trade',
   ],
   bind: [
     'lets a key, a role or a source act with the rights of a user',
-    bindable,
+    bindableOptions,
     { user: value('<subject>', 'the user whom it acts for', visible) },
     '--stage prod --key default/default --user 8f0c',
   ],
-  unbind: ['ends that', bindable, {}, '--stage prod --key a1b2c3d4e5'],
+  unbind: ['ends that', bindableOptions, {}, '--stage prod --key a1b2c3d4e5'],
   block: [
     'refuses a caller, an app or a token',
-    subjects,
+    subjectOptions,
     { days: value('<n>', 'how long a token stays blocked (default: 90)', wholeIn(3650)) },
     '--stage prod --token 7f1d --days 30',
   ],
-  unblock: ['ends a block', subjects, {}, '--stage prod --user 8f0c'],
+  unblock: ['ends a block', subjectOptions, {}, '--stage prod --user 8f0c'],
   'sign-out': [
     'refuses the tokens of a user that are issued until a minute from now',
-    user,
+    userOption,
     {},
     '--stage prod --user 8f0c',
   ],
   show: [
     'shows the rights of one caller',
     {
-      ...subjects,
+      ...subjectOptions,
       name: who('<name>', 'the name in a log line', (text) => ({ kind: 'name', name: visible(text) })),
     },
     {},
@@ -174,9 +174,9 @@ export const users: CommandGroup = Object.fromEntries(
     [
       says,
       command<VerbOptions, UsersArguments>({
-        options: { ...kinds, ...also, ...target },
+        options: { ...kinds, ...also, ...targetOptions },
         examples: [example],
-        check: (given) => check(verb as Verb, Object.keys(kinds), given as UserOptions),
+        check: (given) => checkArguments(verb as Verb, Object.keys(kinds), given as UserOptions),
         run,
       }),
     ],

@@ -68,8 +68,8 @@ export interface UsersPorts {
   say(line: string): void;
 }
 
-const looks: ReadonlySet<Verb> = new Set<Verb>(['list', 'show', 'audit']);
-const takesAway: ReadonlySet<Verb> = new Set<Verb>(['revoke', 'block', 'sign-out']);
+const readingVerbs: ReadonlySet<Verb> = new Set<Verb>(['list', 'show', 'audit']);
+const revokingVerbs: ReadonlySet<Verb> = new Set<Verb>(['revoke', 'block', 'sign-out']);
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedUsers({ target, verb }: UsersArguments): Promise<UsersPorts> {
@@ -81,7 +81,7 @@ export async function deployedUsers({ target, verb }: UsersArguments): Promise<U
   return {
     stackName,
     outputs,
-    admin: directory(looks.has(verb) ? '' : await operatorArn()),
+    admin: directory(readingVerbs.has(verb) ? '' : await operatorArn()),
     clock: Date.now,
     say,
   };
@@ -164,7 +164,7 @@ async function lookedUp(subject: AccessSubject, records: readonly Listed[], { ad
 }
 
 /** Change that was made, and the record of its subject afterwards. */
-interface Made {
+interface MadeChange {
   readonly wanted: GrantChange;
   readonly isChanged: boolean;
   readonly name: string;
@@ -196,18 +196,18 @@ async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
     );
 }
 
-const issuerOf = ({ wanted: { subject } }: Pick<Made, 'wanted'>) =>
+const issuerOf = ({ wanted: { subject } }: Pick<MadeChange, 'wanted'>) =>
   subject.kind === 'user' ? subject.issuer : '';
 
 /** Applies a change that takes rights away to the user of every issuer, and one that gives rights to the stage's issuer. */
 async function changesFor(given: UsersArguments, ports: UsersPorts): Promise<readonly GrantChange[]> {
-  const isOfAll = given.who?.kind === 'user' && takesAway.has(given.verb);
+  const isOfAll = given.who?.kind === 'user' && revokingVerbs.has(given.verb);
   const records = isOfAll ? (await ports.admin.list()).records : [];
   return subjectsFor(given.who, records, ports).map((one) => changeFor(given, one, ports));
 }
 
 async function makeAll(changes: readonly GrantChange[], stackName: string, admin: AccessAdmin) {
-  const made: Made[] = [];
+  const made: MadeChange[] = [];
   for (const wanted of changes)
     try {
       // Reads all that can fail before the write: afterwards, an error would claim that nothing was changed.
@@ -224,7 +224,7 @@ async function makeAll(changes: readonly GrantChange[], stackName: string, admin
 }
 
 /** Advice on what an operator may have meant otherwise. */
-function hintsFor({ wanted, found }: Made, issuer: string): readonly string[] {
+function hintsFor({ wanted, found }: MadeChange, issuer: string): readonly string[] {
   const record = found && 'principal' in found.record ? found.record : undefined;
   const isOpen = record?.accounts.some(([account]) => account === '*');
   return [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { helpOf } from '../../infra/commands/command-page.ts';
 import { manageTrading, type TradingArguments, type TradingPorts } from '../../infra/commands/trading.ts';
-import { limitChanges, limitTexts, settable } from '../../infra/commands/trading-values.ts';
+import { limitChanges, limitTexts, settableNames } from '../../infra/commands/trading-values.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
@@ -369,7 +369,7 @@ test('what says nothing clear is refused in one sentence, before anything is ask
 
 test('help names every limit', async () => {
   const help = await helpOf('trading limits');
-  for (const name of settable.filter((one) => !one.startsWith('actions.')))
+  for (const name of settableNames.filter((one) => !one.startsWith('actions.')))
     assert.ok(help.includes(name), name);
 });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { notImitated } from '../../infra/commands/not-imitated.ts';
-import { operationsTable, sourced } from '../../infra/commands/operations-table.ts';
+import { operationsTable, withSource } from '../../infra/commands/operations-table.ts';
 import {
   exposedOperations,
   type GroupFacts,
@@ -37,7 +37,7 @@ test('each note stands there with its source, at the operations that it concerns
   const bullets = text.split('\n').filter((line) => line.startsWith('- '));
   const bulletOf = (note: string) => bullets.filter((line) => line.endsWith(`: ${note}`));
   for (const { id, notes = [] } of operations)
-    for (const note of notes.map(sourced)) {
+    for (const note of notes.map(withSource)) {
       assert.match(
         note,
         / _\((interface text|seen live|vendor’s SDK|vendor’s page|inferred|the gateway’s own)\)_$/,
@@ -48,7 +48,7 @@ test('each note stands there with its source, at the operations that it concerns
       );
     }
   for (const { notes = [] } of Object.values<GroupFacts>(groups))
-    for (const note of notes.map(sourced)) assert.deepEqual(bulletOf(note), [`- All: ${note}`]);
+    for (const note of notes.map(withSource)) assert.deepEqual(bulletOf(note), [`- All: ${note}`]);
 });
 
 test('what is known and not imitated stands there with the reason', () => {

@@ -20,7 +20,7 @@ import { writeReport } from '../../infra/commands/prove-command.ts';
 import type { ProvePorts } from '../../infra/commands/prove-day.ts';
 import { stackStatus } from '../../infra/commands/prove-measure.ts';
 import { isProven, type ProofReport } from '../../infra/commands/prove-report.ts';
-import { type Deployed, deployedOf } from '../../infra/commands/stack-resources.ts';
+import { type DeployedResource, deployedOf } from '../../infra/commands/stack-resources.ts';
 import { outputsOf } from '../../infra/commands/stack-secret.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
@@ -315,11 +315,11 @@ function bodyOf(template: string): unknown {
   return Object.values(Resources).find(({ Type }) => Type === 'AWS::ApiGateway::RestApi')?.Properties.Body;
 }
 
-const idOf = (deployed: readonly Deployed[], type: string, name: RegExp) =>
+const idOf = (deployed: readonly DeployedResource[], type: string, name: RegExp) =>
   deployed.find((one) => one.type === type && name.test(one.id))?.physicalId ??
   assert.fail(`${type} ${name}`);
 
-async function logLine(deployed: readonly Deployed[], name: RegExp, message: string): Promise<void> {
+async function logLine(deployed: readonly DeployedResource[], name: RegExp, message: string): Promise<void> {
   const logs = new CloudWatchLogsClient();
   const place = { logGroupName: idOf(deployed, 'AWS::Logs::LogGroup', name), logStreamName: 'as-on-aws' };
   await logs.send(new CreateLogStreamCommand(place));
@@ -329,7 +329,7 @@ async function logLine(deployed: readonly Deployed[], name: RegExp, message: str
 const marketData = /marketData|market-data/i;
 
 /** What AWS does and the emulator does not: a line of an instance's start, and figures of functions and tables. */
-async function asAws(deployed: readonly Deployed[]): Promise<void> {
+async function asAws(deployed: readonly DeployedResource[]): Promise<void> {
   await logLine(
     deployed,
     marketData,
