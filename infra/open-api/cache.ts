@@ -29,7 +29,7 @@ export const sharingHeaders = {
   },
 } as const;
 
-const ref = (name: keyof typeof sharingHeaders | 'RequestId' | 'CacheControl') => ({
+const headerRef = (name: keyof typeof sharingHeaders | 'RequestId' | 'CacheControl') => ({
   $ref: `#/components/headers/${name}`,
 });
 
@@ -37,11 +37,11 @@ const ref = (name: keyof typeof sharingHeaders | 'RequestId' | 'CacheControl') =
 export function responseHeadersOf({ freshness }: Operation): JsonObject {
   if (!freshness) return {};
   return {
-    age: ref('Age'),
-    'cache-status': ref('CacheStatus'),
-    etag: ref('ETag'),
-    'x-poll-after': ref('PollAfter'),
-    ...(freshness === 'by-symbol' && { 'x-unknown-symbols': ref('UnknownSymbols') }),
+    age: headerRef('Age'),
+    'cache-status': headerRef('CacheStatus'),
+    etag: headerRef('ETag'),
+    'x-poll-after': headerRef('PollAfter'),
+    ...(freshness === 'by-symbol' && { 'x-unknown-symbols': headerRef('UnknownSymbols') }),
   };
 }
 
@@ -75,8 +75,8 @@ export function cacheResponsesOf(operation: Operation): JsonObject {
     304: {
       description: 'The answer is the one that `if-none-match` names.',
       headers: {
-        'x-request-id': ref('RequestId'),
-        'cache-control': ref('CacheControl'),
+        'x-request-id': headerRef('RequestId'),
+        'cache-control': headerRef('CacheControl'),
         ...responseHeadersOf(operation),
       },
     },

@@ -50,20 +50,20 @@ function partsOf(operation: Operation): readonly DescriptionPart[] {
   ];
 }
 
-const joined = (parts: readonly DescriptionPart[]): string =>
+const joinTexts = (parts: readonly DescriptionPart[]): string =>
   parts
     .map(({ text }) => text)
     .filter(Boolean)
     .join('\n\n');
 
-export const descriptionOf = (operation: Operation): string => joined(partsOf(operation));
+export const descriptionOf = (operation: Operation): string => joinTexts(partsOf(operation));
 
 /** Splits the description in two, for a page that folds the explanations. */
 export function descriptionInTwo(operation: Operation): { readonly first: string; readonly more: string } {
   const parts = partsOf(operation);
   return {
-    first: joined(parts.filter(({ explains }) => !explains)),
-    more: joined(parts.filter(({ explains }) => explains)),
+    first: joinTexts(parts.filter(({ explains }) => !explains)),
+    more: joinTexts(parts.filter(({ explains }) => explains)),
   };
 }
 

@@ -56,16 +56,16 @@ const writers: Readonly<Record<Dialect, Rewrite>> = {
     const inner = value?.oneOf ?? value?.anyOf;
     if (value && !others && Array.isArray(inner)) {
       const { oneOf: _, anyOf: __, ...about } = value;
-      return { ...about, ...rest, ...union([...(inner as JsonObject[]), { type: 'null' }], typeOf) };
+      return { ...about, ...rest, ...unionOf([...(inner as JsonObject[]), { type: 'null' }], typeOf) };
     }
-    if (!value || others || typeof value.type !== 'string') return { ...rest, ...union(options, typeOf) };
+    if (!value || others || typeof value.type !== 'string') return { ...rest, ...unionOf(options, typeOf) };
     return { ...value, ...rest, type: [value.type, 'null'], ...nullAmongValues(value) };
   },
   '3.0': (rest, options, typeOf) => {
     const { value, others } = orNull(options);
     const either = options.filter((option) => !isNull(option));
-    if (!value) return alone({ ...rest, ...union(either, typeOf) });
-    if (others) return { ...rest, ...union(orNullAmong(either), typeOf) };
+    if (!value) return alone({ ...rest, ...unionOf(either, typeOf) });
+    if (others) return { ...rest, ...unionOf(orNullAmong(either), typeOf) };
     const inner = value.oneOf ?? value.anyOf;
     if (!Array.isArray(inner)) return alone({ ...value, ...nullAmongValues(value), ...rest, nullable: true });
     return { ...value, ...rest, [value.oneOf ? 'oneOf' : 'anyOf']: orNullAmong(inner as JsonObject[]) };
@@ -79,7 +79,7 @@ const writers: Readonly<Record<Dialect, Rewrite>> = {
  * Writes `oneOf` if no value can have two of the types. Generators make a type with cases from it, but an empty type from
  * `anyOf`.
  */
-function union(options: readonly JsonObject[], typeOf: TypeOfReference): JsonObject {
+function unionOf(options: readonly JsonObject[], typeOf: TypeOfReference): JsonObject {
   if (options.length === 0) return {};
   const types = options.map(({ $ref, type = typeof $ref === 'string' ? typeOf($ref) : undefined }) =>
     type === 'integer' ? 'number' : type,

@@ -98,7 +98,7 @@ export function openApiDocument(options: DocumentOptions): JsonObject {
   return {
     ...dialect[version],
     servers,
-    tags: served.map(tag),
+    tags: served.map(tagObject),
     paths,
     components: {
       securitySchemes: Object.fromEntries(
@@ -167,7 +167,7 @@ function operationObject(operation: Operation, parts: DocumentParts): JsonObject
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
-      200: response(operation, parts),
+      200: responseObject(operation, parts),
       ...cacheResponsesOf(operation),
       ...parts.refusals.of(operation, asks),
     },
@@ -176,7 +176,7 @@ function operationObject(operation: Operation, parts: DocumentParts): JsonObject
   };
 }
 
-function response(operation: Operation, { schemas, examples }: DocumentParts): JsonObject {
+function responseObject(operation: Operation, { schemas, examples }: DocumentParts): JsonObject {
   const { id, title, response: schema, freshness, gatewayAnswer, answeredBy, follows } = operation;
   const example = examples.get(id);
   return {
@@ -211,19 +211,19 @@ function response(operation: Operation, { schemas, examples }: DocumentParts): J
   };
 }
 
-function tag(group: Group): JsonObject {
+function tagObject(group: Group): JsonObject {
   const { title, exposure: reach, notes = [] }: GroupFacts = groups[group];
   return {
     name: group,
     'x-displayName': title,
-    description: [exposure[reach], ...notesInProse(notes)].join('\n\n'),
+    description: [exposureTexts[reach], ...notesInProse(notes)].join('\n\n'),
   };
 }
 
 /** Tells whether callers must authenticate. */
 const hasAccess = (group: Group) => groups[group].exposure !== 'public';
 
-const exposure = {
+const exposureTexts = {
   public: 'Answered to everybody, without a key.',
   open: 'Open: an API key is enough.',
   closed:

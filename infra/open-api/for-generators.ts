@@ -18,11 +18,11 @@ export function forGenerators(document: JsonObject): JsonObject {
     Object.entries(schemas)
       // References to an untyped schema are replaced by no type at all.
       .filter(([, schema]) => !isUntyped(schema as JsonObject))
-      .map(([name, schema]) => [name, simpler(schema, schemas, sent.has(name))]),
+      .map(([name, schema]) => [name, simplify(schema, schemas, sent.has(name))]),
   );
   const { schemas: _, responses, ...others } = document.components as JsonObject;
   const components = { ...others, responses: inFlatForm(responses as JsonObject) };
-  const rest = { ...document, paths: simpler(document.paths as Json, schemas, false), components };
+  const rest = { ...document, paths: simplify(document.paths as Json, schemas, false), components };
   const used = referredFrom(rest, simple);
   const kept = Object.fromEntries(Object.entries(simple).filter(([name]) => used.has(name)));
   return shareEnumerations({ ...rest, components: { ...components, schemas: kept } });
@@ -57,14 +57,14 @@ function referredFrom(json: Json, schemas: JsonObject): ReadonlySet<string> {
 }
 
 /** Simplifies schemas, and the document around them. */
-function simpler(json: Json, schemas: JsonObject, isSent: boolean): Json {
-  if (Array.isArray(json)) return json.map((one: Json) => simpler(one, schemas, isSent));
+function simplify(json: Json, schemas: JsonObject, isSent: boolean): Json {
+  if (Array.isArray(json)) return json.map((one: Json) => simplify(one, schemas, isSent));
   if (!isJsonObject(json)) return json;
   const about = typeof json.description === 'string' ? { description: json.description } : {};
   const [first, second] = optionsOf(referredTo(json, schemas));
   if (second && !isSent) return about;
   // One of the accepted forms is enough for a request.
-  if (first && second) return { ...about, ...(simpler(first, schemas, isSent) as JsonObject) };
+  if (first && second) return { ...about, ...(simplify(first, schemas, isSent) as JsonObject) };
   const [only] = optionsOf(json);
   const { oneOf: _, anyOf: __, ...around } = json;
   const flat = only && (json.oneOf || json.anyOf) ? { ...only, ...around } : json;
@@ -77,7 +77,7 @@ function simpler(json: Json, schemas: JsonObject, isSent: boolean): Json {
         keyword,
         /^examples?$/.test(keyword)
           ? value
-          : simpler(keyword === 'properties' ? distinct(value as JsonObject) : value, schemas, isSent),
+          : simplify(keyword === 'properties' ? distinct(value as JsonObject) : value, schemas, isSent),
       ]),
   );
 }

@@ -18,7 +18,7 @@ export interface ReferenceOptions {
 }
 
 /** Descriptions of the tags, in the page's order. */
-const words = {
+const tagTexts = {
   'market-data': 'Quotes, bars and ticks, when you ask and as they come.',
   orders: 'Place one first; then change, cancel and read it.',
   accounts: 'Accounts, with their balances and positions.',
@@ -32,14 +32,14 @@ const words = {
   'older-forms': 'What existing clients still call. Each says what to call now.',
 } as const satisfies Record<Group | 'older-forms', string>;
 
-type Tag = keyof typeof words;
-const order = Object.keys(words) as readonly Tag[];
+type Tag = keyof typeof tagTexts;
+const tagOrder = Object.keys(tagTexts) as readonly Tag[];
 
 const answeredOf = (sideEffect: Operation['sideEffect']) =>
   sideEffect?.journal?.by === 'client_order_id' ? sideEffect.journal.answered : undefined;
 
 /** Ranks of operations within a tag: a person's first calls stand before the rest. */
-const steps: readonly ((operation: Operation) => boolean)[] = [
+const rankTests: readonly ((operation: Operation) => boolean)[] = [
   ({ freshness }) => freshness === 'by-symbol',
   ({ follows }) => follows !== undefined,
   ({ sideEffect }) => answeredOf(sideEffect) === 'together',
@@ -67,9 +67,9 @@ export function forReference(
   return {
     ...document,
     info: infoOf(document.info as JsonObject, tags),
-    tags: order
+    tags: tagOrder
       .filter((name) => sorted.some((operation) => tagOf(operation) === name))
-      .map((name) => ({ name, description: words[name] })),
+      .map((name) => ({ name, description: tagTexts[name] })),
     paths,
   };
 }
@@ -77,10 +77,10 @@ export function forReference(
 const tagOf = ({ group, legacyOf }: Operation): Tag => (legacyOf === undefined ? group : 'older-forms');
 
 const placeOf = (operation: Operation): number =>
-  order.indexOf(tagOf(operation)) * steps.length + steps.findIndex((isAt) => isAt(operation));
+  tagOrder.indexOf(tagOf(operation)) * rankTests.length + rankTests.findIndex((isAt) => isAt(operation));
 
 /** Markdown with a comment after which the page folds the text. */
-const folded = (title: string, text: string): string => `<!-- fold: ${title} -->\n\n${text}`;
+const foldedText = (title: string, text: string): string => `<!-- fold: ${title} -->\n\n${text}`;
 
 const notesOf = ({ name, description }: JsonObject): string =>
   `**${name}**: ${String(description).replace(/^Closed until/, 'Open in this run; a deployment keeps it closed until')}`;
@@ -89,8 +89,8 @@ const infoOf = ({ description, ...info }: JsonObject, tags: readonly JsonObject[
   ...info,
   description: [
     'Open an operation, and press **Execute**.',
-    folded('How the interface behaves', String(description)),
-    folded('Whom each group answers', tags.map(notesOf).join('\n\n')),
+    foldedText('How the interface behaves', String(description)),
+    foldedText('Whom each group answers', tags.map(notesOf).join('\n\n')),
   ].join('\n\n'),
 });
 
@@ -100,7 +100,7 @@ function shownOf(operation: Operation, shown: JsonObject, isSimulated: boolean):
   return {
     ...shown,
     tags: [tagOf(operation)],
-    description: [first, ...(more ? [folded('Notes and decisions', more)] : [])].join('\n\n'),
+    description: [first, ...(more ? [foldedText('Notes and decisions', more)] : [])].join('\n\n'),
     ...(examples && { requestBody: withExamples(shown.requestBody as JsonObject, examples) }),
   };
 }

@@ -85,7 +85,7 @@ export function createRefusals(schemas: Schemas): ProblemResponses {
         byStatus.map((status) => {
           const here = possible.filter((code) => statusesOf(code).includes(status));
           const name = nameOf(status, here, operation);
-          if (!components.has(name)) components.set(name, response(status, here, operation, schemas));
+          if (!components.has(name)) components.set(name, responseObject(status, here, operation, schemas));
           return [String(status), { $ref: `#/components/responses/${name}` }];
         }),
       );
@@ -100,7 +100,7 @@ function nameOf(
   here: readonly RefusalCode[],
   { gatewayAnswer, answeredBy }: Operation,
 ): string {
-  const { title } = example(status, here[0] as RefusalCode);
+  const { title } = exampleBody(status, here[0] as RefusalCode);
   const words = String(title).replaceAll(' ', '');
   const has = (some: readonly RefusalCode[]) => here.some((code) => some.includes(code));
   // All operations with a 401 identify their callers, so their name needs no suffix.
@@ -112,7 +112,7 @@ function nameOf(
   return `${words}${has(ofReads) ? 'OfRead' : has(ofJournaled) && status !== 409 ? 'OfChange' : ''}${users}`;
 }
 
-function response(
+function responseObject(
   status: number,
   here: readonly RefusalCode[],
   { sideEffect }: Operation,
@@ -130,14 +130,14 @@ function response(
       ...(waits && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
     },
     content: Object.fromEntries(
-      forms.map(([accept, schema]) => [
+      refusalForms.map(([accept, schema]) => [
         accept,
         {
           schema: schemas.of(schema, 'response'),
           examples: Object.fromEntries(
             here.map((code) => [
               code,
-              { value: example(status, code, { accept, findOut: sideEffect?.findOut }) },
+              { value: exampleBody(status, code, { accept, findOut: sideEffect?.findOut }) },
             ]),
           ),
         },
@@ -147,7 +147,7 @@ function response(
 }
 
 /** The form that a client gets by default comes first. */
-const forms = [
+const refusalForms = [
   ['application/json', refusal],
   ['application/problem+json', problem],
 ] as const;
@@ -189,5 +189,5 @@ const wrongCategory = {
   received: 'US',
 } as const;
 
-const example = (status: number, code: RefusalCode, asked?: ProblemContext) =>
+const exampleBody = (status: number, code: RefusalCode, asked?: ProblemContext) =>
   JSON.parse(new TextDecoder().decode(answerTo(status, code, asked).body)) as Record<string, Json>;

@@ -23,7 +23,7 @@ export function parametersOf(operation: Operation): readonly JsonObject[] {
         // Several values travel as one text.
         ...(parameter.list && { style: 'form', explode: false }),
         schema: parameterSchema(parameter),
-        ...(value !== undefined && { example: typed(parameter, value) }),
+        ...(value !== undefined && { example: typedValue(parameter, value) }),
       };
     }),
     ...headers.map((name) => ({
@@ -57,12 +57,12 @@ export const describeParameter = ({ description, allowed, json }: Parameter) =>
   json.enum || json.type === 'boolean' ? description : `${description} Takes ${allowed}.`;
 
 /** Converts a query's text to the value that the schema describes. */
-function typed({ json, list }: Parameter, text: string): Json {
-  if (list) return text.split(list.separator).map((item) => scalar(json.type, item));
-  return scalar(json.type, text);
+function typedValue({ json, list }: Parameter, text: string): Json {
+  if (list) return text.split(list.separator).map((item) => typedScalar(json.type, item));
+  return typedScalar(json.type, text);
 }
 
-function scalar(type: Parameter['json']['type'], text: string): Json {
+function typedScalar(type: Parameter['json']['type'], text: string): Json {
   if (type === 'integer') return Number(text);
   if (type === 'boolean') return text === 'true';
   return text;

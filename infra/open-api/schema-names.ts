@@ -24,8 +24,8 @@ export function namesFor(operations: readonly Operation[]): SchemaNames {
   const names = new Map<v.GenericSchema, string>();
   for (const [name, schema] of Object.entries(shared))
     if ('kind' in schema && schema.type === 'union') names.set(schema, pascal(name));
-  walk(refusal, itself('Refusal'), names);
-  walk(problem, itself('Problem'), names);
+  walk(refusal, placeNamed('Refusal'), names);
+  walk(problem, placeNamed('Problem'), names);
   for (const { id, body, response, paging } of new Set([...catalogue, ...operations])) {
     const operation = pascal(id);
     const inBody = `${operation}Body`;
@@ -58,27 +58,27 @@ function walk(schema: v.GenericSchema, place: SchemaPlace, names: Map<v.GenericS
   const title = v.getTitle(schema);
   if (isObject(base)) {
     const { own, within, record } = place;
-    name(base, title ?? own, names);
+    assignName(base, title ?? own, names);
     const prefix = title ?? within;
     for (const [member, inner] of Object.entries(base.entries)) {
       const nested = `${prefix}${pascal(isList(inner) ? singular(member) : member)}`;
-      walk(inner, member === record?.in ? itself(record.name, prefix) : itself(nested), names);
+      walk(inner, member === record?.in ? placeNamed(record.name, prefix) : placeNamed(nested), names);
     }
   } else if (isArray(base)) {
-    walk(base.item, place.record ? itself(place.record.name, place.within) : place, names);
+    walk(base.item, place.record ? placeNamed(place.record.name, place.within) : place, names);
   } else if (isRecord(base)) {
     walk(base.value, place, names);
   } else if (isUnion(base)) {
-    if (title) name(base, title, names);
+    if (title) assignName(base, title, names);
     for (const option of base.options) walk(option, place, names);
   } else if (isWrapped(base)) {
     walk(base.wrapped, place, names);
   }
 }
 
-const itself = (own: string, within = own): SchemaPlace => ({ own, within });
+const placeNamed = (own: string, within = own): SchemaPlace => ({ own, within });
 
-function name(schema: v.GenericSchema, text: string, names: Map<v.GenericSchema, string>): void {
+function assignName(schema: v.GenericSchema, text: string, names: Map<v.GenericSchema, string>): void {
   if ([...names.values()].includes(text))
     throw new Error(`Two schemas would be called ${text}: give one of them a title.`);
   names.set(schema, text);

@@ -27,12 +27,12 @@ export interface Schemas {
 const prefix = '#/components/schemas/';
 
 export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
-  const referred = new Map<string, Referred>();
+  const referred = new Map<string, ReferredSchema>();
   const components = new Map<string, JsonObject>();
   /** Names in references that were returned. A dialect may leave out a part, and the reference in it. */
   const needed = new Set<string>();
 
-  function convert({ schema, use, isClosed }: Referred): JsonObject {
+  function convert({ schema, use, isClosed }: ReferredSchema): JsonObject {
     const self = baseOf(schema);
     const json = toJsonSchema(schema, {
       target: 'draft-2020-12',
@@ -55,7 +55,7 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
           : undefined,
     });
     const written = inDialect(json as unknown as JsonObject, dialect, typeOf);
-    return isClosed && dialect !== 'api-gateway' ? closed(written) : written;
+    return isClosed && dialect !== 'api-gateway' ? withoutOthers(written) : written;
   }
 
   function typeOf(reference: string): string | undefined {
@@ -63,7 +63,7 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
     return found && isObject(baseOf(found.schema)) ? 'object' : undefined;
   }
 
-  function referenceTo(one: Referred): { readonly $ref: string } | undefined {
+  function referenceTo(one: ReferredSchema): { readonly $ref: string } | undefined {
     const name = names.get(one.schema);
     if (name === undefined) return undefined;
     const before = referred.get(name);
@@ -93,17 +93,17 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
   };
 }
 
-interface Referred {
+interface ReferredSchema {
   readonly schema: GenericSchema;
   readonly use: SchemaUse;
   readonly isClosed: boolean;
 }
 
 /** Lets each object that names its members allow no others. */
-function closed(json: JsonObject): JsonObject {
+function withoutOthers(json: JsonObject): JsonObject {
   const inner = Object.entries(json).map(([name, value]) => [
     name,
-    isJsonObject(value) ? closed(value) : value,
+    isJsonObject(value) ? withoutOthers(value) : value,
   ]);
   return {
     ...Object.fromEntries(inner),

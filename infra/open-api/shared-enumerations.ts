@@ -30,10 +30,10 @@ export function shareEnumerations(document: JsonObject): JsonObject {
     name,
     { type: 'string', enum: values.split('|') },
   ]);
-  const schemas = Object.entries(replaced(components.schemas as JsonObject, names) as JsonObject);
+  const schemas = Object.entries(withReferences(components.schemas as JsonObject, names) as JsonObject);
   return {
     ...document,
-    paths: replaced(document.paths as Json, names),
+    paths: withReferences(document.paths as Json, names),
     components: {
       ...components,
       schemas: Object.fromEntries([...schemas, ...shared].sort(([one], [other]) => (one < other ? -1 : 1))),
@@ -111,8 +111,8 @@ function mostCommon(names: readonly string[]): string {
 const pascal = (text: string) =>
   text.replace(/(?:^|[_-])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-function replaced(json: Json, names: ReadonlyMap<string, string>): Json {
-  if (Array.isArray(json)) return json.map((one: Json) => replaced(one, names));
+function withReferences(json: Json, names: ReadonlyMap<string, string>): Json {
+  if (Array.isArray(json)) return json.map((one: Json) => withReferences(one, names));
   if (!isJsonObject(json)) return json;
   const name = isEnumeration(json) && names.get(keyOf(json));
   if (name) {
@@ -124,7 +124,7 @@ function replaced(json: Json, names: ReadonlyMap<string, string>): Json {
   return Object.fromEntries(
     Object.entries(json).map(([keyword, inner]) => [
       keyword,
-      /^examples?$/.test(keyword) ? inner : replaced(inner, names),
+      /^examples?$/.test(keyword) ? inner : withReferences(inner, names),
     ]),
   );
 }
