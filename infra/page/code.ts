@@ -7,7 +7,7 @@ export type Language = (typeof languages)[number];
 
 type CodeWriter = (call: ApiCall, url: string, headers: readonly (readonly [string, string])[]) => string;
 
-const bearer = 'authorization';
+const bearerHeader = 'authorization';
 /** Placeholder of the token, in the template syntax of a language. */
 const bearerOf = (sign: string) => `\`Bearer ${sign}{token}\``;
 
@@ -15,7 +15,7 @@ const bearerOf = (sign: string) => `\`Bearer ${sign}{token}\``;
 export function codeOf(call: ApiCall, language: Language): string {
   const headers = Object.entries({
     'x-api-key': 'API_KEY',
-    ...(token.value && { [bearer]: 'TOKEN' }),
+    ...(token.value && { [bearerHeader]: 'TOKEN' }),
     ...(call.body && { 'content-type': 'application/json' }),
     ...call.headers,
   });
@@ -28,17 +28,17 @@ const isStream = ({ path }: ApiCall) => path.endsWith('/stream');
 const isName = (value: string) => value === 'API_KEY' || value === 'TOKEN';
 
 /** Quotes a text for a shell; a single quote ends the quotation and begins it again. */
-const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const writers: Readonly<Record<Language, CodeWriter>> = {
   curl: (call, url, headers) =>
     [
-      `curl ${isStream(call) ? '-N ' : ''}${shell(url)}`,
+      `curl ${isStream(call) ? '-N ' : ''}${shellQuoted(url)}`,
       ...headers.map(([name, value]) => {
-        if (!isName(value)) return `  -H ${shell(`${name}: ${value}`)}`;
-        return `  -H "${name}: ${name === bearer ? 'Bearer ' : ''}$${value}"`;
+        if (!isName(value)) return `  -H ${shellQuoted(`${name}: ${value}`)}`;
+        return `  -H "${name}: ${name === bearerHeader ? 'Bearer ' : ''}$${value}"`;
       }),
-      ...(call.body ? [`  -d ${shell(JSON.stringify(call.body))}`] : []),
+      ...(call.body ? [`  -d ${shellQuoted(JSON.stringify(call.body))}`] : []),
     ].join(' \\\n'),
 
   TypeScript: (call, url, headers) => {

@@ -5,9 +5,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { codeOf, type Language, languages } from './code.ts';
 import type { ApiCall } from './gateway.ts';
 
-const shown = signal<ApiCall | undefined>(undefined);
+const shownCall = signal<ApiCall | undefined>(undefined);
 const language = signal<Language>('curl');
-const said = signal('');
+const copyStatus = signal('');
 
 export const CopyCall = ({ call, what }: { readonly call: ApiCall; readonly what: string }) => (
   <button
@@ -15,8 +15,8 @@ export const CopyCall = ({ call, what }: { readonly call: ApiCall; readonly what
     class="quiet"
     aria-label={`Show ${what} as code`}
     onClick={() => {
-      said.value = '';
-      shown.value = call;
+      copyStatus.value = '';
+      shownCall.value = call;
     }}
   >
     {'</> code'}
@@ -25,7 +25,7 @@ export const CopyCall = ({ call, what }: { readonly call: ApiCall; readonly what
 
 export function CodeDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const call = shown.value;
+  const call = shownCall.value;
   useLayoutEffect(() => {
     if (call) dialog.current?.showModal();
   }, [call]);
@@ -36,7 +36,7 @@ export function CodeDialog() {
       aria-labelledby="code-title"
       // The event comes after the press that closed the dialog, and perhaps after one that opened another call.
       onClose={() => {
-        if (!dialog.current?.open) shown.value = undefined;
+        if (!dialog.current?.open) shownCall.value = undefined;
       }}
     >
       <h2 id="code-title">
@@ -63,7 +63,7 @@ export function CodeDialog() {
         <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>
-        <span role="status">{said.value}</span>
+        <span role="status">{copyStatus.value}</span>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>
@@ -77,10 +77,10 @@ export function CodeDialog() {
 async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    said.value = 'Copied.';
+    copyStatus.value = 'Copied.';
   } catch {
     const code = document.getElementById('code');
     if (code) getSelection()?.selectAllChildren(code);
-    said.value = 'The text is marked: copy it with the keyboard.';
+    copyStatus.value = 'The text is marked: copy it with the keyboard.';
   }
 }

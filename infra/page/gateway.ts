@@ -7,22 +7,22 @@ import { signal } from '@preact/signals';
 import { mayHaveTakenEffect } from '../../lib/client/answer.ts';
 import type { Connection } from '../../lib/client/connection.ts';
 
-const named = (name: string): string =>
+const metaContent = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
 /** Address from the page's own `meta`, in a bundle for a deployment; a local run serves the page from its own origin. */
-export const baseUrl = named('gateway') || location.origin;
+export const baseUrl = metaContent('gateway') || location.origin;
 /** Whether the page is hosted on another origin than its deployed gateway. */
-export const isHosted = named('gateway') !== '';
-export const isOwnIssuer = named('issuer') === '';
-export const issuerUrl = named('issuer') || `${location.origin}/issuer`;
-export const clientId = named('client-id') || 'page';
+export const isHosted = metaContent('gateway') !== '';
+export const isOwnIssuer = metaContent('issuer') === '';
+export const issuerUrl = metaContent('issuer') || `${location.origin}/issuer`;
+export const clientId = metaContent('client-id') || 'page';
 
-const kept = { key: 'countersign-api-key', token: 'countersign-token' } as const;
+const storageKeys = { key: 'countersign-api-key', token: 'countersign-token' } as const;
 
 /** Session storage keeps both over a reload, and nothing else does. */
-export const key = signal(sessionStorage.getItem(kept.key) ?? '');
-export const token = signal(sessionStorage.getItem(kept.token) ?? '');
+export const key = signal(sessionStorage.getItem(storageKeys.key) ?? '');
+export const token = signal(sessionStorage.getItem(storageKeys.token) ?? '');
 /** Whether the gateway is a local run; undefined until it has answered. */
 export const isLocal = signal<boolean | undefined>(undefined);
 /** Gateway's words on the last refusal of the key. */
@@ -35,14 +35,14 @@ export const tokenFault = signal('');
 export function useKey(text: string): void {
   key.value = text;
   keyFault.value = '';
-  sessionStorage.setItem(kept.key, text);
+  sessionStorage.setItem(storageKeys.key, text);
 }
 
 export function useToken(text: string): void {
   tokenFault.value = '';
   token.value = text;
-  if (text) sessionStorage.setItem(kept.token, text);
-  else sessionStorage.removeItem(kept.token);
+  if (text) sessionStorage.setItem(storageKeys.token, text);
+  else sessionStorage.removeItem(storageKeys.token);
 }
 
 /** Shares the key among tabs: a console's link opens a tab without one, and the address of the link has none. */

@@ -17,7 +17,7 @@ interface Scope {
 }
 
 const controls = signal<readonly Scope[] | undefined>(undefined);
-const said = signal('');
+const status = signal('');
 
 const show: ApiCall = { method: 'GET', path: '/_trading' };
 
@@ -26,10 +26,10 @@ const ofAll = () => controls.value?.find(({ about }) => about?.subject.kind === 
 /** Tells whether the whole gateway is stopped, and so every user. */
 export const isStopped = () => Boolean(ofAll()?.stopped);
 
-async function change(call: ApiCall, done: string): Promise<void> {
+async function sendChange(call: ApiCall, done: string): Promise<void> {
   const { value, code, detail } = await send<{ controls: readonly Scope[] }>(call);
   if (value) controls.value = value.controls;
-  said.value = value ? done : `${code}: ${detail}`;
+  status.value = value ? done : `${code}: ${detail}`;
 }
 
 const limit = (value: string | null): ApiCall => ({
@@ -47,7 +47,7 @@ const resume: ApiCall = {
 export function GuardRails() {
   const isKnown = Boolean(isLocal.value && key.value);
   useEffect(() => {
-    if (isKnown) void change(show, '');
+    if (isKnown) void sendChange(show, '');
   }, [isKnown]);
   if (!isKnown || !controls.value) return null;
   const { limits = {}, stopped, about } = ofAll() ?? {};
@@ -66,7 +66,7 @@ export function GuardRails() {
           <button
             type="button"
             class="main"
-            onClick={() => void change(resume, 'It takes effect within 5 s.')}
+            onClick={() => void sendChange(resume, 'It takes effect within 5 s.')}
           >
             Resume trading
           </button>
@@ -74,7 +74,7 @@ export function GuardRails() {
           <button
             type="button"
             class="danger"
-            onClick={() => void change(stop, 'It takes effect within 5 s.')}
+            onClick={() => void sendChange(stop, 'It takes effect within 5 s.')}
           >
             Stop trading
           </button>
@@ -86,7 +86,7 @@ export function GuardRails() {
         onSubmit={(event) => {
           event.preventDefault();
           const given = String(new FormData(event.currentTarget).get('notional')).trim();
-          void change(limit(given), 'It takes effect within 5 s.');
+          void sendChange(limit(given), 'It takes effect within 5 s.');
         }}
       >
         <label>
@@ -103,14 +103,14 @@ export function GuardRails() {
         ) : (
           <button
             type="button"
-            onClick={() => void change(limit(configured), 'The run’s configuration holds again.')}
+            onClick={() => void sendChange(limit(configured), 'The run’s configuration holds again.')}
           >
             Undo the limit
           </button>
         )}
       </p>
       <p role="status" class="quiet">
-        {said.value}
+        {status.value}
       </p>
     </section>
   );

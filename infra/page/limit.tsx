@@ -7,13 +7,13 @@ import { run } from './local.ts';
 
 const reports = signal<Readonly<Partial<Record<PhoneWay, PhonesReport>>>>({});
 const isRunning = signal(false);
-const said = signal('');
+const status = signal('');
 
 const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
 
 async function compare(way: PhoneWay): Promise<void> {
   isRunning.value = true;
-  said.value = `1,000 phones ask each 5 s for 20 symbols, for 10 s, ${way === 'gateway' ? 'through Countersign' : 'straight'} …`;
+  status.value = `1,000 phones ask each 5 s for 20 symbols, for 10 s, ${way === 'gateway' ? 'through Countersign' : 'straight'} …`;
   const { value, detail } = await send<PhonesReport>({
     method: 'POST',
     path: '/_run/phones',
@@ -21,7 +21,7 @@ async function compare(way: PhoneWay): Promise<void> {
   });
   if (value) reports.value = { ...reports.value, [way]: value };
   isRunning.value = false;
-  said.value = value ? '' : (detail ?? '');
+  status.value = value ? '' : (detail ?? '');
 }
 
 export function Limit() {
@@ -49,7 +49,7 @@ export function Limit() {
         </button>
       </p>
       <p role="status" class="quiet">
-        {said.value}
+        {status.value}
       </p>
       <Comparison />
     </section>

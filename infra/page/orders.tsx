@@ -29,7 +29,7 @@ interface ListedAccount {
 type ShownOutcome = 'placed' | 'not known' | 'refused';
 
 /** Order of this page, with every line that was written about it. */
-interface Placed {
+interface PageOrder {
   readonly id: string;
   readonly words: string;
   readonly place: ApiCall;
@@ -42,31 +42,31 @@ interface Placed {
   readonly changed?: string;
 }
 
-const accountOf = ({ place }: Placed) => (place.body as { readonly account_id: string }).account_id;
+const accountOf = ({ place }: PageOrder) => (place.body as { readonly account_id: string }).account_id;
 
-const kept = 'countersign-orders';
+const storageKey = 'countersign-orders';
 /** Number of orders kept over a reload, with the ids by which each can be sent again unchanged. */
 const keptOrders = 50;
 
 export const accounts = signal<readonly ListedAccount[] | string>([]);
-const orders = signal<readonly Placed[]>(JSON.parse(sessionStorage.getItem(kept) ?? '[]'));
-effect(() => sessionStorage.setItem(kept, JSON.stringify(orders.value.slice(0, keptOrders))));
+const orders = signal<readonly PageOrder[]>(JSON.parse(sessionStorage.getItem(storageKey) ?? '[]'));
+effect(() => sessionStorage.setItem(storageKey, JSON.stringify(orders.value.slice(0, keptOrders))));
 const preview = signal('');
 const isListening = signal('');
 /** Ids of orders that wait for an answer. */
-const busy = signal<readonly string[]>([]);
+const waitingIds = signal<readonly string[]>([]);
 
 const time = () => clock(Date.now());
 
-function edit(id: string, change: (order: Placed) => Partial<Placed>): void {
+function edit(id: string, change: (order: PageOrder) => Partial<PageOrder>): void {
   orders.value = orders.value.map((one) => (one.id === id ? { ...one, ...change(one) } : one));
 }
 
-const tell = (id: string, line: string) =>
+const note = (id: string, line: string) =>
   edit(id, ({ story }) => ({ story: [...story, `${time()} ${line}`] }));
 
 /** Notes an event, which may come late: an order that has ended stays so. The id of a failed order is free for another. */
-function hear(id: string, scene: string, status: string, filled: string): void {
+function noteEvent(id: string, scene: string, status: string, filled: string): void {
   if (scene === 'MODIFY_SUCCESS') edit(id, ({ words, changed = words }) => ({ words: changed }));
   if (requestScenes.has(scene)) return;
   const heard = phaseOf({ status, filled: quantityOf(filled) });
@@ -88,7 +88,7 @@ const previewPath = '/trading/orders/preview';
 const isUnknown = ({ status, isOpen }: GatewayAnswer<unknown>) => status === 0 || isOpen === true;
 
 /** Explains an answer to the person who sent the order. */
-function meaning(answer: GatewayAnswer<unknown>, { path, body }: ApiCall, isAgain = false): string {
+function meaningOf(answer: GatewayAnswer<unknown>, { path, body }: ApiCall, isAgain = false): string {
   const { status, code, detail, header } = answer;
   const isPlace = path === placePath;
   if (status === 200 && header('idempotent-replayed'))
@@ -105,19 +105,19 @@ function meaning(answer: GatewayAnswer<unknown>, { path, body }: ApiCall, isAgai
 }
 
 async function sendOrder(id: string, what: string, call: ApiCall): Promise<void> {
-  busy.value = [...busy.value, id];
-  tell(id, `${what} …`);
+  waitingIds.value = [...waitingIds.value, id];
+  note(id, `${what} …`);
   const answer = await send(call);
-  tell(id, `${what}: ${meaning(answer, call, what === 'place again')}`);
-  if (call.path === placePath) edit(id, (one) => after(one, answer));
-  busy.value = busy.value.filter((other) => other !== id);
+  note(id, `${what}: ${meaningOf(answer, call, what === 'place again')}`);
+  if (call.path === placePath) edit(id, (one) => outcomeAfter(one, answer));
+  waitingIds.value = waitingIds.value.filter((other) => other !== id);
 }
 
 /** Result after an answer. An order that an earlier answer may have placed stays so, whatever a later one says. */
-function after(
-  { outcome, status = '' }: Placed,
+function outcomeAfter(
+  { outcome, status = '' }: PageOrder,
   answer: GatewayAnswer<unknown>,
-): Pick<Placed, 'outcome' | 'status'> {
+): Pick<PageOrder, 'outcome' | 'status'> {
   // The id of a failed order was used for another one.
   const isAnother = status === 'FAILED' && !answer.header('idempotent-replayed');
   if (answer.status === 200) return { outcome: 'placed', status: isAnother ? '' : status };
@@ -138,8 +138,8 @@ async function followEvents(stop: AbortSignal): Promise<void> {
       if (update.kind !== 'event' || update.event.detailType !== 'OrderChanged') continue;
       const { client_order_id: id, status, scene, filled_quantity: filled } = update.event.detail;
       if (!id) continue;
-      tell(String(id), `event: ${[scene, status, filled && `filled ${filled}`].filter(Boolean).join(', ')}`);
-      if (status) hear(String(id), String(scene), String(status), String(filled ?? '0'));
+      note(String(id), `event: ${[scene, status, filled && `filled ${filled}`].filter(Boolean).join(', ')}`);
+      if (status) noteEvent(String(id), String(scene), String(status), String(filled ?? '0'));
     }
   } catch (error) {
     if (stop.aborted) return;
@@ -228,7 +228,7 @@ async function onTicket(event: SubmitEvent): Promise<void> {
     const { estimated_cost, estimated_transaction_fee, currency = '' } = answer.value ?? {};
     preview.value = answer.value
       ? `${words}: costs about ${estimated_cost} ${currency}, fee ${estimated_transaction_fee}.`
-      : meaning(answer, call);
+      : meaningOf(answer, call);
     return;
   }
   const place: ApiCall = { method: 'POST', path: placePath, body };
@@ -341,8 +341,8 @@ const phaseWords: Readonly<Record<string, string>> = {
   FAILED: 'failed',
 };
 
-function Order({ order: { id, words, place, story, outcome, status = '' } }: { readonly order: Placed }) {
-  const isBusy = busy.value.includes(id);
+function Order({ order: { id, words, place, story, outcome, status = '' } }: { readonly order: PageOrder }) {
+  const isBusy = waitingIds.value.includes(id);
   // An event that shows the order outranks an answer; that of a failure may concern an earlier order with the id.
   const isOver = status && status !== 'FAILED' ? isFinal({ status }) : outcome === 'refused';
   const failedCancels = story.filter((line) => line.includes('CANCEL_FAILED')).length;

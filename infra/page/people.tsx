@@ -18,8 +18,8 @@ import {
 import { run } from './local.ts';
 import { accounts } from './orders.tsx';
 
-const said = signal('');
-const kept = 'countersign-sign-in';
+const status = signal('');
+const storageKey = 'countersign-sign-in';
 
 interface Discovery {
   readonly authorization_endpoint: string;
@@ -43,12 +43,12 @@ const base64url = (bytes: Uint8Array) =>
 /** RFC 7636: others may see the code in an address, and it is worth nothing without the verifier. */
 async function signIn(user: string): Promise<void> {
   if (!crypto.subtle) {
-    said.value = 'Sign-in needs a secure context: open the page as localhost, or over HTTPS.';
+    status.value = 'Sign-in needs a secure context: open the page as localhost, or over HTTPS.';
     return;
   }
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const state = freshId('state');
-  sessionStorage.setItem(kept, JSON.stringify({ verifier, state }));
+  sessionStorage.setItem(storageKey, JSON.stringify({ verifier, state }));
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const { authorization_endpoint } = await discovery();
   const asked = new URLSearchParams({
@@ -71,16 +71,16 @@ export async function finishSignIn(): Promise<void> {
   const error = answer.get('error');
   if (!code && !error) return;
   history.replaceState(null, '', redirectUri());
-  const { verifier = '', state } = JSON.parse(sessionStorage.getItem(kept) ?? '{}') as Readonly<
+  const { verifier = '', state } = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}') as Readonly<
     Record<string, string>
   >;
-  sessionStorage.removeItem(kept);
+  sessionStorage.removeItem(storageKey);
   if (error || !code || state !== answer.get('state')) {
     const isOurs = state === answer.get('state');
     const why = isOurs
       ? (answer.get('error_description') ?? error ?? 'the issuer gave no code')
       : 'the answer belongs to another request';
-    said.value =
+    status.value =
       error === 'access_denied'
         ? 'Nobody is signed in: the sign-in was cancelled at the issuer (access_denied).'
         : `Nobody is signed in: ${why}. Sign in again.`;
@@ -97,7 +97,7 @@ export async function finishSignIn(): Promise<void> {
   const response = await fetch(token_endpoint, { method: 'POST', body });
   const given = (await response.json()) as Readonly<Record<string, string>>;
   if (given.access_token) useToken(given.access_token);
-  else said.value = `Nobody is signed in: ${given.error_description ?? given.error}`;
+  else status.value = `Nobody is signed in: ${given.error_description ?? given.error}`;
 }
 
 /** Reads a token without verifying it, which the gateway does. */
@@ -153,7 +153,7 @@ export function People() {
           </button>
         )}
       </p>
-      <p role="status">{tokenFault.value || said.value}</p>
+      <p role="status">{tokenFault.value || status.value}</p>
     </section>
   );
 }

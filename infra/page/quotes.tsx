@@ -17,8 +17,8 @@ interface Quote {
 }
 
 const category = 'US_STOCK';
-const kept = 'countersign-watchlist';
-const first = ['AAPL', 'MSFT', 'NVDA', 'AMZN', 'TSLA'];
+const storageKey = 'countersign-watchlist';
+const firstSymbols = ['AAPL', 'MSFT', 'NVDA', 'AMZN', 'TSLA'];
 const snapshotPath = '/openapi/market-data/stock/snapshot';
 /** Number of prices in a chart. */
 const keptPrices = 120;
@@ -28,26 +28,26 @@ const isSymbol = (text: string) => /^[A-Z0-9][A-Z0-9._/^-]{0,31}$/.test(text);
 const mostSymbols = 100;
 
 const symbols = signal<readonly string[]>(
-  (localStorage.getItem(kept) ?? first.join()).split(',').filter(isSymbol),
+  (localStorage.getItem(storageKey) ?? firstSymbols.join()).split(',').filter(isSymbol),
 );
 const news = signal<FollowUpdate<Quote> | undefined>(undefined);
 const fault = signal('');
 /** Answer to what was typed. */
-const said = signal('');
+const entryStatus = signal('');
 /** Reason why old records are not refreshed, from the last event that gave one. */
 const cause = signal('');
 const now = signal(Date.now());
 const charts = new Map<string, number[]>();
 /** Records with which a connection began, from the stream's memory: time of the fetch, by symbol. */
-const begunWith = new Map<string, number>();
+const memoryAt = new Map<string, number>();
 /** Origins of answers that were asked for by hand, until the stream sends a newer record. */
-const byHand = new Map<string, { readonly at: number | undefined; readonly origin: string }>();
+const askedOrigins = new Map<string, { readonly at: number | undefined; readonly origin: string }>();
 /** Origins of the records that are shown, in words. */
 const origins = signal<Readonly<Record<string, string>>>({});
 /** Origins that a local run reports for the records of its streams. */
-type Fetches = Readonly<Record<string, readonly QuoteOrigin[]>>;
+type ReportedOrigins = Readonly<Record<string, readonly QuoteOrigin[]>>;
 
-const words: Readonly<Record<QuoteSource, string>> = {
+const sourceTexts: Readonly<Record<QuoteSource, string>> = {
   own_fetch: 'own fetch',
   other_fetch: 'another’s fetch',
   channel: 'channel',
@@ -55,7 +55,7 @@ const words: Readonly<Record<QuoteSource, string>> = {
 
 function watch(list: readonly string[]): void {
   symbols.value = list;
-  localStorage.setItem(kept, list.join());
+  localStorage.setItem(storageKey, list.join());
 }
 
 /** Follows the stream until the signal aborts. */
@@ -71,9 +71,9 @@ async function followQuotes(list: readonly string[], stop: AbortSignal): Promise
       { signal: stop },
     )) {
       for (const symbol of update.changed)
-        note(symbol, update.quotes.get(symbol)?.record as Quote | undefined);
+        notePrice(symbol, update.quotes.get(symbol)?.record as Quote | undefined);
       if (update.isConnected && !news.value?.isConnected)
-        for (const { symbol, at } of update.quotes.values()) if (at !== undefined) begunWith.set(symbol, at);
+        for (const { symbol, at } of update.quotes.values()) if (at !== undefined) memoryAt.set(symbol, at);
       const isOld = [...update.quotes.values()].some(({ state }) => state === 'stale' || state === 'missing');
       cause.value = isOld ? (update.cause ?? cause.value) : '';
       news.value = update as FollowUpdate<Quote>;
@@ -97,21 +97,21 @@ async function nameOrigins(): Promise<void> {
   const shown = symbols.value.map((symbol) => [symbol, news.value?.quotes.get(symbol)?.at] as const);
   const query = { symbols: symbols.value.join(), category };
   const call: ApiCall = { method: 'GET', path: '/_run/origins', query };
-  const told = isLocal.value ? (await send<{ origins: Fetches }>(call)).value?.origins : undefined;
+  const told = isLocal.value ? (await send<{ origins: ReportedOrigins }>(call)).value?.origins : undefined;
   origins.value = Object.fromEntries(shown.map(([symbol, at]) => [symbol, originOf(symbol, at, told)]));
   isNaming = false;
 }
 
 /** Names a record's origin, as far as it is known: a deployment reports only that it came over the stream. */
-function originOf(symbol: string, at: number | undefined, told: Fetches = {}): string {
-  const asked = byHand.get(symbol);
+function originOf(symbol: string, at: number | undefined, told: ReportedOrigins = {}): string {
+  const asked = askedOrigins.get(symbol);
   if (asked && asked.at === at) return asked.origin;
-  if (begunWith.get(symbol) === at) return 'memory';
+  if (memoryAt.get(symbol) === at) return 'memory';
   const fetched = told[symbol]?.find((one) => one.at === at);
-  return fetched ? words[fetched.source] : 'stream';
+  return fetched ? sourceTexts[fetched.source] : 'stream';
 }
 
-function note(symbol: string, record: Quote | undefined): void {
+function notePrice(symbol: string, record: Quote | undefined): void {
   const price = Number(record?.price);
   if (!record?.price || !Number.isFinite(price)) return;
   const prices = charts.get(symbol) ?? [];
@@ -307,15 +307,15 @@ async function ask(symbol: string): Promise<void> {
   const headers = { 'cache-control': 'max-age=1' };
   const { status, header, code } = await send({ ...quoteCall(symbol), headers });
   const origin = status === 200 ? wordOf(header('cache-status') ?? '') : (code ?? '');
-  byHand.set(symbol, { at: news.value?.quotes.get(symbol)?.at, origin });
+  askedOrigins.set(symbol, { at: news.value?.quotes.get(symbol)?.at, origin });
   origins.value = { ...origins.value, [symbol]: origin };
 }
 
 /** Puts a `cache-status` header (RFC 9211) into words. */
 function wordOf(cacheStatus: string): string {
   if (/;\s*hit/.test(cacheStatus)) return 'memory';
-  if (/collapsed/.test(cacheStatus)) return words.other_fetch;
-  return /fwd=/.test(cacheStatus) ? words.own_fetch : 'upstream';
+  if (/collapsed/.test(cacheStatus)) return sourceTexts.other_fetch;
+  return /fwd=/.test(cacheStatus) ? sourceTexts.own_fetch : 'upstream';
 }
 
 /** Says why these symbols cannot be followed; empty if they can. */
@@ -341,8 +341,8 @@ function Add() {
           .toUpperCase()
           .split(/[\s,]+/)
           .filter(Boolean);
-        said.value = faultOf(given);
-        if (said.value) return;
+        entryStatus.value = faultOf(given);
+        if (entryStatus.value) return;
         watch([...symbols.value, ...given]);
         form.reset();
       }}
@@ -352,7 +352,7 @@ function Add() {
       </label>
       <button type="submit">Follow</button>
       <span role="status" id="follow-state">
-        {said.value}
+        {entryStatus.value}
       </span>
     </form>
   );

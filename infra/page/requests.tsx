@@ -13,13 +13,13 @@ const onlyFailed = signal(false);
 /** Reads the request id from a link of the console. */
 const idIn = (hash: string) => new URLSearchParams(hash.slice(1)).get('request') ?? '';
 /** Request that a link led to, until it is in view. */
-let linked = '';
+let linkedId = '';
 
 export function Requests() {
   useEffect(() => {
     const look = () => {
-      linked = idIn(location.hash);
-      chosen.value = linked || chosen.value;
+      linkedId = idIn(location.hash);
+      chosen.value = linkedId || chosen.value;
     };
     look();
     addEventListener('hashchange', look);
@@ -27,8 +27,8 @@ export function Requests() {
   }, []);
   const one = isLocal.value ? requests.value.find(({ requestId }) => requestId === chosen.value) : undefined;
   useEffect(() => {
-    if (!one || one.requestId !== linked) return;
-    linked = '';
+    if (!one || one.requestId !== linkedId) return;
+    linkedId = '';
     document.getElementById('details')?.scrollIntoView();
   }, [one?.requestId]);
   if (!isLocal.value) return null;
