@@ -31,15 +31,15 @@ export function parseTarget(rawTarget: string): RequestTarget | undefined {
   for (const piece of rawTarget.slice(mark + 1).split('&')) {
     if (piece === '') continue;
     const equals = piece.indexOf('=');
-    const name = decode(equals < 0 ? piece : piece.slice(0, equals));
-    const value = decode(equals < 0 ? '' : piece.slice(equals + 1));
+    const name = decodePart(equals < 0 ? piece : piece.slice(0, equals));
+    const value = decodePart(equals < 0 ? '' : piece.slice(equals + 1));
     if (name === undefined || value === undefined) return undefined;
     query.push([name, value]);
   }
   return { path: rawTarget.slice(0, mark), query };
 }
 
-function decode(text: string): string | undefined {
+function decodePart(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', '%20'));
   } catch {

@@ -72,7 +72,7 @@ export function loseFirstAnswers(kind: 'drop-after' | 'hang-after' = 'drop-after
 }
 
 const routes = routesOf(operations);
-const placing = ['placeOrder', 'batchPlaceOrders'];
+const placingOperations = ['placeOrder', 'batchPlaceOrders'];
 
 interface PlacingBody {
   readonly account_id?: unknown;
@@ -83,7 +83,7 @@ interface PlacingBody {
 /** Account and id of each order that a request places; empty for any other or unreadable request. */
 function ordersIn({ method, path, body }: FaultRequest): readonly string[] {
   const match = findRoute(routes, method, path);
-  if (match.kind !== 'route' || !placing.includes(match.route.operation.id)) return [];
+  if (match.kind !== 'route' || !placingOperations.includes(match.route.operation.id)) return [];
   try {
     const { account_id, new_orders, batch_orders } = JSON.parse(body) as PlacingBody;
     return (new_orders ?? batch_orders ?? []).map((order) =>

@@ -4,7 +4,7 @@ import { StartError, type Variables } from '../environment.ts';
 import { type FaultRates, faultsByChance, isPlainFault, loseFirstAnswers } from './chance.ts';
 import type { SimulatorOptions } from './index.ts';
 
-const form =
+const formHint =
   'UPSTREAM_FAULTS must be a list such as lose-first,drop=0.1,repeat=0.05,late=2000: lose-first; drop, hang, drop-after, hang-after and repeat with a share from 0 to 1 of all requests, together at most 1; late with milliseconds up to 600000; seed with a whole number.';
 
 /** @throws StartError for any other form */
@@ -14,11 +14,11 @@ export function readUpstreamFaults(env: Variables): Pick<SimulatorOptions, 'faul
   const items = new Map<string, number>();
   for (const item of text.split(',')) {
     const [, name = '', figure] = /^([a-z-]+)(?:=(\d{1,9}(?:\.\d{1,6})?))?$/.exec(item.trim()) ?? [];
-    if (items.has(name) || !isItem(name, figure)) throw new StartError(form);
+    if (items.has(name) || !isItem(name, figure)) throw new StartError(formHint);
     items.set(name, Number(figure ?? 1));
   }
   const rates = Object.fromEntries([...items].filter(([name]) => isPlainFault(name))) as FaultRates;
-  const byChance = chance(rates, items.get('seed'));
+  const byChance = chanceFault(rates, items.get('seed'));
   const first = items.has('lose-first') ? loseFirstAnswers() : () => undefined;
   const late = items.get('late');
   return {
@@ -37,10 +37,10 @@ function isItem(name: string, figure: string | undefined): boolean {
   return name === 'late' ? /^\d+$/.test(figure) && Number(figure) <= maxLateMs : isPlainFault(name);
 }
 
-function chance(rates: FaultRates, seed: number | undefined) {
+function chanceFault(rates: FaultRates, seed: number | undefined) {
   try {
     return faultsByChance(rates, seed === undefined ? {} : { seed });
   } catch {
-    throw new StartError(form);
+    throw new StartError(formHint);
   }
 }

@@ -36,9 +36,9 @@ export function handle(request: WireRequest, upstream: SimulatedUpstream, standI
   const path = request.rawTarget.split('?', 1)[0]!;
   // Seen live: a key of the other environment finds no path at all, and no answer says that the key is the reason.
   if (upstream.foreignKeys.has(headerOf(request, 'x-app-key') ?? ''))
-    return unrouted('foreign-key', 'Route Not Found');
+    return unroutedAnswer('foreign-key', 'Route Not Found');
   const match = findRoute(upstream.routes, request.method, path);
-  if (match.kind === 'unknown') return unrouted('unknown-path', 'no route and no API found');
+  if (match.kind === 'unknown') return unroutedAnswer('unknown-path', 'no route and no API found');
   if (match.kind === 'other-method') {
     const headers = { allow: match.allowed.join(', ') };
     return { ...serverRefusal(405, 'other-method', 'method not allowed', path, request.now), headers };
@@ -49,14 +49,14 @@ export function handle(request: WireRequest, upstream: SimulatedUpstream, standI
     secretOf: (appKey) => upstream.credentials.get(appKey),
     toleranceSeconds: upstream.toleranceSeconds,
   });
-  if (!verified.ok) return refused(verified);
+  if (!verified.ok) return refusalAnswer(verified);
   const refusal = admit(match.route, request, verified, upstream);
-  if (refusal) return refused(refusal);
+  if (refusal) return refusalAnswer(refusal);
   if (standIn) return standIn;
 
   const reply = execute(operation, request, verified, upstream);
   // The refusals above are the same for both families; only market data's own name the status.
-  if (!reply.ok) return refused(reply, namesStatus(operation));
+  if (!reply.ok) return refusalAnswer(reply, namesStatus(operation));
   const payload = upstream.hasOtherForms ? inOtherForm(operation, reply.payload) : reply.payload;
   return { status: 200, headers: {}, body: JSON.stringify(payload), outcome: 'ok' };
 }
@@ -104,13 +104,13 @@ function headerOf({ rawHeaders }: WireRequest, name: string): string | undefined
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-function refused(refusal: Rejection, withStatus = false): ApiAnswer {
+function refusalAnswer(refusal: Rejection, withStatus = false): ApiAnswer {
   const { status, error_code: outcome } = refusal;
   return { status, headers: {}, body: JSON.stringify(codedBody(refusal, withStatus)), outcome };
 }
 
 /** Refusal of the server in front of the upstream, which knows no error codes. */
-function unrouted(outcome: string, error_msg: string): ApiAnswer {
+function unroutedAnswer(outcome: string, error_msg: string): ApiAnswer {
   return { status: 404, headers: {}, body: JSON.stringify({ error_msg }), outcome };
 }
 

@@ -9,30 +9,30 @@ import { offsetText } from './numbers-and-times.ts';
 
 /** @param schema the operation's `response`; the value fits it before and after */
 export function inOtherForm({ response }: { readonly response: GenericSchema }, value: unknown): unknown {
-  return converted(response as Schema, value);
+  return convert(response as Schema, value);
 }
 
-function converted(schema: Schema, value: unknown): unknown {
+function convert(schema: Schema, value: unknown): unknown {
   const { type, wrapped, options, item, entries, value: each } = schema;
   if (value === null || value === undefined) return value;
-  if (wrapped) return converted(wrapped, value);
-  if (type === 'union') return ofUnion(options as readonly Schema[], value);
-  if (Array.isArray(value)) return item ? value.map((one: unknown) => converted(item, one)) : value;
+  if (wrapped) return convert(wrapped, value);
+  if (type === 'union') return convertUnion(options as readonly Schema[], value);
+  if (Array.isArray(value)) return item ? value.map((one: unknown) => convert(item, one)) : value;
   if (typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
       const member = entries?.[name] ?? each;
-      return [name, member ? converted(member, one) : one];
+      return [name, member ? convert(member, one) : one];
     }),
   );
 }
 
-function ofUnion(options: readonly Schema[], value: unknown): unknown {
+function convertUnion(options: readonly Schema[], value: unknown): unknown {
   const typeOf = (one: unknown) => (Array.isArray(one) ? 'array' : typeof one);
-  const own = options.find(({ type }) => kinds[type] === typeOf(value));
-  const within = own ? converted(own, value) : value;
+  const own = options.find(({ type }) => valueTypes[type] === typeOf(value));
+  const within = own ? convert(own, value) : value;
   for (const { type, entries } of options) {
-    const other = kinds[type];
+    const other = valueTypes[type];
     if (other === undefined || other === typeOf(value)) continue;
     const form = conversions[`${typeOf(value)} to ${other}`]?.(within, Object.keys(entries ?? {}));
     if (form !== undefined) return form;
@@ -41,7 +41,7 @@ function ofUnion(options: readonly Schema[], value: unknown): unknown {
 }
 
 /** JavaScript type of a schema's values. */
-const kinds: Readonly<Record<string, string>> = {
+const valueTypes: Readonly<Record<string, string>> = {
   number: 'number',
   string: 'string',
   boolean: 'boolean',
@@ -61,10 +61,10 @@ const conversions: Readonly<Record<string, (value: unknown, members: readonly st
     return Number.isSafeInteger(number) ? number : undefined;
   },
   'array to string': String,
-  'array to object': within,
-  'boolean to object': within,
+  'array to object': wrapInMember,
+  'boolean to object': wrapInMember,
 };
 
-function within(value: unknown, [member]: readonly string[]): unknown {
+function wrapInMember(value: unknown, [member]: readonly string[]): unknown {
   return member === undefined ? undefined : { [member]: value };
 }

@@ -12,9 +12,9 @@ export interface ShownToken {
 }
 
 const dayMilliseconds = 86_400_000;
-const life = 15 * dayMilliseconds;
+const lifeMs = 15 * dayMilliseconds;
 /** Milliseconds in which the owner may approve. */
-const approvalWithin = 5 * 60_000;
+const maxApprovalMs = 5 * 60_000;
 
 /** Token that was approved long ago and is renewed each day, so that it can be written into a note. */
 const standingToken = '5d0c9be27af14836b1d2e07745c6a98f';
@@ -38,7 +38,7 @@ export class TokenBook {
 
   create(now: number): ShownToken {
     const token = hexText(mix(this.#noise, this.#tokens.size));
-    this.#tokens.set(token, { createdAt: now, expiresAt: now + life });
+    this.#tokens.set(token, { createdAt: now, expiresAt: now + lifeMs });
     return this.check(token, now);
   }
 
@@ -47,7 +47,7 @@ export class TokenBook {
     const { status } = this.check(token, now);
     if (status !== 'NORMAL' && status !== 'PENDING') return undefined;
     const known = this.#tokens.get(token);
-    if (known) this.#tokens.set(token, { ...known, expiresAt: now + life });
+    if (known) this.#tokens.set(token, { ...known, expiresAt: now + lifeMs });
     return this.check(token, now);
   }
 
@@ -55,23 +55,23 @@ export class TokenBook {
   use(token: string | undefined, now: number): boolean {
     if (token === undefined || this.check(token, now).status !== 'NORMAL') return false;
     const known = this.#tokens.get(token);
-    if (known && this.#useProlongs) this.#tokens.set(token, { ...known, expiresAt: now + life });
+    if (known && this.#useProlongs) this.#tokens.set(token, { ...known, expiresAt: now + lifeMs });
     return true;
   }
 
   check(token: string, now: number): ShownToken {
     if (token === standingToken) {
       const today = Math.floor(now / dayMilliseconds) * dayMilliseconds;
-      return { token, status: 'NORMAL', expiresAt: today + life };
+      return { token, status: 'NORMAL', expiresAt: today + lifeMs };
     }
     const known = this.#tokens.get(token);
     if (!known) return { token, status: 'INVALID' };
     const { createdAt, expiresAt } = known;
     if (now >= expiresAt) return { token, status: 'EXPIRED', expiresAt };
-    if (now - createdAt < Math.min(this.#approvalMs, approvalWithin))
+    if (now - createdAt < Math.min(this.#approvalMs, maxApprovalMs))
       return { token, status: 'PENDING', expiresAt };
     // It was not seen what becomes of a token that its owner did not approve; it is not one that expired.
-    return this.#approvalMs <= approvalWithin
+    return this.#approvalMs <= maxApprovalMs
       ? { token, status: 'NORMAL', expiresAt }
       : { token, status: 'INVALID' };
   }

@@ -42,7 +42,7 @@ export interface Verified extends Signed {
 }
 
 /** Required headers with the refusal for each one's absence, in the order of the checks. */
-const required = {
+const requiredHeaders = {
   host: [400, 'ILLEAGAL_PARAMETER'],
   'x-app-key': [401, 'MISSING_APP_KEY'],
   'x-timestamp': [401, 'MISSING_TIMESTAMP'],
@@ -53,7 +53,7 @@ const required = {
   'x-version': [401, 'MISSING_VERSION'],
 } as const;
 
-type HeaderName = keyof typeof required;
+type HeaderName = keyof typeof requiredHeaders;
 
 const signingHeaders = [
   'x-app-key',
@@ -114,12 +114,12 @@ function readHeaders(request: WireRequest): Record<HeaderName, string> | Rejecti
     lines.set(name, [...(lines.get(name) ?? []), request.rawHeaders[at + 1]!]);
   }
   const found: Partial<Record<HeaderName, string>> = {};
-  for (const name of Object.keys(required) as HeaderName[]) {
+  for (const name of Object.keys(requiredHeaders) as HeaderName[]) {
     const [value, ...more] = lines.get(name) ?? [];
     // Two lines would leave open which one was signed.
     if (more.length > 0) return refuse(400, 'ILLEAGAL_PARAMETER', `${name} was sent more than once`);
     if (!value) {
-      const [status, code] = required[name];
+      const [status, code] = requiredHeaders[name];
       return refuse(status, code, `${name} is missing`);
     }
     found[name] = value;

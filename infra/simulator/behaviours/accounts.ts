@@ -16,7 +16,7 @@ import {
   ratioText,
 } from '../trading/amounts.ts';
 import { type AssetLeg, currentPrice, stockAsset } from '../trading/order-asset.ts';
-import type { Valued } from '../trading/portfolio.ts';
+import type { ValuedPosition } from '../trading/portfolio.ts';
 import type { Holder, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { availableOf, fundsOf, ofAccount } from './order-checks.ts';
@@ -91,7 +91,7 @@ function marginRatio(equity: bigint, held: bigint): string {
   return held <= 0n || equity >= held ? '1.0000' : ratioText(equity, held);
 }
 
-function shownPosition(position: Valued, total: bigint, account: Holder, world: World, now: number) {
+function shownPosition(position: ValuedPosition, total: bigint, account: Holder, world: World, now: number) {
   const { asset, quantity, cost, price, value, profit } = position;
   const { underlying, kind, legs } = asset;
   const available = availableOf(asset, account, world);
@@ -121,7 +121,7 @@ function shownPosition(position: Valued, total: bigint, account: Holder, world: 
 function shownLeg(
   { underlying, contract, ratio }: AssetLeg,
   at: number,
-  { asset, quantity }: Valued,
+  { asset, quantity }: ValuedPosition,
   now: number,
 ) {
   const count = quantity * BigInt(ratio) * (contract ? 1n : BigInt(multiplier));

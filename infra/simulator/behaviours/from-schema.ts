@@ -47,7 +47,7 @@ export function exampleAnswer(operation: Operation, call: ExampleCall): unknown 
 
 function pageFor({ id, response }: Operation, asked: AnswerFacts, { now, seed = 1 }: ExampleCall): unknown {
   const noise = hashOf(hashOf(seed, id), JSON.stringify(asked));
-  return make(response as Schema, { name: id, at: id, noise, index: 0, asked, now });
+  return makeValue(response as Schema, { name: id, at: id, noise, index: 0, asked, now });
 }
 
 /**
@@ -64,7 +64,7 @@ export function factualAnswer(
   records?: readonly AnswerFacts[],
 ): unknown {
   const place = { name: id, at: id, noise: hashOf(noise, id), index: 0, asked: facts, now };
-  return make(response as Schema, { ...place, ...(records && { records }) });
+  return makeValue(response as Schema, { ...place, ...(records && { records }) });
 }
 
 /** Place of a value in the answer, and the facts that it may be made from. */
@@ -78,9 +78,9 @@ interface AnswerPlace extends Slot {
   readonly isInList?: boolean;
 }
 
-function make(schema: Schema, place: AnswerPlace): unknown {
+function makeValue(schema: Schema, place: AnswerPlace): unknown {
   const { name, asked } = place;
-  if (Object.hasOwn(asked, name) && fits(schema, asked[name])) return asked[name];
+  if (Object.hasOwn(asked, name) && fitsSchema(schema, asked[name])) return asked[name];
   switch (schema.type) {
     case 'object':
     case 'loose_object':
@@ -89,12 +89,12 @@ function make(schema: Schema, place: AnswerPlace): unknown {
     case 'array':
       return makeArray(schema, place);
     case 'tuple':
-      return schema.items!.map((item, index) => make(item, within(place, index)));
+      return schema.items!.map((item, index) => makeValue(item, elementPlace(place, index)));
     case 'record':
       return Object.fromEntries(
         [0, 1].map((index) => {
-          const inside = within(place, index);
-          return [make(schema.key!, inside), make(schema.value!, inside)];
+          const inside = elementPlace(place, index);
+          return [makeValue(schema.key!, inside), makeValue(schema.value!, inside)];
         }),
       );
     case 'optional':
@@ -102,13 +102,13 @@ function make(schema: Schema, place: AnswerPlace): unknown {
     case 'nullish':
     case 'nullable':
     case 'undefinedable':
-      return make(schema.wrapped!, place);
+      return makeValue(schema.wrapped!, place);
     case 'union':
     case 'variant':
       return firstFit(
         schema,
         place,
-        (schema.options as readonly Schema[]).map((option) => make(option, place)),
+        (schema.options as readonly Schema[]).map((option) => makeValue(option, place)),
       );
     case 'picklist':
     case 'enum':
@@ -137,7 +137,7 @@ function makeObject(entries: Readonly<Record<string, Schema>>, place: AnswerPlac
   return Object.fromEntries(
     Object.entries(entries).map(([name, member]) => {
       const at = `${place.at}.${name}`;
-      return [name, make(member, { ...place, name, at, noise: hashOf(place.noise, name) })];
+      return [name, makeValue(member, { ...place, name, at, noise: hashOf(place.noise, name) })];
     }),
   );
 }
@@ -154,11 +154,11 @@ function makeArray(schema: Schema, place: AnswerPlace): unknown[] {
   const count = records?.length ?? Math.min(100, Number(place.asked.count ?? 2) || 2);
   return Array.from({ length: Math.min(maximum, Math.max(minimum, count)) }, (_, index) => {
     const asked = { ...place.asked, ...records?.[index] };
-    return make(schema.item!, { ...within(place, index), asked, isInList: true });
+    return makeValue(schema.item!, { ...elementPlace(place, index), asked, isInList: true });
   });
 }
 
-const within = (place: AnswerPlace, index: number): AnswerPlace => ({
+const elementPlace = (place: AnswerPlace, index: number): AnswerPlace => ({
   ...place,
   index,
   at: `${place.at}.${index}`,
@@ -171,12 +171,12 @@ function symbolsIn({ symbols }: AnswerFacts): readonly string[] {
 }
 
 function firstFit(schema: Schema, { at }: AnswerPlace, candidates: readonly unknown[]): unknown {
-  const found = candidates.find((candidate) => fits(schema, candidate));
+  const found = candidates.find((candidate) => fitsSchema(schema, candidate));
   if (found === undefined) throw new TypeError(`${at}: no example fits its schema; give it a behaviour`);
   return found;
 }
 
-const fits = (schema: v.GenericSchema, value: unknown) => v.is(schema, value);
+const fitsSchema = (schema: v.GenericSchema, value: unknown) => v.is(schema, value);
 
 /** Reads bounds and format from all pipes around a schema; other rules are met by trying candidates. */
 function constraintsOf(schema: Schema): Constraints {

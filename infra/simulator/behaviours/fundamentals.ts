@@ -21,7 +21,7 @@ import { type AnswerFacts, factualAnswer } from './from-schema.ts';
 const firstDay = dayOf(marketStart);
 
 /** Facts of the outermost list's records, or of the answer beside them. */
-type Tell = (
+type TellFacts = (
   about: Instrument,
   call: ApiCall,
   world: World,
@@ -44,7 +44,7 @@ const ratios = ['ROE', 'DEBT_TO_ASSETS', 'NET_MARGIN', 'DIV_YIELD_TTM'];
 const periods = (about: Instrument, { query, now }: ApiCall) =>
   (query.type === 'ANNUAL' ? publishedYears : publishedQuarters)(about, now, Number(query.count ?? 5));
 
-const tellers: Readonly<Record<string, Tell>> = {
+const tellers: Readonly<Record<string, TellFacts>> = {
   getCompanyProfile: () => ({}),
   getAnalystTargetPrice: () => ({}),
   getAnalystRating: () => ({}),
@@ -235,7 +235,7 @@ const assetsOf = (fund: Instrument, now: number) =>
   100 * Math.round((closeOf(fund, dayOf(now) - 1) * fund.sharesOutstanding) / 10_000);
 
 const behaviour =
-  (tell: Tell): Behaviour =>
+  (tell: TellFacts): Behaviour =>
   (call, world) => {
     const about = findAny(world, call.query.symbol);
     if (isRefusal(about)) return about;

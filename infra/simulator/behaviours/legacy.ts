@@ -28,9 +28,9 @@ const usualOrders = 10;
 const maxContracts = 20_000;
 
 export const legacy: Behaviours = {
-  legacyListOpenOrders: orders(orderViews.listOpenOrders!),
+  legacyListOpenOrders: orderPages(orderViews.listOpenOrders!),
 
-  legacyListOrderHistory: orders(orderViews.listOrderHistory!, inPeriod),
+  legacyListOrderHistory: orderPages(orderViews.listOrderHistory!, inPeriod),
 
   legacyListOptionContracts: (call, world) => {
     const { option_symbol: symbols, last_instrument_id: last, page_size: size, ...query } = call.query;
@@ -99,7 +99,7 @@ function byIndex(operation: Operation, shown: (page: IndexedPage) => unknown): B
 }
 
 /** Sends the groups after the last order seen, whose place counts even if it has left the list meanwhile. */
-function orders(
+function orderPages(
   current: Behaviour,
   translated = (query: OldQuery): OldQuery | Rejection => query,
 ): Behaviour {
@@ -180,8 +180,8 @@ function* pagesOf(current: Behaviour, call: ApiCall, world: World): Generator<Cu
   for (;;) {
     const reply = current({ ...call, query }, world);
     if (!reply.ok) return yield reply;
-    const { payload } = reply as { readonly payload: readonly object[] | Wrapped };
-    const envelope: Wrapped = 'data' in payload ? payload : { data: payload };
+    const { payload } = reply as { readonly payload: readonly object[] | WrappedPage };
+    const envelope: WrappedPage = 'data' in payload ? payload : { data: payload };
     const { data, pagination_key: cursor, ...rest } = envelope;
     yield { data, rest };
     if (cursor === undefined) return;
@@ -189,7 +189,7 @@ function* pagesOf(current: Behaviour, call: ApiCall, world: World): Generator<Cu
   }
 }
 
-interface Wrapped {
+interface WrappedPage {
   readonly data: readonly object[];
   readonly pagination_key?: string;
 }

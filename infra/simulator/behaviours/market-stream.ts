@@ -9,19 +9,19 @@ import { notSubscribed, type World } from '../world.ts';
 import { type ApiCall, answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
-const text = v.pipe(v.string(), v.nonEmpty());
+const nonEmptyText = v.pipe(v.string(), v.nonEmpty());
 const symbols = v.pipe(
-  v.array(text),
+  v.array(nonEmptyText),
   v.minLength(1),
   v.maxLength(100),
   v.check((list) => new Set(list).size === list.length),
 );
-const types = v.pipe(v.array(text), v.minLength(1));
+const types = v.pipe(v.array(nonEmptyText), v.minLength(1));
 
 const subscription = v.looseObject({
-  session_id: text,
+  session_id: nonEmptyText,
   symbols,
-  category: text,
+  category: nonEmptyText,
   sub_types: types,
   grab: v.optional(v.picklist(['true', 'false'])),
   depth: v.optional(
@@ -30,17 +30,17 @@ const subscription = v.looseObject({
   overnight_required: v.optional(v.boolean()),
 });
 
-const end = v.looseObject({
-  session_id: text,
+const unsubscription = v.looseObject({
+  session_id: nonEmptyText,
   symbols: v.optional(symbols),
-  category: v.optional(text),
+  category: v.optional(nonEmptyText),
   sub_types: v.optional(types),
   unsubscribe_all: v.optional(v.boolean()),
 });
 
 const bodies: Readonly<Record<string, v.GenericSchema>> = {
   [subscribeMarketData.id]: subscription,
-  [unsubscribeMarketData.id]: end,
+  [unsubscribeMarketData.id]: unsubscription,
 };
 
 /** Replaces the body's schema by one that is checked before the session; wrong values are refused only after it. */
@@ -78,7 +78,7 @@ export const marketStream: Behaviours = {
   },
 
   unsubscribeMarketData: (call, world) => {
-    const { unsubscribe_all, ...asked } = call.body as v.InferOutput<typeof end>;
+    const { unsubscribe_all, ...asked } = call.body as v.InferOutput<typeof unsubscription>;
     const session = sessionOf(call, world);
     if (isRefusal(session)) return session;
     if (unsubscribe_all) {

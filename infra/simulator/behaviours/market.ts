@@ -36,22 +36,22 @@ export function snapshot(instrument: Instrument, time: number) {
     pre_close: money(previousClose),
     last_trade_time: time,
     close: money(price),
-    ...sides('', instrument, price, time),
+    ...sidesOf('', instrument, price, time),
     turnover: ratio(volume, instrument.sharesOutstanding),
     ...snapshotFacts(instrument, price, time),
   };
 }
 
 export const extended = (instrument: Instrument, time: number) =>
-  outside('extended', ['extend_hour_', 'last_price'], instrument, time);
+  sessionPrices('extended', ['extend_hour_', 'last_price'], instrument, time);
 
 export const overnight = (instrument: Instrument, time: number) => ({
-  ...outside('overnight', ['ovn_', 'price'], instrument, time),
-  ...sides('ovn_', instrument, priceAt(instrument, time, 'overnight'), time),
+  ...sessionPrices('overnight', ['ovn_', 'price'], instrument, time),
+  ...sidesOf('ovn_', instrument, priceAt(instrument, time, 'overnight'), time),
 });
 
 /** Prices outside regular hours, with the change since the last regular price. */
-function outside(
+function sessionPrices(
   session: 'extended' | 'overnight',
   [prefix, last]: readonly [prefix: string, last: string],
   instrument: Instrument,
@@ -70,7 +70,7 @@ function outside(
   };
 }
 
-function sides<P extends string>(prefix: P, instrument: Instrument, price: number, time: number) {
+function sidesOf<P extends string>(prefix: P, instrument: Instrument, price: number, time: number) {
   const { ask, askSize, bid, bidSize } = sidesAt(instrument, price, time);
   return {
     [`${prefix}ask`]: money(ask),
@@ -88,7 +88,7 @@ interface DailyFacts extends ReturnType<typeof yearOf> {
 }
 
 /** Cache of the day's facts: a snapshot has up to a hundred symbols, and clients ask every second. */
-const remembered = new WeakMap<Instrument, DailyFacts>();
+const factsCache = new WeakMap<Instrument, DailyFacts>();
 
 /** Members that were seen live and that no page names: the price in relation to the company. `price` in cents, at `time`. */
 function snapshotFacts(instrument: Instrument, price: number, time: number) {
@@ -114,7 +114,7 @@ function snapshotFacts(instrument: Instrument, price: number, time: number) {
 
 export function factsOf(instrument: Instrument, time: number): DailyFacts {
   const day = dayOf(time);
-  const known = remembered.get(instrument);
+  const known = factsCache.get(instrument);
   if (known?.day === day) return known;
   const facts = {
     day,
@@ -123,6 +123,6 @@ export function factsOf(instrument: Instrument, time: number): DailyFacts {
     // Weekly closes are near enough to the extremes: exact ones take a millisecond for each symbol.
     closes: Array.from({ length: 52 }, (_, week) => closeOf(instrument, day - 1 - 7 * week)),
   };
-  remembered.set(instrument, facts);
+  factsCache.set(instrument, facts);
   return facts;
 }

@@ -44,7 +44,7 @@ export const optionContracts: Behaviours = {
       }
       if (data.length === pageSize)
         return answer({ data, pagination_key: writeCursor({ now: moment, after: last }) });
-      data.push(shown(contract, moment, query));
+      data.push(shownContract(contract, moment, query));
       last = contract.symbol;
     }
     return passed ? answer({ data }) : parameterError('pagination_key');
@@ -130,7 +130,7 @@ function matchesStrike(
 
 const inPennyProgram = ({ noise }: Instrument) => mix(noise, 22) % 3 > 0;
 
-function shown(contract: Contract, now: number, { show_deliverables: deliverables }: ContractsQuery) {
+function shownContract(contract: Contract, now: number, { show_deliverables: deliverables }: ContractsQuery) {
   const { underlying, type, symbol } = contract;
   const price = strikeText(contract);
   return {

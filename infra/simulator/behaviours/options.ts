@@ -94,7 +94,7 @@ function snapshot(contract: Contract, now: number) {
     deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
     strike_price: strikeText(contract),
     open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
-    ...(partOfDay(now) === 'during' ? sensitivities(contract, moment) : unreported),
+    ...(partOfDay(now) === 'during' ? sensitivities(contract, moment) : unreportedGreeks),
   };
 }
 
@@ -112,7 +112,7 @@ function sensitivities(contract: Contract, moment: Minute) {
 }
 
 /** Values outside market hours; both forms of an absent number were seen live. */
-const unreported = { imp_vol: null, gamma: '', delta: '', theta: '', vega: '', rho: null };
+const unreportedGreeks = { imp_vol: null, gamma: '', delta: '', theta: '', vega: '', rho: null };
 
 /** Places bid and ask one percent, at least a cent, away from the price; a bid is never negative. */
 function optionSides(price: number): { readonly bid: number; readonly ask: number } {

@@ -13,7 +13,7 @@ import { isRefusal } from './find.ts';
 import { checkFigures, ofAccount } from './order-checks.ts';
 import { orderNotFound } from './order-views.ts';
 
-type Modified = BodyIn<typeof replaceOrder>['modify_orders'][number];
+type OrderChange = BodyIn<typeof replaceOrder>['modify_orders'][number];
 
 interface Replacement {
   readonly found: FoundOrder;
@@ -33,7 +33,7 @@ export const orderChanges: Behaviours = {
     }
     for (const { found, terms, total } of all) world.orders.replace(found, terms, total, now);
     const [{ found }] = all as [Replacement];
-    return answer(all.length === 1 ? named(found.order) : namedGroup(found));
+    return answer(all.length === 1 ? idsOf(found.order) : groupIdsOf(found));
   }),
 
   cancelOrder: ofAccount(({ account_id: id }, { body, now }, world) => {
@@ -43,16 +43,16 @@ export const orderChanges: Behaviours = {
     if (!found) return orderNotFound(clientOrderId);
     if (comboId !== undefined && comboId !== found.group.clientComboOrderId)
       return parameterError('client_combo_order_id');
-    if (!found.order.isOpen) return ended(found.order);
+    if (!found.order.isOpen) return endedRefusal(found.order);
     // The combination's id cancels all of its parts, until its master is filled.
     const one = comboId === undefined || found.group.isPastMaster;
     world.orders.cancel(found, one ? [found.order] : found.group.orders, now);
-    return answer(named(found.order));
+    return answer(idsOf(found.order));
   }),
 };
 
 function checkChange(
-  change: Modified,
+  change: OrderChange,
   accountId: string,
   world: World,
   now: number,
@@ -61,7 +61,7 @@ function checkChange(
   const found = world.orders.find(accountId, clientOrderId);
   if (!found) return orderNotFound(clientOrderId);
   const { order } = found;
-  if (!order.isOpen) return ended(order);
+  if (!order.isOpen) return endedRefusal(order);
   // The ratio of the legs stays; a change applies to all of them together.
   if (legs !== undefined && order.asset.kind !== 'OPTION') return parameterError('legs');
   // A member that was sent as null is undefined here and changes nothing.
@@ -77,15 +77,15 @@ function checkChange(
   return total > order.filled ? { found, terms, total } : parameterError('quantity');
 }
 
-const ended = ({ status, stored }: LiveOrder): Rejection =>
+const endedRefusal = ({ status, stored }: LiveOrder): Rejection =>
   refuse(417, 'ORDER_STATUS_ILLEGAL', `The order is ${status} already, ${stored.clientOrderId}`);
 
-const named = ({ stored }: LiveOrder) => ({
+const idsOf = ({ stored }: LiveOrder) => ({
   client_order_id: stored.clientOrderId,
   order_id: stored.orderId,
 });
 
-const namedGroup = ({ group }: FoundOrder) => ({
+const groupIdsOf = ({ group }: FoundOrder) => ({
   client_combo_order_id: group.clientComboOrderId,
   combo_order_id: group.comboOrderId,
 });

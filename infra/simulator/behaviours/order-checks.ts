@@ -11,7 +11,7 @@ import type { ApiCall, ApiReply, Behaviour } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
 /** Order that can be accepted, with its asset and quantity. */
-export interface Checked {
+export interface OrderPlan {
   readonly order: NewOrder;
   readonly asset: Asset;
   readonly total: Quantity;
@@ -29,7 +29,7 @@ export const ofAccount =
   };
 
 /** Checks the rules for any order, whether it is placed or only previewed. */
-export function checkTerms(order: NewOrder, world: World, now: number): Checked | Rejection {
+export function checkTerms(order: NewOrder, world: World, now: number): OrderPlan | Rejection {
   // Seen live for stocks; for options the session is optional.
   if (order.instrument_type === 'EQUITY' && order.support_trading_session === undefined)
     return parameterError('support_trading_session');
@@ -94,7 +94,7 @@ function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Rejecti
 
 /** Checks whether the account can pay for an order, or has what it sells. */
 export function checkMeans(
-  { order, asset, total }: Checked,
+  { order, asset, total }: OrderPlan,
   account: Holder,
   world: World,
   now: number,

@@ -8,18 +8,18 @@ import { costOf } from '../trading/order-asset.ts';
 import { follows } from '../trading/order-group.ts';
 import { LiveOrder } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
-import { completed, type NewOrder } from '../trading/stored-order.ts';
+import { completeOrder, type NewOrder } from '../trading/stored-order.ts';
 import type { Holder, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { type Checked, checkDay, checkMeans, checkTerms, ofAccount, previewPrice } from './order-checks.ts';
+import { checkDay, checkMeans, checkTerms, type OrderPlan, ofAccount, previewPrice } from './order-checks.ts';
 
 type PlaceOrderBody = BodyIn<typeof placeOrder>;
 
 export const orders: Behaviours = {
   placeOrder: ofAccount((account, { body, now }, world) => {
     const { new_orders, client_combo_order_id: given } = body as PlaceOrderBody;
-    const asked = new_orders.map(completed);
+    const asked = new_orders.map(completeOrder);
     if (!areComplete(asked)) return parameterError('symbol');
     const combination = isCombination(asked);
     const checked = checkAll(asked, account, world, now);
@@ -49,7 +49,7 @@ export const orders: Behaviours = {
     const { new_orders: asked } = body as BodyIn<typeof previewOrder>;
     let [cost, fee] = [0n, 0n];
     for (const order of asked) {
-      const whole = completed(order);
+      const whole = completeOrder(order);
       if (!whole) return parameterError('symbol');
       const checked = checkTerms(whole, world, now);
       if (isRefusal(checked)) return checked;
@@ -78,9 +78,9 @@ function checkAll(
   account: Holder,
   world: World,
   now: number,
-): readonly Checked[] | Rejection {
+): readonly OrderPlan[] | Rejection {
   const seen = new Set<string>();
-  const all: Checked[] = [];
+  const all: OrderPlan[] = [];
   for (const order of asked) {
     if (isCombination(asked) && order.combo_type === 'NORMAL') return parameterError('combo_type');
     const id = order.client_order_id;
@@ -101,7 +101,7 @@ function checkAll(
 }
 
 function add(
-  checked: readonly Checked[],
+  checked: readonly OrderPlan[],
   { account_id: accountId }: Holder,
   world: World,
   now: number,

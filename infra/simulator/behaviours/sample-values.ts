@@ -38,8 +38,8 @@ export function textsFor(slot: Slot, { format, minimum = 0, maximum }: Constrain
     identifier(noise, 26),
     String(1 + (noise % 9)),
     '0123456789abcdef'.repeat(2),
-    fill(plain, minimum, maximum),
-    fill('1', minimum, maximum),
+    fillLength(plain, minimum, maximum),
+    fillLength('1', minimum, maximum),
   ];
   if (format === 'decimal') return [decimalText(name, noise), ...others];
   if (format === 'uri') return [others[5]!, ...others];
@@ -96,6 +96,6 @@ function plainText(name: string, noise: number, index: number): string {
 }
 
 /** Repeats and cuts the text until its length is within the bounds. */
-function fill(text: string, minimum: number, maximum: number = Math.max(minimum, text.length)): string {
+function fillLength(text: string, minimum: number, maximum: number = Math.max(minimum, text.length)): string {
   return text.repeat(Math.ceil(minimum / text.length) || 1).slice(0, Math.max(minimum, maximum));
 }

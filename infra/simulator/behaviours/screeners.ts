@@ -38,7 +38,7 @@ export const screeners: Behaviours = {
 
   /** Ranks the 200 most active, in the requested order. */
   listTopActive: (call, world) => {
-    const all = sorted(rowsOf(call, world), call.query.rank_type ?? 'VOLUME', 'DESC');
+    const all = sortBy(rowsOf(call, world), call.query.rank_type ?? 'VOLUME', 'DESC');
     return ranking(call, all.slice(0, shownRows), 'VOLUME');
   },
 
@@ -147,7 +147,7 @@ function summaryOf({ id, name }: Sector, all: readonly AnswerFacts[]): AnswerFac
 }
 
 const leadersOf = ({ id }: Sector, rows: readonly AnswerFacts[]) =>
-  sorted(
+  sortBy(
     rows.filter(({ sector }) => sector === id),
     'MARKET_VALUE',
     'DESC',
@@ -156,7 +156,7 @@ const leadersOf = ({ id }: Sector, rows: readonly AnswerFacts[]) =>
     .map(({ instrument_id, name, symbol }) => ({ instrument_id, name, symbol }));
 
 /** Sorts by a measure, whose name in lower case is the member's; equal records keep their order. */
-function sorted(records: readonly AnswerFacts[], measure: string, direction: string): readonly AnswerFacts[] {
+function sortBy(records: readonly AnswerFacts[], measure: string, direction: string): readonly AnswerFacts[] {
   const sign = direction === 'ASC' ? 1 : -1;
   const name = measure.toLowerCase();
   const keyed = records.map((record) => ({ record, amount: sign * Number(record[name]) }));
@@ -169,7 +169,7 @@ function ranking(
   measure: string,
   direction: Direction = 'DESC',
 ): ApiReply {
-  const all = sorted(rows, call.query.sort_by ?? measure, call.query.direction ?? direction);
+  const all = sortBy(rows, call.query.sort_by ?? measure, call.query.direction ?? direction);
   return answer(factualAnswer(call, 0, {}, all.slice(0, shownRows)));
 }
 
@@ -181,7 +181,7 @@ function sortedPage(
 ): ApiReply {
   const page = pageOf(call, size, (moment) => {
     const { records, ...rest } = at(moment);
-    return { ...rest, records: sorted(records, measure, call.query.direction ?? 'ASC') };
+    return { ...rest, records: sortBy(records, measure, call.query.direction ?? 'ASC') };
   });
   if (isRefusal(page)) return page;
   const { records, facts, pagination_key } = page;

@@ -11,12 +11,12 @@ import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findInstrument, isRefusal } from './find.ts';
 
-type Changed = BodyIn<typeof addWatchlistInstruments>;
+type WatchlistBody = BodyIn<typeof addWatchlistInstruments>;
 
 /** Changes answer with a bare boolean, as seen live; the vendor's pages show an object. `false` is a failure despite its 200. */
-const done = answer(true);
+const successAnswer = answer(true);
 /** It was not seen which failures are a `false`; here, a missing list is one. */
-const failed = answer(false);
+const failureAnswer = answer(false);
 
 export const watchlists: Behaviours = {
   listWatchlists: (_call, { watchlists: book }) =>
@@ -40,17 +40,17 @@ export const watchlists: Behaviours = {
   updateWatchlist: ({ body, now }, { watchlists: book }) => {
     const { watchlist_id: id, name, sort } = body as BodyIn<typeof updateWatchlist>;
     const list = book.find(id);
-    if (!list) return failed;
+    if (!list) return failureAnswer;
     if (name === '') return illegalParameter('name');
     book.change(list, { ...(name !== undefined && { name }), ...(sort !== undefined && { sort }) }, now);
-    return done;
+    return successAnswer;
   },
 
   deleteWatchlist: ({ body }, { watchlists: book }) => {
     const { watchlist_id: id } = body as BodyIn<typeof deleteWatchlist>;
-    if (!book.find(id)) return failed;
+    if (!book.find(id)) return failureAnswer;
     book.delete(id);
-    return done;
+    return successAnswer;
   },
 
   listWatchlistInstruments: ({ query }, { watchlists: book }) => {
@@ -73,7 +73,7 @@ export const watchlists: Behaviours = {
 
   /** Adds instruments; one that is in the list already keeps one entry, at the place that was sent last. */
   addWatchlistInstruments: ({ body, now }, world) =>
-    changeEntries(body as Changed, world, now, (entries, { symbol, instrument, sort }) => {
+    changeEntries(body as WatchlistBody, world, now, (entries, { symbol, instrument, sort }) => {
       const known = entries.get(symbol);
       const highest = Math.max(0, ...[...entries.values()].map((entry) => entry.sort));
       entries.set(symbol, {
@@ -84,13 +84,13 @@ export const watchlists: Behaviours = {
     }),
 
   removeWatchlistInstruments: ({ body, now }, world) =>
-    changeEntries(body as Changed, world, now, (entries, { symbol }) => {
+    changeEntries(body as WatchlistBody, world, now, (entries, { symbol }) => {
       entries.delete(symbol);
     }),
 
   /** Moves entries; symbols that are not in the list are ignored. */
   updateWatchlistInstruments: ({ body, now }, world) =>
-    changeEntries(body as Changed, world, now, (entries, { symbol, sort }) => {
+    changeEntries(body as WatchlistBody, world, now, (entries, { symbol, sort }) => {
       const known = entries.get(symbol);
       if (known && sort !== undefined) entries.set(symbol, { ...known, sort });
     }),
@@ -104,13 +104,13 @@ interface WatchlistChange {
 
 /** Checks all symbols before it changes anything. */
 function changeEntries(
-  { watchlist_id: id, instruments }: Changed,
+  { watchlist_id: id, instruments }: WatchlistBody,
   world: World,
   now: number,
   change: (entries: Map<string, WatchlistEntry>, asked: WatchlistChange) => void,
 ) {
   const list = world.watchlists.find(id);
-  if (!list) return failed;
+  if (!list) return failureAnswer;
   const entries = new Map(list.entries);
   for (const { symbol, category, sort } of instruments) {
     const instrument = findInstrument(world, symbol, category);
@@ -120,7 +120,7 @@ function changeEntries(
   const refusal = tooMany(world, list, entries);
   if (refusal) return refusal;
   world.watchlists.change(list, { entries }, now);
-  return done;
+  return successAnswer;
 }
 
 function tooMany(

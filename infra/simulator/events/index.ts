@@ -78,8 +78,8 @@ export async function startEvents(
     onCall: (call, answer) => streams.subscribe(call, answer),
   });
   const timers = [
-    every(options.pingMs ?? 20_000, () => streams.ping()),
-    every(options.settleMs ?? 250, () => {
+    runEvery(options.pingMs ?? 20_000, () => streams.ping()),
+    runEvery(options.settleMs ?? 250, () => {
       if (streams.open > 0) orders.settle(clock());
     }),
   ];
@@ -105,5 +105,5 @@ export async function startEvents(
 }
 
 /** Runs a task at an interval that does not keep the process alive, as the servers do. */
-const every = (ms: number, task: () => void): NodeJS.Timeout | undefined =>
+const runEvery = (ms: number, task: () => void): NodeJS.Timeout | undefined =>
   ms === 0 ? undefined : setInterval(task, ms).unref();

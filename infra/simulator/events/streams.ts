@@ -23,7 +23,7 @@ export interface EventSubscription {
 }
 
 /** Bits of `subscribeType`, each with the type of its events. */
-const kinds = {
+const eventKinds = {
   order: { bit: 1, eventType: 1024 },
   position: { bit: 2, eventType: 1028 },
   option: { bit: 4, eventType: 1032 },
@@ -34,13 +34,13 @@ const kinds = {
  * clients in the field subscribe again after UNAVAILABLE, INTERNAL and UNKNOWN. Ends after which they must not therefore
  * have another one.
  */
-const ends = {
+const streamEnds = {
   'authentication-error': { eventType: 2, status: grpcStatus.unauthenticated },
   'too-many-connections': { eventType: 3, status: grpcStatus.resourceExhausted },
   expire: { eventType: 4, status: grpcStatus.ok },
 } as const;
 
-type StreamEndKind = keyof typeof ends;
+type StreamEndKind = keyof typeof streamEnds;
 
 interface Stream {
   readonly subscription: EventSubscription;
@@ -55,7 +55,7 @@ interface SentEvents {
 }
 
 /** Number of events that can be repeated, and of subscriptions that are remembered. */
-const kept = 10_000;
+const maxKept = 10_000;
 
 export class EventStreams {
   readonly subscriptions: EventSubscription[] = [];
@@ -98,7 +98,7 @@ export class EventStreams {
       subscribeType,
     };
     this.subscriptions.push(subscription);
-    if (this.subscriptions.length > kept) this.subscriptions.shift();
+    if (this.subscriptions.length > maxKept) this.subscriptions.shift();
     if (outcome !== 'subscribed') {
       this.#refuse(answer, subscription, text ?? outcome);
       return () => {};
@@ -208,7 +208,7 @@ export class EventStreams {
   }
 
   #end(answer: GrpcAnswer, subscribeType: number, end: StreamEndKind, text: string): void {
-    const { eventType, status } = ends[end];
+    const { eventType, status } = streamEnds[end];
     answer.send(this.#note(eventType, subscribeType, text));
     answer.end(status, status === grpcStatus.ok ? '' : text);
   }
@@ -226,12 +226,12 @@ export class EventStreams {
   }
 
   #push(
-    kind: keyof typeof kinds,
+    kind: keyof typeof eventKinds,
     accountId: string,
     payload: object,
     { requestId, timestamp }: Pick<EventMessage, 'requestId' | 'timestamp'>,
   ): void {
-    const { bit, eventType } = kinds[kind];
+    const { bit, eventType } = eventKinds[kind];
     const message = encodeEvent({
       eventType,
       subscribeType: bit,
@@ -250,7 +250,7 @@ export class EventStreams {
       return;
     }
     this.#sent.push(sent);
-    if (this.#sent.length > kept) this.#sent.shift();
+    if (this.#sent.length > maxKept) this.#sent.shift();
     for (const { answer } of takers) answer.send(message);
   }
 

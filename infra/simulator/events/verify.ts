@@ -18,7 +18,7 @@ export interface WireSubscription {
 }
 
 /** Names of the metadata that is signed. */
-const signing = [
+const signedNames = [
   'x-app-key',
   'x-signature-algorithm',
   'x-signature-nonce',
@@ -26,7 +26,7 @@ const signing = [
   'x-timestamp',
 ] as const;
 
-const missing = {
+const missingCodes = {
   'x-app-key': 'MISSING_APP_KEY',
   'x-timestamp': 'MISSING_TIMESTAMP',
   'x-signature': 'MISSING_SIGNATURE',
@@ -35,11 +35,11 @@ const missing = {
   'x-signature-version': 'ILLEAGAL_PARAMETER',
 } as const;
 
-type MetadataName = keyof typeof missing;
+type MetadataName = keyof typeof missingCodes;
 type Metadata = Record<MetadataName, string>;
 
 /** Headers of HTTP requests. A client that sends them here has signed another text, or will one day. */
-const foreign = ['host', 'x-version'];
+const foreignHeaders = ['host', 'x-version'];
 
 export function verifySubscription(
   { rawMetadata, message, now }: WireSubscription,
@@ -53,7 +53,7 @@ export function verifySubscription(
 
 /** Builds the encoded string that the signature is computed over. */
 export function subscriptionString(metadata: Omit<Metadata, 'x-signature'>, message: Uint8Array): string {
-  const pairs = [...signing].sort(byCodeUnit).map((name) => `${name}=${metadata[name]}`);
+  const pairs = [...signedNames].sort(byCodeUnit).map((name) => `${name}=${metadata[name]}`);
   // Differs from HTTP: joined by =, no path, and the digest in lower case.
   return percentEncode(`${pairs.join('=')}&${createHash('sha256').update(message).digest('hex')}`);
 }
@@ -62,12 +62,12 @@ export function subscriptionString(metadata: Omit<Metadata, 'x-signature'>, mess
 function readMetadata(raw: readonly string[]): Metadata | Rejection {
   const found: Partial<Metadata> = {};
   const names = raw.filter((_, at) => at % 2 === 0);
-  const refused = foreign.find((name) => names.includes(name));
+  const refused = foreignHeaders.find((name) => names.includes(name));
   if (refused) return refuse(400, 'ILLEAGAL_PARAMETER', `${refused} does not belong to a subscription`);
-  for (const name of Object.keys(missing) as MetadataName[]) {
+  for (const name of Object.keys(missingCodes) as MetadataName[]) {
     const at = names.indexOf(name);
     const value = raw[2 * at + 1];
-    if (at < 0 || !value) return refuse(401, missing[name], `${name} is missing`);
+    if (at < 0 || !value) return refuse(401, missingCodes[name], `${name} is missing`);
     if (names.indexOf(name, at + 1) >= 0)
       return refuse(400, 'ILLEAGAL_PARAMETER', `${name} was sent more than once`);
     found[name] = value;

@@ -54,7 +54,7 @@ const topics = { SNAPSHOT: 'snapshot', QUOTE: 'quote', TICK: 'tick' } as const;
 const perSecond = 3;
 
 /** Number of connections that are remembered. */
-const kept = 10_000;
+const maxConnections = 10_000;
 
 export class MarketPushes {
   readonly connections: StreamConnection[] = [];
@@ -125,7 +125,7 @@ export class MarketPushes {
   #remember(transport: Transport, { sessionId, appKey }: Introduction, code: number): StreamConnection {
     const entry = { at: this.#clock(), transport, sessionId, appKey, code };
     this.connections.push(entry);
-    if (this.connections.length > kept) this.connections.shift();
+    if (this.connections.length > maxConnections) this.connections.shift();
     return entry;
   }
 

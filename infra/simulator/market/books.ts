@@ -9,14 +9,14 @@ import { dayOf, dayText, quarterEnds, timeOf } from './calendar.ts';
 import type { Instrument } from './instrument.ts';
 
 /** Parses names with a whole number each. */
-const table = (text: string): readonly (readonly [name: string, part: number])[] =>
+const parseTable = (text: string): readonly (readonly [name: string, part: number])[] =>
   text
     .trim()
     .split(/\s*,\s*/)
     .map((entry) => [entry.split(' ')[0]!, Number(entry.split(' ')[1])]);
 
 /** Figures of a period; a year has the sum of its quarters. Every sum in this table and in the next is exact. */
-const flows = table(`
+const flows = parseTable(`
   total_revenue 100, revenue 100, cost_of_revenue 58, gross_profit 42, opex 20, sga_exp 12, rnd_exp 8, op_income 22,
   op_profit 22, other_net_income 0, inter_inc_expse_net_non_oper -2, unusual_expense_income 0,
   gain_loss_on_sale_of_assets 0, ebt 20, ebt_alt 20, income_tax 5, eat 15, eat_alt 15, ni_pre_extra 15, extra_items 0,
@@ -25,7 +25,7 @@ const flows = table(`
   net_debt_iss_ret 1, fx_effects 0, net_change_cash 5, interest_paid 2, taxes_paid 5`);
 
 /** Figures at a period's end. */
-const balances = table(`
+const balances = parseTable(`
   total_assets 400, total_cur_assets 160, cash_st_invest 80, cash 40, cash_equiv 16, st_invest 24, total_recv_net 40,
   ar_trade_net 40, total_inv 24, prepaid_expenses 6, other_cur_assets 10, total_non_cur_assets 240, ppe_gross 190,
   acc_depre -76, ppe_net 114, lt_invest 48, goodwill_net 36, intangibles_net 24, note_rece_long_term 2,

@@ -61,7 +61,7 @@ function termsOf(contract: Contract, spotCents: number, day: number): Terms {
 /** Value in cents, never less than one, nor than exercising the option would bring. */
 function worth(contract: Contract, spotCents: number, day: number): number {
   const { spot, strike, d1, d2, discount } = termsOf(contract, spotCents, day);
-  const call = spot * normal(d1) - strike * discount * normal(d2);
+  const call = spot * normalCdf(d1) - strike * discount * normalCdf(d2);
   const value = contract.type === 'CALL' ? call : call - spot + strike * discount;
   const intrinsic = contract.type === 'CALL' ? spot - strike : strike - spot;
   return Math.max(1, Math.round(100 * Math.max(value, intrinsic)));
@@ -81,13 +81,13 @@ export function greeksOf(contract: Contract, spotCents: number, day: number): Gr
   const call = contract.type === 'CALL';
   const density = Math.exp(-(d1 ** 2) / 2) / Math.sqrt(2 * Math.PI);
   const decay = (-spot * density * volatility) / (2 * Math.sqrt(years));
-  const carry = interest * strike * discount * normal(call ? d2 : -d2);
+  const carry = interest * strike * discount * normalCdf(call ? d2 : -d2);
   return {
-    delta: call ? normal(d1) : normal(d1) - 1,
+    delta: call ? normalCdf(d1) : normalCdf(d1) - 1,
     gamma: density / (spot * volatility * Math.sqrt(years)),
     theta: (decay + (call ? -carry : carry)) / 365,
     vega: (spot * density * Math.sqrt(years)) / 100,
-    rho: ((call ? 1 : -1) * strike * years * discount * normal(call ? d2 : -d2)) / 100,
+    rho: ((call ? 1 : -1) * strike * years * discount * normalCdf(call ? d2 : -d2)) / 100,
   };
 }
 
@@ -137,7 +137,7 @@ function optionRange(contract: Contract, from: Minute, to: Minute): HighLow {
 }
 
 /** Normal distribution, to seven digits. */
-function normal(x: number): number {
+function normalCdf(x: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(x));
   const tail =
     (Math.exp(-(x * x) / 2) / Math.sqrt(2 * Math.PI)) *

@@ -72,31 +72,31 @@ export function boundOf(
   let bound = jump * jumpBound;
   for (let octave = 0; octave < periods.length; octave++) {
     const period = periods[octave]!;
-    bound += swings[octave]! * highest(mix(noise, octave), from / period, to / period, sign);
+    bound += swings[octave]! * highestBetween(mix(noise, octave), from / period, to / period, sign);
   }
   if (session !== 'regular') {
     const chance = mix(noise, sessionNoise[session]);
-    bound += sessionSwing * highest(chance, from / sessionPeriod, to / sessionPeriod, sign);
+    bound += sessionSwing * highestBetween(chance, from / sessionPeriod, to / sessionPeriod, sign);
   }
   return bound * dailyMove;
 }
 
 /** Jump of a day, between -1 and 1. */
-export const jumpOf = (noise: number, day: number): number => signed(mix(mix(noise, 99), day));
+export const jumpOf = (noise: number, day: number): number => signedFraction(mix(mix(noise, 99), day));
 
 /** Maximum of a noise times the sign between two places; 1 if searching would take long. */
-function highest(noise: number, from: number, to: number, sign: 1 | -1): number {
+function highestBetween(noise: number, from: number, to: number, sign: 1 | -1): number {
   const first = Math.floor(from);
   const last = Math.floor(to);
   if (last - first > 4) return 1;
-  let left = sign * signed(mix(noise, first));
-  let right = sign * signed(mix(noise, first + 1));
+  let left = sign * signedFraction(mix(noise, first));
+  let right = sign * signedFraction(mix(noise, first + 1));
   let most = blend(left, right, from - first);
   // The noise only rises or only falls between two knots.
   for (let knot = first + 1; knot <= last; knot++) {
     most = Math.max(most, right);
     left = right;
-    right = sign * signed(mix(noise, knot + 1));
+    right = sign * signedFraction(mix(noise, knot + 1));
   }
   return Math.max(most, blend(left, right, to - last));
 }
@@ -104,7 +104,7 @@ function highest(noise: number, from: number, to: number, sign: 1 | -1): number 
 /** Smooth noise between -1 and 1 with a new chance value at every whole `x`. */
 function smooth(noise: number, x: number): number {
   const left = Math.floor(x);
-  return blend(signed(mix(noise, left)), signed(mix(noise, left + 1)), x - left);
+  return blend(signedFraction(mix(noise, left)), signedFraction(mix(noise, left + 1)), x - left);
 }
 
 function blend(left: number, right: number, part: number): number {
@@ -112,4 +112,4 @@ function blend(left: number, right: number, part: number): number {
   return left * (1 - weight) + right * weight;
 }
 
-const signed = (hash: number): number => 2 * fraction(hash) - 1;
+const signedFraction = (hash: number): number => 2 * fraction(hash) - 1;

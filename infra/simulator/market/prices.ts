@@ -22,11 +22,11 @@ export interface DayPrices extends HighLow {
 }
 
 /** Cache of each instrument's last result: a later question on the same day searches only the time since then. */
-const latest = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Hours }>();
+const dayCache = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Hours }>();
 
 /** Prices of the day up to `time` (Unix milliseconds), which is included. */
 export function dayPricesAt(instrument: Instrument, time: number, session: Hours = 'regular'): DayPrices {
-  const known = latest.get(instrument);
+  const known = dayCache.get(instrument);
   if (known?.time === time && known.session === session) return known;
   const moment = momentAt(time);
   const { day } = moment;
@@ -42,7 +42,7 @@ export function dayPricesAt(instrument: Instrument, time: number, session: Hours
     price: priceOf(instrument, moment, session),
     previousClose: centsAt(instrument, session, day - 1, minutesPerDay),
   };
-  latest.set(instrument, prices);
+  dayCache.set(instrument, prices);
   return prices;
 }
 

@@ -42,8 +42,8 @@ const inNewYork = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
 });
 
-const start = 9 * 60 + 30;
-const end = 16 * 60;
+const openMinute = 9 * 60 + 30;
+const closeMinute = 16 * 60;
 
 const partsInNewYork = (time: number) =>
   new Map(inNewYork.formatToParts(time).map(({ type, value }) => [type, value]));
@@ -64,5 +64,5 @@ export function partOfDay(time: number): PartOfDay {
   const parts = partsInNewYork(time);
   if (['Sat', 'Sun'].includes(parts.get('weekday')!)) return 'no-session';
   const minute = 60 * Number(parts.get('hour')) + Number(parts.get('minute'));
-  return minute < start ? 'before' : minute < end ? 'during' : 'after';
+  return minute < openMinute ? 'before' : minute < closeMinute ? 'during' : 'after';
 }

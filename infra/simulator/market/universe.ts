@@ -87,12 +87,12 @@ export class Universe {
   }
 }
 
-let latest: Universe | undefined;
+let latestUniverse: Universe | undefined;
 
 /** Creates a universe, or reuses the last one for the same seed: tests with many worlds would wait for each. */
 export function createUniverse(seed: number): Universe {
-  if (latest?.seed !== seed) latest = new Universe(seed);
-  return latest;
+  if (latestUniverse?.seed !== seed) latestUniverse = new Universe(seed);
+  return latestUniverse;
 }
 
 function inventActive(seed: number): ReadonlyMap<string, Instrument> {

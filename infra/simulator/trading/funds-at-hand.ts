@@ -1,7 +1,7 @@
 /** Computes an account's spending power, and the margins for holding its positions on credit. All in cents. */
 
 import type { LiveOrder } from './order-life.ts';
-import type { Valued } from './portfolio.ts';
+import type { ValuedPosition } from './portfolio.ts';
 
 export interface FundsAtHand {
   readonly cash: bigint;
@@ -21,7 +21,7 @@ export interface FundsAtHand {
 export function fundsAtHand(
   kind: 'MARGIN' | 'CASH',
   cash: bigint,
-  positions: readonly Valued[],
+  positions: readonly ValuedPosition[],
   open: readonly LiveOrder[],
   now: number,
 ): FundsAtHand {

@@ -4,11 +4,11 @@ import type { Quantity } from './amounts.ts';
 import type { Fill, LiveOrder, Strike } from './order-life.ts';
 
 /** Types of parts that wait until the master is filled. */
-const followers = ['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO'];
+const followerTypes = ['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO'];
 /** Types of parts of which the first that is struck ends the others. */
-const rivals = ['STOP_PROFIT', 'STOP_LOSS', 'OCO', 'OTOCO'];
+const rivalTypes = ['STOP_PROFIT', 'STOP_LOSS', 'OCO', 'OTOCO'];
 
-export const follows = (comboType: string): boolean => followers.includes(comboType);
+export const follows = (comboType: string): boolean => followerTypes.includes(comboType);
 
 export interface GroupFill extends Fill {
   readonly order: LiveOrder;
@@ -139,4 +139,4 @@ export class OrderGroup {
   }
 }
 
-const isRival = ({ stored }: LiveOrder) => rivals.includes(stored.order.combo_type);
+const isRival = ({ stored }: LiveOrder) => rivalTypes.includes(stored.order.combo_type);

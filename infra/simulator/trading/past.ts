@@ -20,7 +20,7 @@ interface PastOrder {
   readonly limited?: true;
 }
 
-const common = {
+const commonTerms = {
   combo_type: 'NORMAL',
   instrument_type: 'EQUITY',
   entrust_type: 'QTY',
@@ -43,7 +43,7 @@ const callOf = (strike: string, side: 'BUY' | 'SELL') => ({
 });
 
 /** Limits far below any price, so that only a call ever ends the order. */
-const standing = {
+const standingTerms = {
   symbol: 'AAPL',
   quantity: '10',
   order_type: 'LIMIT',
@@ -84,16 +84,16 @@ const pastOrders: readonly PastOrder[] = [
     order: { symbol: 'AAPL', quantity: '10', order_type: 'LIMIT' },
     limited: true,
   },
-  { at: '2026-10-20T14:00:00Z', clientOrderId: 'gw-20261020-000001', order: standing },
-  { at: '2026-10-20T14:00:10Z', clientOrderId: 'gw-20261020-000002', order: standing },
-  { at: '2026-10-20T14:00:20Z', clientOrderId: 'gw-20261020-000003', order: standing },
+  { at: '2026-10-20T14:00:00Z', clientOrderId: 'gw-20261020-000001', order: standingTerms },
+  { at: '2026-10-20T14:00:10Z', clientOrderId: 'gw-20261020-000002', order: standingTerms },
+  { at: '2026-10-20T14:00:20Z', clientOrderId: 'gw-20261020-000003', order: standingTerms },
 ];
 
 /** Executes an account's past. Its positions exist at any time of the clock. */
 export function bringPast(accountId: string, book: OrderBook, universe: Universe): void {
   for (const { at, clientOrderId, order: more, limited } of pastOrders) {
     const placedAt = Date.parse(at);
-    let order: NewOrder = { ...common, ...more, client_order_id: clientOrderId };
+    let order: NewOrder = { ...commonTerms, ...more, client_order_id: clientOrderId };
     const asset = assetOf(order, universe, placedAt);
     if ('error_code' in asset) throw new Error(`${clientOrderId}: ${asset.message}`);
     if (limited) order = { ...order, limit_price: money(currentPrice(asset, placedAt) + 10) };

@@ -24,7 +24,7 @@ export interface Position {
 }
 
 /** Position at the prices of a moment. */
-export interface Valued extends Position {
+export interface ValuedPosition extends Position {
   readonly price: number;
   readonly value: bigint;
   readonly profit: bigint;
@@ -48,13 +48,13 @@ export class Portfolio {
     this.#trades.push(trade);
     this.cash -= signedAmount(asset, price, quantity) + fee;
     const before = this.#positions.get(asset.key) ?? { asset, quantity: 0n, cost: 0n, since: time };
-    const after = merged(before, trade);
+    const after = mergeTrade(before, trade);
     if (after.quantity === 0n) this.#positions.delete(asset.key);
     else this.#positions.set(asset.key, after);
   }
 
   /** Values every position, oldest first, at the current prices. */
-  valued(now: number): readonly Valued[] {
+  valued(now: number): readonly ValuedPosition[] {
     return [...this.#positions.values()].map((position) => {
       const price = currentPrice(position.asset, now);
       const value = signedAmount(position.asset, price, position.quantity);
@@ -82,7 +82,7 @@ export class Portfolio {
 }
 
 /** Merges a trade into a position at cost; a reduction takes its share of the cost away. */
-function merged(before: Position, { asset, quantity, price, time }: Trade): Position {
+function mergeTrade(before: Position, { asset, quantity, price, time }: Trade): Position {
   const left = before.quantity + quantity;
   const grows = before.quantity === 0n || before.quantity > 0n === quantity > 0n;
   if (grows) return { ...before, quantity: left, cost: before.cost + signedAmount(asset, price, quantity) };

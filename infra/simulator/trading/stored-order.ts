@@ -10,7 +10,7 @@ type OrderSubject = 'combo_type' | 'instrument_type' | 'symbol';
 export type NewOrder = OrderBody & { readonly [K in OrderSubject]: NonNullable<OrderBody[K]> };
 
 /** Completes an order; undefined if neither it nor its legs name what it trades. */
-export function completed(order: OrderBody): NewOrder | undefined {
+export function completeOrder(order: OrderBody): NewOrder | undefined {
   const option = order.legs?.find((leg) => leg.instrument_type === 'OPTION');
   const {
     combo_type = 'NORMAL',
