@@ -15,7 +15,7 @@ const functionNames = (): readonly string[] =>
     .map((path) => path.slice(0, path.indexOf('/')));
 
 /** Zip attributes that never change: the same code must give the same bytes, or CloudFormation would see a change. */
-const fixed = { mtime: '1980-01-01', os: 3, attrs: 0o100644 << 16, level: 9 } as const;
+const fixedAttributes = { mtime: '1980-01-01', os: 3, attrs: 0o100644 << 16, level: 9 } as const;
 
 /** Omits source maps: they serve the project's own stack traces, and double the size. @param folder for the zips */
 export async function writeBundles(folder: string): Promise<void> {
@@ -33,5 +33,5 @@ export async function writeBundles(folder: string): Promise<void> {
     write: false,
   });
   for (const { path, contents } of outputFiles)
-    writeFileSync(path.replace(/\.mjs$/, '.zip'), zipSync({ 'index.mjs': [contents, fixed] }));
+    writeFileSync(path.replace(/\.mjs$/, '.zip'), zipSync({ 'index.mjs': [contents, fixedAttributes] }));
 }

@@ -11,7 +11,7 @@ import { writePage } from '../page-bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-const outside = [
+const externalPackages = [
   'aws-cdk',
   'aws-cdk-lib',
   'aws-cdk-lib/*',
@@ -40,7 +40,7 @@ export async function bundleCommand(folder: string): Promise<Metafile> {
     target: 'node20',
     format: 'esm',
     mainFields: ['module', 'main'],
-    external: outside,
+    external: externalPackages,
     banner: { js: banner },
     legalComments: 'linked',
     metafile: true,

@@ -47,7 +47,7 @@ function declarationOf(operation: Operation, texts: TypeTexts): string {
     callInterface(name, operation, doc, bodyType ?? `${name}Query`, result),
     `/** The entry of: ${title}. */\n`,
     `export interface ${name}Operation extends Operation {\n`,
-    ...literals(operation).map((line) => `  readonly ${line};\n`),
+    ...literalMembers(operation).map((line) => `  readonly ${line};\n`),
     `  readonly query: {\n${parameterLines(operation, texts)}  };\n`,
     bodyType ? `  readonly body: GenericSchema<${bodyType}>;\n` : '',
     `  readonly response: GenericSchema<${result}>;\n`,
@@ -59,7 +59,7 @@ function declarationOf(operation: Operation, texts: TypeTexts): string {
 }
 
 /** Members whose literal types the client's types read. */
-const literals = ({ id, group, method, path, aliases, headers, anyQuery, paging }: Operation) =>
+const literalMembers = ({ id, group, method, path, aliases, headers, anyQuery, paging }: Operation) =>
   Object.entries({ id, group, method, path, aliases, headers, anyQuery, paging }).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${literal(value)}`],
   );
@@ -71,20 +71,20 @@ function literal(value: unknown): string {
   return `{ ${members.join('; ')} }`;
 }
 
-const given = (schema: v.GenericSchema, texts: TypeTexts) => texts.of(schema, 'given');
+const givenType = (schema: v.GenericSchema, texts: TypeTexts) => texts.of(schema, 'given');
 
 const parameterLines = ({ query }: Operation, texts: TypeTexts) =>
   Object.entries(query)
     .map(
       ([name, { schema, required }]) =>
-        `    readonly ${name}: Omit<Parameter<GenericSchema<${given(schema, texts)}, string>>, 'required'> & { readonly required: ${required} };\n`,
+        `    readonly ${name}: Omit<Parameter<GenericSchema<${givenType(schema, texts)}, string>>, 'required'> & { readonly required: ${required} };\n`,
     )
     .join('');
 
 function queryInterface(name: string, { query, anyQuery, title }: Operation, texts: TypeTexts): string {
   const parameters = Object.entries(query);
   const lines = parameters.map(([parameter, facts]) => {
-    const type = given(facts.schema, texts);
+    const type = givenType(facts.schema, texts);
     const text = facts.required ? `${parameter}: ${type}` : `${parameter}?: ${type} | undefined`;
     return `${docComment([describeParameter(facts)], '  ')}  readonly ${text};\n`;
   });
@@ -176,7 +176,7 @@ export function declareEntries(folder: string): void {
       .replace(/^(?!\.)/, './')
       .replace(/\.d\.ts$/, '.ts');
     const before = readFileSync(file, 'utf8');
-    const after = before.replaceAll(entry, (whole, id: string) =>
+    const after = before.replaceAll(entryPattern, (whole, id: string) =>
       waiting.delete(id) ? `export { ${id} } from '${path}';\n` : whole,
     );
     if (after !== before) writeFileSync(file, after);
@@ -186,4 +186,4 @@ export function declareEntries(folder: string): void {
 }
 
 /** Matches a constant whose type the compiler writes out, over several lines. */
-const entry = /^export declare const (\w+): \{\n[\s\S]*?^\};\n/gm;
+const entryPattern = /^export declare const (\w+): \{\n[\s\S]*?^\};\n/gm;

@@ -15,9 +15,9 @@ export interface TypeTexts {
 }
 
 /** Types that only the source can state, by the name of the schema that they are joined with. */
-export type Joined = Readonly<Record<string, string>>;
+export type JoinedTypes = Readonly<Record<string, string>>;
 
-export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
+export function createTypeTexts(names: SchemaNames, joined: JoinedTypes): TypeTexts {
   const declared = new Map<string, string>();
   const uses = new Map<string, TypeUse>();
 
@@ -56,11 +56,11 @@ export function createTypeTexts(names: SchemaNames, joined: Joined): TypeTexts {
     const readonly = use === 'given' ? 'readonly ' : '';
     if (isArray(base)) return `${readonly}${inBrackets(of(base.item, use))}[]`;
     if (isRecord(base)) return `{ ${readonly}[name: string]: ${of(base.value, use)} }`;
-    if (isUnion(base)) return either(base.options.map((option) => of(option, use)));
-    if (isWrapped(base)) return either([of(base.wrapped, use), ...absences(base.type)]);
+    if (isUnion(base)) return union(base.options.map((option) => of(option, use)));
+    if (isWrapped(base)) return union([of(base.wrapped, use), ...absentTypes(base.type)]);
     if (base.type === 'picklist') {
       const { options } = base as unknown as { readonly options: readonly string[] };
-      return either([...options.map((value) => `'${value}'`), ...(use === 'got' ? ['(string & {})'] : [])]);
+      return union([...options.map((value) => `'${value}'`), ...(use === 'got' ? ['(string & {})'] : [])]);
     }
     const plain = plainTypes[base.type];
     if (plain === undefined) throw new Error(`No TypeScript is known for a schema of type ${base.type}`);
@@ -78,7 +78,7 @@ const plainTypes: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const absences = (type: string): readonly string[] =>
+const absentTypes = (type: string): readonly string[] =>
   type === 'nullable' ? ['null'] : type === 'nullish' ? ['null', 'undefined'] : ['undefined'];
 
 export const isOmittable = (schema: v.GenericSchema): boolean =>
@@ -88,7 +88,7 @@ const aliasOf = (name: string, text: string) => `export type ${name} = ${text};\
 
 const inBrackets = (text: string) => (/ [|&] /.test(text) ? `(${text})` : text);
 
-const either = (texts: readonly string[]) =>
+const union = (texts: readonly string[]) =>
   [...new Set(texts.flatMap((text) => (text.startsWith('{') ? [text] : text.split(' | '))))].join(' | ');
 
 const byName = ([one]: readonly [string, string], [other]: readonly [string, string]) =>
@@ -98,11 +98,11 @@ const byName = ([one]: readonly [string, string], [other]: readonly [string, str
 export function memberText(name: string, schema: v.GenericSchema): string {
   const meaning = descriptionOf(schema) ?? glossary[name];
   if (meaning === undefined) throw new Error(`${name} has neither a description nor a word in the glossary`);
-  const form = forms[formatOf(schema) ?? ''];
+  const form = formTexts[formatOf(schema) ?? ''];
   return [meaning.replace(/\.$/, ''), ...(form ? [form] : [])].join('. ').concat('.');
 }
 
-const forms: Readonly<Record<string, string>> = {
+const formTexts: Readonly<Record<string, string>> = {
   decimal: 'A decimal number as text',
   int64: 'Unix time in milliseconds',
   iso_date: 'A day, yyyy-MM-dd',
