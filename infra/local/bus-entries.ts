@@ -8,15 +8,15 @@ import { jsonFault } from '../../lib/kernel/json-fault.ts';
 import { type Fault, faultsInWords } from '../../lib/problem.ts';
 import type { LocalBusEntry } from './bus.ts';
 
-const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
+const nameSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
 /** Members of an event; other members of an envelope may stand beside them. */
 const entrySchema = v.object({
   source: v.pipe(
-    name,
+    nameSchema,
     v.check((source) => !reservedSources.includes(source), 'the source of replies; name another'),
   ),
-  'detail-type': name,
+  'detail-type': nameSchema,
   detail: v.record(v.string(), v.unknown()),
   resources: v.optional(v.array(v.string())),
   time: v.optional(v.pipe(v.string(), v.isoTimestamp())),
@@ -37,13 +37,13 @@ export type ReadEntries =
 /** EventBridge's limit, not included, for all entries of a call. */
 const maxBytes = 256 * 1024;
 
-const form = 'Send {"source":"…","detail-type":"…","detail":{…}}, or a list of such entries.';
+const formHint = 'Send {"source":"…","detail-type":"…","detail":{…}}, or a list of such entries.';
 
 /** @param text JSON: an entry, or a list of them, each in the form of an event or of PutEvents */
 export function entriesOf(text: string): ReadEntries {
   const json = parseJson(text);
   if (json === undefined)
-    return { code: 'invalid_body', detail: `The body is not valid JSON: ${jsonFault(text)}. ${form}` };
+    return { code: 'invalid_body', detail: `The body is not valid JSON: ${jsonFault(text)}. ${formHint}` };
   const isList = Array.isArray(json);
   const parsed = v.safeParse(entriesSchema, [json].flat().map(asEvent));
   if (!parsed.success) {
@@ -52,7 +52,7 @@ export function entriesOf(text: string): ReadEntries {
       const name = isList ? fault.name : fault.name.replace(/^\/0/, '') || '/';
       return { in: 'body', ...fault, name };
     });
-    return { code: 'invalid_body', detail: `${faultsInWords(errors)}. ${form}`, errors };
+    return { code: 'invalid_body', detail: `${faultsInWords(errors)}. ${formHint}`, errors };
   }
   const entries = parsed.output.map(({ source, 'detail-type': detailType, detail, resources, time }) => ({
     source,

@@ -8,7 +8,7 @@ import { gzip } from 'node:zlib';
 import { minimumCompressionBytes } from '../api-gateway-answers.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
-const zipped = promisify(gzip);
+const gzipAsync = promisify(gzip);
 
 /** @param accepted the header `accept-encoding` of the request */
 export async function compressed(
@@ -22,7 +22,7 @@ export async function compressed(
   // give neither form to a client that asked for the other.
   all.set('vary', [[...(headers.get('vary') ?? []), 'accept-encoding'].join(', ')]);
   if (!prefersGzip(accepted)) return { ...response, headers: all };
-  return { ...response, headers: all.set('content-encoding', ['gzip']), body: await zipped(body) };
+  return { ...response, headers: all.set('content-encoding', ['gzip']), body: await gzipAsync(body) };
 }
 
 /**

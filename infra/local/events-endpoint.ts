@@ -70,7 +70,7 @@ export function createEventsEndpoint({
   };
 }
 
-interface Detail {
+interface ReplyDetail {
   readonly request_id?: unknown;
   readonly requester?: unknown;
 }
@@ -84,9 +84,9 @@ function textOf(
   published: readonly BusEvent[],
 ): string {
   const answersOf = (event: BusEvent) => {
-    const { request_id } = JSON.parse(event.detail) as Detail;
+    const { request_id } = JSON.parse(event.detail) as ReplyDetail;
     return published.filter(({ detail }) => {
-      const reply = JSON.parse(detail) as Detail;
+      const reply = JSON.parse(detail) as ReplyDetail;
       return reply.requester === event.source && reply.request_id === request_id;
     });
   };

@@ -69,8 +69,8 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
 
   return {
     pages: new Map<string, LocalPage>([
-      ['/.well-known/openid-configuration', () => answer(200, configurationOf(issuer()))],
-      ['/jwks.json', () => answer(200, { keys: [jwk] })],
+      ['/.well-known/openid-configuration', () => asJson(200, configurationOf(issuer()))],
+      ['/jwks.json', () => asJson(200, { keys: [jwk] })],
       ['/authorize', ({ query }) => authorize(query, users, codes)],
     ]),
     forms: new Map([
@@ -78,9 +78,9 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
         '/token',
         async (fields, accept) => {
           const granted = await grant(fields);
-          if ('error' in granted) return answer(400, granted);
+          if ('error' in granted) return asJson(400, granted);
           // A shell gets the token alone, so that it need not parse JSON.
-          return accept === 'text/plain' ? plain(granted.access_token) : answer(200, granted);
+          return accept === 'text/plain' ? asText(granted.access_token) : asJson(200, granted);
         },
       ],
     ]),
@@ -148,7 +148,7 @@ function authorize(
   const given = (name: string) => query.get(name) ?? '';
   const redirectUri = given('redirect_uri');
   if (!ownRedirect.test(redirectUri))
-    return plain('redirect_uri must be an app’s own scheme, or an address of this machine.', 400);
+    return asText('redirect_uri must be an app’s own scheme, or an address of this machine.', 400);
   const back = (answer: Readonly<Record<string, string>>) => {
     const url = new URL(redirectUri);
     for (const [name, value] of Object.entries({ ...answer, state: given('state') }))
@@ -158,12 +158,12 @@ function authorize(
   const scope =
     given('scope')
       .split(' ')
-      .filter((one) => !ofOpenId.includes(one))
+      .filter((one) => !openIdScopes.includes(one))
       .join(' ') || scopes.join(' ');
   const fault = authorizeFault(given, scope);
   if (fault) return back({ ...fault });
   const user = users.find((name) => name === given('login_hint'));
-  if (user === undefined) return plain(choice(query, users), 200, 'text/html; charset=utf-8');
+  if (user === undefined) return asText(choicePage(query, users), 200, 'text/html; charset=utf-8');
   const challenge = given('code_challenge');
   const clientId = given('client_id');
   return back({
@@ -172,7 +172,7 @@ function authorize(
 }
 
 /** Scopes that OpenID Connect libraries request besides; no token contains them. */
-const ofOpenId = ['openid', 'profile', 'email', 'offline_access'];
+const openIdScopes = ['openid', 'profile', 'email', 'offline_access'];
 
 function authorizeFault(given: (name: string) => string, scope: string): OAuthError | undefined {
   const invalid = (error_description: string) => ({ error: 'invalid_request', error_description }) as const;
@@ -184,7 +184,7 @@ function authorizeFault(given: (name: string) => string, scope: string): OAuthEr
 }
 
 /** Offers links only, because there is no password to ask for. */
-const choice = (query: URLSearchParams, users: readonly string[]): string => {
+const choicePage = (query: URLSearchParams, users: readonly string[]): string => {
   const links = users.map((name) => {
     const asked = new URLSearchParams(query);
     asked.set('login_hint', name);
@@ -255,8 +255,8 @@ const configurationOf = (issuer: string) => ({
 
 const base64Json = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-const answer = (status: number, body: object) => responseOf(status, 'application/json', JSON.stringify(body));
-const plain = (text: string, status = 200, type = 'text/plain') => responseOf(status, type, text);
+const asJson = (status: number, body: object) => responseOf(status, 'application/json', JSON.stringify(body));
+const asText = (text: string, status = 200, type = 'text/plain') => responseOf(status, type, text);
 
 const seeOther = (location: string): HttpResponse => ({
   status: 303,

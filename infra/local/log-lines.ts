@@ -14,11 +14,11 @@ export function accessLine(
   const line = `${method} ${path} ${status} ${milliseconds} ms`;
   if (refusal)
     return `${line}\n  ${refusal.code}: ${oneLine(refusal.detail)}\n  request ${requestId}: ${link}`;
-  return canLink ? linked(line, link) : line;
+  return canLink ? hyperlink(line, link) : line;
 }
 
 /** Makes a text in a terminal open an address when clicked (OSC 8). */
-const linked = (text: string, address: string) => `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
+const hyperlink = (text: string, address: string) => `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
 
 /** Makes one line of a text that may contain a client's input, without characters that move the cursor. */
 const oneLine = (text: string) => text.replace(/\p{Cc}/gu, ' ').slice(0, 600);
@@ -41,11 +41,11 @@ export function lineOf(entry: LogEntry): string | undefined {
     return `The upstream answered 429 to ${facts.operation}: ${verdict} The limits in force are ${facts.kept}.`;
   }
   if (event === 'trade_stream_ended') {
-    const end = ends[String(facts.reason)];
+    const end = streamEnds[String(facts.reason)];
     return end && `Trade events: the stream ${end}.`;
   }
   if (event === 'wrong_configuration') return `The configuration is wrong: ${facts.faults}`;
-  if (level === 'info' || said.includes(event)) return undefined;
+  if (level === 'info' || reportedElsewhere.includes(event)) return undefined;
   const { step, check, scope, result, status, code, name } = facts;
   const words = [event.replaceAll('_', ' '), step, check, scope, result, status ?? code ?? name].filter(
     (word) => word !== undefined,
@@ -54,7 +54,7 @@ export function lineOf(entry: LogEntry): string | undefined {
 }
 
 /** Events that other lines report, or a later one. */
-const said: readonly string[] = ['limits_in_force', 'turn_failed', 'trade_orders_compared'];
+const reportedElsewhere: readonly string[] = ['limits_in_force', 'turn_failed', 'trade_orders_compared'];
 
 const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {
   tightened: 'it allows less than UPSTREAM_LIMITS, so this run keeps tighter limits until it ends.',
@@ -63,7 +63,7 @@ const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {
   none_tighter: 'no preset is tighter for it.',
 };
 
-const ends: Readonly<Record<string, string>> = {
+const streamEnds: Readonly<Record<string, string>> = {
   broken: 'broke; the next one is opened',
   silent: 'was silent for too long; the next one is opened',
   mute: 'did not tell what a read has found; the next one is opened',

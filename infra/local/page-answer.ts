@@ -15,7 +15,7 @@ export type LocalPage = (request: PageRequest) => HttpResponse | undefined | Pro
 /** Answers a submitted form. @param accept the header, unchanged */
 export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;
 
-const types: Readonly<Record<string, string>> = {
+const mediaTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -29,7 +29,7 @@ export function page(kind: string, body: string | Uint8Array, policy: string): H
     status: 200,
     headers: new Map(
       Object.entries({
-        'content-type': types[kind] ?? 'application/octet-stream',
+        'content-type': mediaTypes[kind] ?? 'application/octet-stream',
         'content-security-policy': policy,
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',

@@ -24,7 +24,7 @@ export interface PagesOptions {
 }
 
 /** Files of the page, the same for every run of this process. */
-const files = untilResolved(pageFiles);
+const cachedFiles = untilResolved(pageFiles);
 
 export function createPages({ document, reference, open }: PagesOptions): ReadonlyMap<string, LocalPage> {
   const made = new Map<string, string>();
@@ -36,7 +36,7 @@ export function createPages({ document, reference, open }: PagesOptions): Readon
   };
   const referenceText = onDemand(() => JSON.stringify(reference()));
   const ofPage = async (name: keyof PageFiles): Promise<HttpResponse> => {
-    const all = await files();
+    const all = await cachedFiles();
     return page(extname(name), name === 'index.html' ? localDocument(all) : all[name], localPolicy);
   };
   return new Map<string, LocalPage>([
@@ -76,13 +76,13 @@ export function constantPages(operations: readonly Operation[]): ReadonlyMap<str
   return new Map(
     operations.flatMap(({ path, aliases, gatewayAnswer }) =>
       gatewayAnswer
-        ? [path, ...aliases].map((one) => [one, () => constant(gatewayAnswer.body)] as const)
+        ? [path, ...aliases].map((one) => [one, () => constantAnswer(gatewayAnswer.body)] as const)
         : [],
     ),
   );
 }
 
-const constant = (body: string): HttpResponse => ({
+const constantAnswer = (body: string): HttpResponse => ({
   status: 200,
   headers: new Map([
     ['content-type', ['application/json']],

@@ -40,7 +40,7 @@ export interface PhonesOptions {
   readonly onAsked: () => void;
 }
 
-const path = '/openapi/market-data/stock/snapshot';
+const snapshotPath = '/openapi/market-data/stock/snapshot';
 const category = 'US_STOCK';
 /** Interval of an app that follows a list. */
 const everyMs = 5000;
@@ -88,7 +88,7 @@ export async function runPhones(asked: PhonesAsked, options: PhonesOptions): Pro
       codes: codesOf(all),
       upstream: after.all - before.all,
       upstreamRefused: after.refused - before.refused,
-      age: ages.length > 0 ? { p50: at(ages, 0.5), p99: at(ages, 0.99) } : null,
+      age: ages.length > 0 ? { p50: percentile(ages, 0.5), p99: percentile(ages, 0.99) } : null,
     };
   } finally {
     await twin?.close();
@@ -105,7 +105,7 @@ function codesOf(all: readonly PhoneAnswer[]): Readonly<Record<string, number>> 
 /** Code of the gateway's refusal, which is always JSON. */
 const codeIn = (body: string): string | undefined => (JSON.parse(body) as { readonly code?: string }).code;
 
-const at = (sorted: readonly number[], share: number) =>
+const percentile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
 function countsOf({ counts }: Simulator) {
@@ -133,7 +133,7 @@ const startTwin = ({ credentials, marketDataLimit, upstreamLimits }: PhonesOptio
 function straightTo({ url }: Simulator, { credentials }: PhonesOptions['settings']): AskQuotes {
   const signer = createSigner(credentials);
   return async (_, symbols) => {
-    const signed = await signer.sign({ url: url + path, query: { symbols, category } });
+    const signed = await signer.sign({ url: url + snapshotPath, query: { symbols, category } });
     const { status } = await fetch(signed.url, { headers: signed.headers })
       .then(async (response) => {
         await response.arrayBuffer();
@@ -150,11 +150,11 @@ function throughFunction(handler: ProxyHandler): AskQuotes {
     const result = await handler(
       proxyEvent({
         method: 'GET',
-        path,
+        path: snapshotPath,
         query: `symbols=${symbols}&category=${category}`,
         rawHeaders: ['accept', 'application/json'],
         body: new Uint8Array(),
-        resource: path,
+        resource: snapshotPath,
         stage: 'local',
         requestId: crypto.randomUUID(),
         sourceIp: `10.${phone >> 16}.${(phone >> 8) & 255}.${phone & 255}`,

@@ -27,8 +27,8 @@ export interface WireRequest {
 }
 
 export function proxyEvent(request: WireRequest): APIGatewayProxyEvent {
-  const headers = grouped(pairsOf(request.rawHeaders));
-  const query = request.query ? grouped(decodedQuery(request.query)) : undefined;
+  const headers = groupByName(pairsOf(request.rawHeaders));
+  const query = request.query ? groupByName(decodedQuery(request.query)) : undefined;
   return {
     resource: request.resource,
     path: request.path,
@@ -40,7 +40,7 @@ export function proxyEvent(request: WireRequest): APIGatewayProxyEvent {
     pathParameters: null,
     stageVariables: null,
     requestContext: requestContext(request),
-    ...eventBody(request.body, header(request.rawHeaders, 'content-type')),
+    ...eventBody(request.body, lastHeader(request.rawHeaders, 'content-type')),
   };
 }
 
@@ -62,7 +62,7 @@ function requestContext(request: WireRequest): APIGatewayProxyEvent['requestCont
     authorizer: null,
     identity: {
       sourceIp: request.sourceIp,
-      userAgent: header(request.rawHeaders, 'user-agent') ?? null,
+      userAgent: lastHeader(request.rawHeaders, 'user-agent') ?? null,
       apiKey: request.apiKey.value,
       apiKeyId: request.apiKey.id,
       accessKey: null,
@@ -86,7 +86,7 @@ type NameAndValue = readonly [name: string, value: string];
  * Values of each name, in the order sent. A Map, because `Object.fromEntries` makes own properties from it: assigning to
  * an object would lose a parameter that is called `__proto__`.
  */
-function grouped(pairs: Iterable<NameAndValue>): ReadonlyMap<string, string[]> {
+function groupByName(pairs: Iterable<NameAndValue>): ReadonlyMap<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of pairs) {
     const earlier = values.get(name);
@@ -115,7 +115,7 @@ function pairsOf(rawHeaders: readonly string[]): readonly NameAndValue[] {
   );
 }
 
-function header(rawHeaders: readonly string[], lowerCaseName: string): string | undefined {
+function lastHeader(rawHeaders: readonly string[], lowerCaseName: string): string | undefined {
   return pairsOf(rawHeaders).findLast(([name]) => name.toLowerCase() === lowerCaseName)?.[1];
 }
 

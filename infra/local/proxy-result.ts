@@ -24,7 +24,7 @@ const proxyResult = v.object({
 });
 
 /** Headers of the connection or of API Gateway, which renames them instead of sending them on. */
-const remapped = new Set([
+const remappedHeaders = new Set([
   'connection',
   'content-length',
   'date',
@@ -43,11 +43,11 @@ export function responseOf(result: unknown, maxBytes: number): HttpResponse {
   if (bytes.length > maxBytes) {
     throw new RangeError(`The answer has ${bytes.length} bytes, more than API Gateway's ${maxBytes}.`);
   }
-  return { status: statusCode, headers: merged(headers, multiValueHeaders), body: bytes };
+  return { status: statusCode, headers: mergeHeaders(headers, multiValueHeaders), body: bytes };
 }
 
 /** Merges both header maps, names without regard to case; a pair in both is sent once. */
-function merged(
+function mergeHeaders(
   single: Readonly<Record<string, string>>,
   multiple: Readonly<Record<string, readonly string[]>>,
 ): ReadonlyMap<string, readonly string[]> {
@@ -56,7 +56,7 @@ function merged(
     validateHeaderName(name);
     for (const value of values) validateHeaderValue(name, value);
     const lower = name.toLowerCase();
-    const key = remapped.has(lower) ? `x-amzn-remapped-${lower}` : lower;
+    const key = remappedHeaders.has(lower) ? `x-amzn-remapped-${lower}` : lower;
     all.set(key, [...(all.get(key) ?? []), ...values]);
   };
   for (const [name, values] of Object.entries(multiple)) take(name, values);

@@ -19,7 +19,7 @@ export interface QuoteOrigin {
   readonly by: string;
 }
 
-type Noted = Pick<RefreshRecord, 'view' | 'symbols'> & QuoteOrigin;
+type NotedFetch = Pick<RefreshRecord, 'view' | 'symbols'> & QuoteOrigin;
 
 /** Symbols that the channel carries, and the moments until which it sent all their changes. */
 interface CarriedQuotes {
@@ -40,7 +40,7 @@ export interface QuoteOrigins {
 }
 
 /** Number of notes that are kept: some seconds of a run in which every function refreshes. */
-const kept = 60;
+const maxNotes = 60;
 
 /** Names of the function that serves streams, and of the listener. */
 export const ofStreams = 'quote-streams';
@@ -52,7 +52,7 @@ const ofListener = 'market-stream';
  * start(group(offer), env, origins.noting('market-data', ports));
  */
 export function createQuoteOrigins(): QuoteOrigins {
-  let all: readonly Noted[] = [];
+  let all: readonly NotedFetch[] = [];
   let carried: readonly CarriedQuotes[] = [];
   const hear = (batch: StreamedBatch) => {
     // The same list comes again every two seconds, and screens show a symbol's earlier records for longer.
@@ -63,15 +63,15 @@ export function createQuoteOrigins(): QuoteOrigins {
       }));
     batch.signs.forEach((signAt, index) => {
       const one = carried[index];
-      if (one) one.at = [signAt, ...one.at.slice(0, kept - 1)];
+      if (one) one.at = [signAt, ...one.at.slice(0, maxNotes - 1)];
     });
   };
   const toldOf = (view: string, symbol: string): readonly QuoteOrigin[] =>
     carried
       .filter(({ category, symbols }) => viewOfId(view).category === category && symbols.includes(symbol))
       .flatMap(({ at }) => at.map((one) => ({ at: one, source: 'channel', by: ofListener })));
-  const note = (origin: Noted) => {
-    all = [origin, ...all.slice(0, kept - 1)];
+  const note = (origin: NotedFetch) => {
+    all = [origin, ...all.slice(0, maxNotes - 1)];
   };
   return {
     listening: (ports) => ({

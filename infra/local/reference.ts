@@ -14,22 +14,22 @@ export interface ReferenceParts {
 }
 
 export function referencePages({ document, open }: ReferenceParts): ReadonlyMap<string, LocalPage> {
-  const own = readdirSync(folder).filter((name) => name !== first);
+  const own = readdirSync(folder).filter((name) => name !== indexFile);
   return new Map<string, LocalPage>([
-    ['/docs', () => (hasSwaggerUi() ? answer('.html', htmlOf(open)) : withoutSwaggerUi)],
-    ['/docs/openapi.json', () => answer('.json', document())],
-    ...own.map((name) => [`/docs/${name}`, () => answer(extname(name), read(name))] as const),
-    ['/docs/swagger-ui.js', () => answer('.js', swaggerUi('swagger-ui-bundle.js'))],
-    ['/docs/swagger-ui.css', () => answer('.css', swaggerUi('swagger-ui.css'))],
+    ['/docs', () => (hasSwaggerUi() ? pageAnswer('.html', htmlOf(open)) : withoutSwaggerUi)],
+    ['/docs/openapi.json', () => pageAnswer('.json', document())],
+    ...own.map((name) => [`/docs/${name}`, () => pageAnswer(extname(name), readPageFile(name))] as const),
+    ['/docs/swagger-ui.js', () => pageAnswer('.js', swaggerUi('swagger-ui-bundle.js'))],
+    ['/docs/swagger-ui.css', () => pageAnswer('.css', swaggerUi('swagger-ui.css'))],
   ]);
 }
 
 /** Folder beside the code, in a clone and in the package. */
 const folder = join(import.meta.dirname, 'reference-page');
-const first = 'index.html';
-const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+const indexFile = 'index.html';
+const readPageFile = (name: string) => readFileSync(join(folder, name), 'utf8');
 
-const answer = (kind: string, body: string | Uint8Array) => page(kind, body, policy);
+const pageAnswer = (kind: string, body: string | Uint8Array) => page(kind, body, policy);
 
 /** Policy: nothing from elsewhere and nothing to elsewhere. Swagger UI sets styles by attribute, and its icons are data. */
 const policy = [
@@ -43,7 +43,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const withoutSwaggerUi = answer(
+const withoutSwaggerUi = pageAnswer(
   '.txt',
   'This page needs Swagger UI: run npm install swagger-ui-dist, and start again. /openapi.json has the document.\n',
 );
@@ -67,7 +67,7 @@ function htmlOf(open: readonly Group[]): string {
   const all = openable.filter((group) => operations.some((operation) => operation.group === group));
   const named = (isOpen: boolean) =>
     all.filter((group) => open.includes(group) === isOpen).join(', ') || 'none';
-  return read(first).replace(
+  return readPageFile(indexFile).replace(
     '<!-- groups -->',
     `Open groups: ${named(true)}. Closed: ${named(false)} (OPEN_GROUPS says which are open).`,
   );

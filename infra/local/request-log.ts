@@ -46,9 +46,9 @@ export interface RequestLog {
   list(): Promise<readonly ExplainedRequest[]>;
 }
 
-const kept = 200;
+const maxRequests = 200;
 /** Sends that are noted for one request: a read that others share may go on for long. */
-const keptSends = 20;
+const maxSends = 20;
 
 /**
  * @param mask removes from a text what must not be shown
@@ -63,19 +63,19 @@ export function createRequestLog({
   readonly mask: (text: string) => string;
   readonly clock?: () => number;
 }): RequestLog {
-  const seen: { readonly request: SeenRequest; readonly sends: readonly Sending[] }[] = [];
-  const current = new AsyncLocalStorage<Sending[]>();
-  const sendsBy = new Map<string, Sending[]>();
+  const seen: { readonly request: SeenRequest; readonly sends: readonly NotedSend[] }[] = [];
+  const current = new AsyncLocalStorage<NotedSend[]>();
+  const sendsBy = new Map<string, NotedSend[]>();
   const reports = new Map<string, SeenRequest['report']>();
-  const explained = new WeakMap<Sending, Promise<SentUpstream>>();
-  const explainedOf = (sending: Sending) => {
-    const one = explained.get(sending) ?? shown(sending, mask);
+  const explained = new WeakMap<NotedSend, Promise<SentUpstream>>();
+  const explainedOf = (sending: NotedSend) => {
+    const one = explained.get(sending) ?? explainSend(sending, mask);
     explained.set(sending, one);
     return one;
   };
   return {
     async during(requestId, answer) {
-      const sends: Sending[] = [];
+      const sends: NotedSend[] = [];
       sendsBy.set(requestId, sends);
       return current.run(sends, answer);
     },
@@ -84,8 +84,7 @@ export function createRequestLog({
       const at = clock();
       const result = await send(request, limits);
       const answered = result.kind === 'answer' ? String(result.status) : result.kind;
-      if (sends && sends.length < keptSends)
-        sends.push({ request, at, answered, milliseconds: clock() - at });
+      if (sends && sends.length < maxSends) sends.push({ request, at, answered, milliseconds: clock() - at });
       return result;
     },
     report(entry) {
@@ -109,7 +108,7 @@ export function createRequestLog({
         ...(report && { report }),
       };
       seen.unshift({ request, sends });
-      if (seen.length > kept) seen.pop();
+      if (seen.length > maxRequests) seen.pop();
       return request;
     },
     list: () =>
@@ -123,12 +122,12 @@ export function createRequestLog({
 }
 
 /** Request as it was sent, with content that nobody may see. */
-interface Sending extends Pick<SentUpstream, 'at' | 'answered' | 'milliseconds'> {
+interface NotedSend extends Pick<SentUpstream, 'at' | 'answered' | 'milliseconds'> {
   readonly request: Parameters<Send>[0];
 }
 
-async function shown(
-  { request: { method, url, headers, body }, ...how }: Sending,
+async function explainSend(
+  { request: { method, url, headers, body }, ...how }: NotedSend,
   mask: (text: string) => string,
 ): Promise<SentUpstream> {
   const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -149,14 +148,14 @@ async function shown(
     ...how,
     method,
     url: mask(url),
-    headers: Object.fromEntries(names.map(([name, value]) => [name, mask(shortened(name, value))])),
+    headers: Object.fromEntries(names.map(([name, value]) => [name, mask(shortenHeader(name, value))])),
     ...(body !== undefined && { body: mask(body) }),
     steps: steps.map(([name, value]) => [name, mask(value)] as const),
   };
 }
 
 /** Shortens a signature so that two can still be compared, and hides a token altogether. */
-function shortened(name: string, value: string): string {
+function shortenHeader(name: string, value: string): string {
   if (name === 'x-access-token' || name === 'authorization') return '(not shown)';
   return name === 'x-signature' ? `${value.slice(0, 8)}…` : value;
 }
@@ -177,13 +176,13 @@ export function masking(ids: () => readonly string[]): (text: string) => string 
   function masked(text: string): string {
     let rest = text;
     for (const id of ids().filter(({ length }) => length >= shortestId)) {
-      const redact = redactors.get(id) ?? createRedactor([id], beginning);
+      const redact = redactors.get(id) ?? createRedactor([id], firstCharacters);
       redactors.set(id, redact);
       rest = redact(rest);
     }
     return rest
-      .replace(/\beyJ[\w-]{8,}(?:\.[\w-]+){1,4}/g, beginning)
-      .replace(places, (_, name: string, value: string) => name + beginning(value));
+      .replace(/\beyJ[\w-]{8,}(?:\.[\w-]+){1,4}/g, firstCharacters)
+      .replace(secretPlaces, (_, name: string, value: string) => name + firstCharacters(value));
   }
   return (text) => {
     const once = masked(text);
@@ -194,8 +193,8 @@ export function masking(ids: () => readonly string[]): (text: string) => string 
   };
 }
 
-const beginning = (hidden: string) => `${hidden.slice(0, 4)}…`;
+const firstCharacters = (hidden: string) => `${hidden.slice(0, 4)}…`;
 
 /** Matches an account, a token or a key in a query, in JSON and in the steps of a signature. */
-const places =
+const secretPlaces =
   /((?:account_id|token|api[_-]?key|app[_-]?key|secret|authorization)(?:"\s*:\s*"|=|%3D| = )(?:Bearer[ +])?)([^"&%\s…]{5,})/gi;

@@ -39,14 +39,14 @@ export interface ApiRequest {
 /** Integrations without a function and without a key: API Gateway's type `mock`, and forms, which it does not have. */
 type Mock = { readonly mock: LocalPage };
 type Form = { readonly form: FormPage };
-type WithKey =
+type KeyedIntegration =
   | Pick<LocalRoute, 'handler' | 'headers' | 'isOperators' | 'isUnseen'>
   | Pick<LocalStream, 'open' | 'headers'>;
-type Integration = WithKey | Mock | Form;
+type Integration = KeyedIntegration | Mock | Form;
 
 const maxFormBytes = 16_384;
 
-const healthy: HttpResponse = {
+const healthAnswer: HttpResponse = {
   status: 200,
   headers: new Map([['content-type', ['application/json']]]),
   body: Buffer.from(healthBody),
@@ -74,7 +74,7 @@ export function createRestApi({
   const meter = createUsagePlan({ ...plan, clock });
   const cors = createLocalCors(corsOrigins);
   const hostFault = createHostCheck([host]);
-  const refused = refusing(refuse, cors);
+  const refused = createRefuse(refuse, cors);
 
   async function withoutFunction(
     integration: Mock | Form,
@@ -148,10 +148,10 @@ export function createRestApi({
 
     // Node joins a repeated header, which then matches no key.
     const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
-    if (!apiKey) return refused(...whatIsWrongWithKey(request, call, findApiKey));
+    if (!apiKey) return refused(...keyFault(request, call, findApiKey));
     call.apiKey = apiKey;
     if ('isUnseen' in integration && integration.isUnseen) call.isUnseen = true;
-    const admission = call.isUnseen ? unmetered : meter.take(apiKey.id);
+    const admission = call.isUnseen ? unmeteredAdmission : meter.take(apiKey.id);
     if (!admission.allowed) {
       const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterMs / 1000));
       return refused('throttled', call, { retryAfterSeconds });
@@ -167,13 +167,13 @@ export function createRestApi({
 /** Time limit of the run's own routes, which no deployment has: on a slow machine a thousand phones take long. */
 const ownTimeoutMs = 300_000;
 
-const unmetered = { allowed: true } as const;
+const unmeteredAdmission = { allowed: true } as const;
 
 /** Headers in which people put a key that API Gateway reads only in x-api-key. */
 const otherHeaders = ['authorization', 'api-key', 'apikey', 'x-apikey', 'x-api-token', 'x-auth-token'];
 
 /** Says in detail what is wrong with the key, for a person at the console; API Gateway has one sentence for everything. */
-function whatIsWrongWithKey(
+function keyFault(
   { headers }: IncomingMessage,
   call: ApiRequest,
   findApiKey: (sent: string) => ApiKey | undefined,
@@ -208,7 +208,7 @@ function whatIsWrongWithKey(
 const operatorsAlone = 'This path is the operator’s: it answers to the first key of the run alone.';
 const ownNames = 'Call the run as 127.0.0.1 or localhost.';
 
-const refusing =
+const createRefuse =
   (refuse: Refuse, cors: LocalCors) =>
   (
     code: ApiRefusalCode,
@@ -252,12 +252,12 @@ function resourcesOf(
   forms: ReadonlyMap<string, FormPage>,
 ): ReadonlyMap<string, Methods> {
   const resources = new Map<string, Map<string, Integration>>([
-    ...[['/health', () => healthy] as const, ...pages].map(
+    ...[['/health', () => healthAnswer] as const, ...pages].map(
       ([path, mock]) => [path, new Map([['GET', { mock }]])] as const,
     ),
     ...[...forms].map(([path, form]) => [path, new Map([['POST', { form }]])] as const),
   ]);
-  const withKey: readonly (WithKey & { method: string; path: string })[] = [
+  const withKey: readonly (KeyedIntegration & { method: string; path: string })[] = [
     ...routes,
     ...streams.map((stream) => ({ ...stream, method: 'GET' })),
   ];

@@ -18,14 +18,14 @@ import { ofStreams } from './quote-origins.ts';
 import type { LocalSettings } from './settings.ts';
 
 /** Limits for streams; one process has all of them. */
-const bounds = { perCaller: 100, processes: 1 };
+const streamBounds = { perCaller: 100, processes: 1 };
 
 type LocalStreamSettings = Pick<LocalSettings, 'corsOrigins' | 'streamSeconds'>;
 
 export function createQuoteStream({ portsOf, env }: CalledParts, settings: LocalStreamSettings): LocalStream {
   const ports = portsOf(ofStreams);
   return streamOf(streamStockSnapshots, ports, settings, () => {
-    const offer = quoteOffer(bounds);
+    const offer = quoteOffer(streamBounds);
     const asked = [...offer.operations, ...offer.lookUps];
     return composeOffer(
       offer,
@@ -46,7 +46,7 @@ export function createEventStream(
         orderStreams.read,
       ),
       platform.ports,
-      bounds.perCaller,
+      streamBounds.perCaller,
     ),
   );
 }

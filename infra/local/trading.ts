@@ -21,15 +21,15 @@ import type { LocalRoute } from './options.ts';
 /** Begins with an underscore, unlike the paths of operations. */
 export const tradingPath = '/_trading';
 
-const about = { account: v.optional(v.string()), user: v.optional(v.string()) };
+const scopeMembers = { account: v.optional(v.string()), user: v.optional(v.string()) };
 const bodies = {
   limits: v.strictObject({
-    ...about,
+    ...scopeMembers,
     set: v.record(v.string(), v.unknown()),
     reason: v.optional(v.string()),
   }),
-  stop: v.strictObject({ ...about, reason: v.string(), cancel_open: v.optional(v.boolean()) }),
-  resume: v.strictObject({ ...about, reason: v.string() }),
+  stop: v.strictObject({ ...scopeMembers, reason: v.string(), cancel_open: v.optional(v.boolean()) }),
+  resume: v.strictObject({ ...scopeMembers, reason: v.string() }),
 };
 
 export interface LocalTradingOptions {
@@ -75,11 +75,11 @@ export function createTradingRoutes(options: LocalTradingOptions): readonly Loca
         if (error instanceof ControlChangeError) return refuse(error.message);
         throw error;
       }
-      return json(await shown());
+      return jsonAnswer(await shown());
     };
 
   return [
-    { method: 'GET', path: tradingPath, handler: async () => json(await shown()), isOperators: true },
+    { method: 'GET', path: tradingPath, handler: async () => jsonAnswer(await shown()), isOperators: true },
     ...(Object.keys(bodies) as (keyof typeof bodies)[]).map(
       (action): LocalRoute => ({
         method: 'POST',
@@ -118,7 +118,7 @@ export function jsonIn({ body, isBase64Encoded }: APIGatewayProxyEvent): unknown
   }
 }
 
-const json = (value: object) =>
+const jsonAnswer = (value: object) =>
   toProxyResult({
     status: 200,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },

@@ -23,7 +23,7 @@ interface Bucket {
   at: number;
 }
 
-const token = 1000;
+const tokenUnits = 1000;
 
 /** Creates the buckets. `clock` reads milliseconds. */
 export function createUsagePlan({
@@ -34,7 +34,7 @@ export function createUsagePlan({
   if (!(ratePerSecond > 0 && Number.isFinite(ratePerSecond) && Number.isInteger(burst) && burst >= 1)) {
     throw new RangeError('A usage plan needs a rate above 0 and a whole burst of at least 1.');
   }
-  const capacity = burst * token;
+  const capacity = burst * tokenUnits;
   const buckets = new Map<string, Bucket>();
 
   function refilled(key: string): Bucket {
@@ -51,10 +51,10 @@ export function createUsagePlan({
   return {
     take(key) {
       const bucket = refilled(key);
-      if (bucket.level < token) {
-        return { allowed: false, retryAfterMs: Math.ceil((token - bucket.level) / ratePerSecond) };
+      if (bucket.level < tokenUnits) {
+        return { allowed: false, retryAfterMs: Math.ceil((tokenUnits - bucket.level) / ratePerSecond) };
       }
-      bucket.level -= token;
+      bucket.level -= tokenUnits;
       return { allowed: true };
     },
   };

@@ -11,7 +11,7 @@ export interface LocalUser {
   readonly accounts: readonly string[];
 }
 
-export interface Granting {
+export interface GrantOptions {
   readonly users: readonly LocalUser[];
   /** Id of the key that stands for the first user. */
   readonly apiKeyId: string;
@@ -20,13 +20,13 @@ export interface Granting {
   readonly identity: Identity;
 }
 
-const names = ['ada', 'ben'];
+const userNames = ['ada', 'ben'];
 
 /** Makes a user for each known account. Accounts at another upstream are unknown: then the first user has them all. */
 export const usersOf = (
   accounts: readonly { readonly account_id: string }[] | undefined,
 ): readonly LocalUser[] =>
-  names.flatMap((name, index) => {
+  userNames.flatMap((name, index) => {
     const account = accounts ? accounts[index]?.account_id : index === 0 && '*';
     return account ? [{ name, accounts: [account] }] : [];
   });
@@ -40,7 +40,7 @@ export const usersOf = (
  */
 export async function grantUsers(
   store: AccessStore,
-  { users, apiKeyId, issuer, identity }: Granting,
+  { users, apiKeyId, issuer, identity }: GrantOptions,
 ): Promise<void> {
   const admin = createAccessAdmin({ store, identity, by: 'local run' });
   for (const [index, { name, accounts }] of users.entries()) {
