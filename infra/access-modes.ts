@@ -55,7 +55,7 @@ interface AccessModeFacts {
 
 // AWS has one refusal for an unknown path, a wrong method and an unsigned call. On an unknown path it even reads any
 // Authorization header as a signature.
-const unsigned: Refusal = {
+const unsignedRefusal: Refusal = {
   code: 'forbidden',
   detail:
     'No operation has this path and method, or it takes only requests with a valid AWS signature (Signature Version 4).',
@@ -64,7 +64,7 @@ const unsigned: Refusal = {
 /** Placeholder for the sentence that the authorizer gave with its Deny; empty if AWS refused the owner of a signature. */
 export const authorizersDetail = 'authorizer’s detail';
 
-const keyless = { INVALID_API_KEY: { code: 'missing_api_key' } } as const;
+const keylessRefusals = { INVALID_API_KEY: { code: 'missing_api_key' } } as const;
 
 export const accessModes = {
   'api-key': {
@@ -73,7 +73,7 @@ export const accessModes = {
     opensMarketFacts: true,
     opensAccounts: false,
     throttledByPlan: true,
-    refusals: keyless,
+    refusals: keylessRefusals,
   },
   jwt: {
     security: [['api_key', 'bearerAuth']],
@@ -83,7 +83,7 @@ export const accessModes = {
     // The authorizer runs before the usage plan counts.
     throttledByPlan: false,
     refusals: {
-      ...keyless,
+      ...keylessRefusals,
       UNAUTHORIZED: { code: 'missing_token' },
       // IAM's refusal of an AWS identity has this type, too, so the first sentence must be true of both.
       ACCESS_DENIED: {
@@ -103,7 +103,7 @@ export const accessModes = {
     opensMarketFacts: false,
     opensAccounts: true,
     throttledByPlan: false,
-    refusals: keyless,
+    refusals: keylessRefusals,
   },
   iam: {
     security: [['sigv4']],
@@ -112,9 +112,9 @@ export const accessModes = {
     opensAccounts: true,
     throttledByPlan: false,
     refusals: {
-      EXPIRED_TOKEN: unsigned,
-      INVALID_SIGNATURE: unsigned,
-      MISSING_AUTHENTICATION_TOKEN: unsigned,
+      EXPIRED_TOKEN: unsignedRefusal,
+      INVALID_SIGNATURE: unsignedRefusal,
+      MISSING_AUTHENTICATION_TOKEN: unsignedRefusal,
     },
   },
 } as const satisfies Record<string, AccessModeFacts>;
@@ -122,7 +122,7 @@ export const accessModes = {
 export type AccessMode = keyof typeof accessModes;
 
 /** Modes in the table's order. */
-const names = Object.keys(accessModes) as AccessMode[];
+const modeNames = Object.keys(accessModes) as AccessMode[];
 
 /** Default mode of a group; a group of accounts has it only once the deployer opens it. */
 export const usualMode = (group: Group): AccessMode => (isAccountData(group) ? 'iam' : 'api-key');
@@ -132,7 +132,7 @@ export const localMode = (group: Group): AccessMode => (isAccountData(group) ? '
 
 /** Modes that can open a group: an API key alone identifies the app, not the caller. */
 export const modesFor = (group: Group): readonly AccessMode[] =>
-  names.filter((mode) => accessModes[mode][isAccountData(group) ? 'opensAccounts' : 'opensMarketFacts']);
+  modeNames.filter((mode) => accessModes[mode][isAccountData(group) ? 'opensAccounts' : 'opensMarketFacts']);
 
 /** Tells whether calls count against a usage plan. */
 export const takesKey = (mode: AccessMode): boolean => schemesOf([mode], 'front').includes('api_key');
@@ -147,7 +147,7 @@ export const userGroupsIn = (access: Readonly<Partial<Record<Group, AccessMode>>
 /** Modes without repetition, in the table's order. */
 export const distinctModes = (modes: Iterable<AccessMode>): readonly AccessMode[] => {
   const used = new Set(modes);
-  return names.filter((mode) => used.has(mode));
+  return modeNames.filter((mode) => used.has(mode));
 };
 
 const schemeNames = Object.keys(schemes) as SchemeName[];
@@ -158,11 +158,11 @@ export function schemesOf(modes: readonly AccessMode[], where: 'security' | 'fro
   return schemeNames.filter((name) => used.has(name));
 }
 
-const requirement = (together: readonly SchemeName[]) =>
+const requirementOf = (together: readonly SchemeName[]) =>
   Object.fromEntries(together.map((scheme) => [scheme, []]));
 
 /** `security` of an operation in OpenAPI documents. */
-export const securityOf = (mode: AccessMode) => accessModes[mode].security.map(requirement);
+export const securityOf = (mode: AccessMode) => accessModes[mode].security.map(requirementOf);
 
 /** `security` for API Gateway, which knows no alternatives. */
-export const frontSecurityOf = (mode: AccessMode) => [requirement(accessModes[mode].front)];
+export const frontSecurityOf = (mode: AccessMode) => [requirementOf(accessModes[mode].front)];

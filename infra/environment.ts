@@ -162,12 +162,12 @@ async function takenSentence(first: string, ports: Readonly<Record<string, numbe
   return `Ports ${list(taken.map((name) => ports[name]))} are taken, perhaps by another run: end it, or set ${list(taken)} to others.`;
 }
 
-interface Running {
+interface Closable {
   close(): Promise<void>;
 }
 
 /** Runs until Ctrl-C, and ends with exit code 0. */
-export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
+export async function runUntilInterrupted(start: () => Promise<readonly Closable[]>): Promise<void> {
   const starting = start();
   let stopping = false;
   const stop = async () => Promise.all((await starting).map((one) => one.close()));

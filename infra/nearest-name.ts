@@ -3,7 +3,7 @@
 /** Largest number of edits (see `editsBetween`) for a name of so many letters. */
 export type Tolerance = (letters: number) => number;
 
-const usual: Tolerance = (letters) => Math.max(1, Math.floor(letters / 3));
+const usualTolerance: Tolerance = (letters) => Math.max(1, Math.floor(letters / 3));
 
 /**
  * Finds the known name with the fewest edits, in any case of letters.
@@ -16,7 +16,7 @@ const usual: Tolerance = (letters) => Math.max(1, Math.floor(letters / 3));
 export function nearestName(
   given: string,
   known: readonly string[],
-  tolerance: Tolerance = usual,
+  tolerance: Tolerance = usualTolerance,
 ): string | undefined {
   // A longer text is no misspelt name.
   if (given.length > 64) return undefined;

@@ -13,19 +13,19 @@ export interface PageFiles {
 }
 
 /** Folder of the sources, in a clone. */
-const sources = join(import.meta.dirname, 'page');
+const sourceFolder = join(import.meta.dirname, 'page');
 /** Folder of the built files in the package, beside the command's bundle. */
-const made = join(import.meta.dirname, 'page-files');
+const builtFolder = join(import.meta.dirname, 'page-files');
 
 /** Reads the package's files, or builds them. */
 export async function pageFiles(): Promise<PageFiles> {
-  return existsSync(made) ? readFiles(made, 'page.js') : buildPage();
+  return existsSync(builtFolder) ? readFiles(builtFolder, 'page.js') : buildPage();
 }
 
 export async function buildPage(): Promise<PageFiles> {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
-    entryPoints: [join(sources, 'main.tsx')],
+    entryPoints: [join(sourceFolder, 'main.tsx')],
     bundle: true,
     minify: true,
     format: 'esm',
@@ -36,7 +36,7 @@ export async function buildPage(): Promise<PageFiles> {
     write: false,
     logLevel: 'warning',
   });
-  return { ...readFiles(sources), 'page.js': outputFiles[0]?.text ?? '' };
+  return { ...readFiles(sourceFolder), 'page.js': outputFiles[0]?.text ?? '' };
 }
 
 function readFiles(folder: string, ...more: 'page.js'[]): PageFiles {
@@ -48,7 +48,7 @@ function readFiles(folder: string, ...more: 'page.js'[]): PageFiles {
   };
 }
 
-export interface Hosted {
+export interface HostedPage {
   /** `https://api.example.com` */
   readonly gateway: string;
   /** Issuer of the users' tokens; without it nobody can sign in. */
@@ -71,27 +71,27 @@ const policyOf = (...connect: readonly string[]): string =>
 /** Policy of the local run, whose header can forbid frames; a document's own policy cannot. */
 export const localPolicy = `${policyOf()}; frame-ancestors 'none'`;
 
-const reference = '<a href="/docs">Reference</a>';
+const referenceLink = '<a href="/docs">Reference</a>';
 
 export const localDocument = ({ 'index.html': html }: PageFiles): string =>
-  html.replace('<!-- settings -->\n', '').replace('<!-- reference -->', reference);
+  html.replace('<!-- settings -->\n', '').replace('<!-- reference -->', referenceLink);
 
 /** @throws TypeError for an invalid address */
-export function hostedDocument({ 'index.html': html }: PageFiles, hosted: Hosted): string {
+export function hostedDocument({ 'index.html': html }: PageFiles, hosted: HostedPage): string {
   const { gateway, issuer, clientId } = hosted;
   const origins = [gateway, ...(issuer ? [issuer] : [])].map((address) => new URL(address).origin);
   const named = { gateway: gateway.replace(/\/+$/, ''), issuer, 'client-id': clientId };
   const metas = Object.entries(named).flatMap(([name, value]) =>
-    value ? [`<meta name="${name}" content="${escaped(value)}">`] : [],
+    value ? [`<meta name="${name}" content="${escapeHtml(value)}">`] : [],
   );
   const policy = `<meta http-equiv="content-security-policy" content="${policyOf(...origins)}">`;
   return html.replace('<!-- settings -->', [policy, ...metas].join('\n')).replace('<!-- reference -->\n', '');
 }
 
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+const escapeHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** @param hosted the deployed gateway; without it the document has no policy or settings */
-export async function writePage(folder: string, hosted?: Hosted): Promise<void> {
+export async function writePage(folder: string, hosted?: HostedPage): Promise<void> {
   const files = await buildPage();
   mkdirSync(folder, { recursive: true });
   const all = hosted ? { ...files, 'index.html': hostedDocument(files, hosted) } : files;

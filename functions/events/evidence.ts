@@ -38,7 +38,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isMoment = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
 
-const checks: Readonly<Record<keyof TokenClaims, (value: unknown) => boolean>> = {
+const claimChecks: Readonly<Record<keyof TokenClaims, (value: unknown) => boolean>> = {
   issuer: isText,
   subject: isText,
   clientId: (value) => value === undefined || isText(value),
@@ -52,5 +52,5 @@ const checks: Readonly<Record<keyof TokenClaims, (value: unknown) => boolean>> =
 function isClaims(value: unknown): value is TokenClaims {
   if (typeof value !== 'object' || value === null) return false;
   const members = value as Readonly<Record<string, unknown>>;
-  return Object.entries(checks).every(([name, isGood]) => isGood(members[name]));
+  return Object.entries(claimChecks).every(([name, isGood]) => isGood(members[name]));
 }
