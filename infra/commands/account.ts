@@ -23,7 +23,7 @@ export interface Concurrency {
 }
 
 /** Resources of the stage's own stack; a deployment does not need them a second time. */
-export interface DeployedResources {
+interface DeployedResources {
   readonly reserved: number;
   readonly keys: number;
   readonly usagePlans: number;

@@ -18,7 +18,7 @@ export interface BillOptions {
   readonly days: number;
 }
 
-export interface Bill {
+interface Bill {
   readonly reads: number;
   /** Dollars a month, by what they are paid for. */
   readonly lines: Readonly<Record<string, number>>;
@@ -42,7 +42,7 @@ export async function billOf({ stage, users, interval, hours, days }: BillOption
   const reads = readsPerSecond * 3600 * hours * days;
   const spread = measured.readsPerSecond / readsPerSecond;
   const { readUnits, writeUnits } = measured.snapshots;
-  // Without the cache each read is one of the upstream's, up to its limit.
+  // Without the cache each read is a request to the upstream, up to its limit.
   const perMillion = costOf({
     ...measured,
     readsPerSecond,

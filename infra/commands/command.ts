@@ -114,7 +114,7 @@ export interface CommandEntry {
 
 export type Table = Readonly<Record<string, CommandEntry>>;
 
-export type ParsedCommand =
+type ParsedCommand =
   | { readonly name: string; readonly given: unknown; readonly run: () => Promise<unknown> }
   /** Text of the help or of the version; an error when a command is missing. */
   | { readonly text: string; readonly isError: boolean };

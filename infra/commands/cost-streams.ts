@@ -19,7 +19,7 @@ const million = 1_000_000;
 const gigabyte = 2 ** 30;
 const [large, , small] = situations as readonly [Situation, Situation, Situation];
 
-export type StreamSituation = (typeof streamSituations)[number];
+type StreamSituation = (typeof streamSituations)[number];
 
 /** Hours of a month in which all clients are active. */
 const hours = hoursPerDay.tradingHours * user.daysPerMonth;

@@ -32,7 +32,7 @@ const optionConfigs: Readonly<Record<string, Partial<CountersignConfig>>> = {
 
 const liveLimits = { maxStreams: 10, maxOrderStreams: 10 };
 
-export const fullConfig: CountersignConfig = {
+const fullConfig: CountersignConfig = {
   ...minimal,
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam', screeners: 'iam' },
   live: liveLimits,

@@ -54,7 +54,7 @@ function templateOf(config: CountersignConfig): Template {
   }
 }
 
-export interface AtRest {
+interface AtRest {
   readonly resources: number;
   readonly tables: number;
   readonly secrets: number;

@@ -11,9 +11,9 @@ import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf } from './stack-secret.ts';
 
 /** Stack output that names the table's item with the limits. */
-export const limitsOutput = 'LimitsKey';
+const limitsOutput = 'LimitsKey';
 
-export interface LimitsArguments {
+interface LimitsArguments {
   readonly target: StackTarget;
   readonly reset: boolean;
   readonly json: boolean;

@@ -1,6 +1,6 @@
 /** Behaviour of the live upstream that neither simulator nor catalogue imitates, with the reason. */
 
-export interface NotImitated {
+interface NotImitated {
   readonly fact: string;
   readonly reason: string;
 }

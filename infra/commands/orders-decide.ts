@@ -25,7 +25,7 @@ export interface DecideArguments extends DecidedOrder {
   readonly target: StackTarget;
 }
 
-export interface DecidePorts extends DecisionParts {
+interface DecidePorts extends DecisionParts {
   readonly stackName: string;
   /** Prints one line for the operator. */
   say(line: string): void;

@@ -24,7 +24,7 @@ export interface RestoredArguments {
   readonly confirms?: { readonly tables: readonly CheckpointTable[]; readonly reason: string };
 }
 
-export interface RestoredPorts {
+interface RestoredPorts {
   readonly stackName: string;
   readonly admin: Pick<ControlAdmin, 'apply'>;
   readonly checkpoints: CheckpointStore;

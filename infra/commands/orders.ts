@@ -33,7 +33,7 @@ export interface OrdersPorts {
   readonly directory: Pick<AccessAdmin, 'list' | 'nameOf'>;
   /** Issuer of access tokens; undefined if the stack accepts none. */
   readonly issuer: string | undefined;
-  /** Now, in milliseconds since the epoch. */
+  /** Returns the time now, in milliseconds since the epoch. */
   clock(): number;
   /** Prints one line of JSON. */
   say(line: string): void;
@@ -42,7 +42,7 @@ export interface OrdersPorts {
 }
 
 /** Stack output that names the audit's table. */
-export const orderAuditTableOutput = 'OrderAuditTable';
+const orderAuditTableOutput = 'OrderAuditTable';
 
 /** @throws StartError when the stack or its identity key cannot be read, or it has no audit */
 export async function deployedOrders({ target }: OrdersArguments): Promise<OrdersPorts> {

@@ -152,7 +152,7 @@ function instancesBound(
 /** Counts the instances that are left for market data when none are reserved for it. */
 function sharedInstances(config: ResolvedConfig, { deployed }: AwsAccount, { all, unreserved }: Concurrency) {
   const reservedElsewhere = all - unreserved - (deployed?.reserved ?? 0);
-  // The report tells the operator of a stage that cannot have its reservations to drop them.
+  // Reservations that AWS would refuse count as none: the report advises to drop them.
   const reserved = reservationFault(config, all) ? 0 : reservedBy(config);
   const events = config.events?.concurrency ?? 0;
   const less = [

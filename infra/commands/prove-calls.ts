@@ -61,7 +61,7 @@ export interface GroupCalls {
   readonly outcomes: Outcomes;
   /** Times that the gateway asked to come later, and the call did. */
   readonly waits: number;
-  /** Duration as seen from here, over the network. */
+  /** Duration of a call, seen from this machine over the network. */
   readonly ms?: { readonly median: number; readonly most: number };
   /** Largest age among the answers that have the header. */
   readonly oldestSeconds?: number;

@@ -120,7 +120,7 @@ export function startUpOf(runs: readonly MeasuredRun[]): readonly StartUp[] {
 
 /** Sums since the deployment; one for which CloudWatch has no figures yet is absent. */
 export type Sums = Readonly<Partial<Record<SumName, number>>>;
-export type SumName = keyof typeof summedMetrics;
+type SumName = keyof typeof summedMetrics;
 
 const summedMetrics = {
   invocations: ['AWS/Lambda', 'Invocations', 'FunctionName', 'AWS::Lambda::Function'],

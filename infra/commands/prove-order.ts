@@ -166,7 +166,7 @@ const endsByStatus: Readonly<Record<string, OrderTrial['ended']>> = {
   FAILED: 'failed',
 };
 
-/** Looks at an order that stays open before it is cancelled again. */
+/** Number of looks at an open order before it is cancelled again. */
 const looksEach = 3;
 
 /** Waits until the upstream shows the order's end: an accepted cancel is not yet a cancelled order. */

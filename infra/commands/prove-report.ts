@@ -52,7 +52,7 @@ export const isProven = ({ steps }: ProofReport) => steps.every(({ result }) => 
 const fewClients = situations.find(({ clients }) => clients === 100) as Situation;
 
 /** Age in seconds of the oldest answer in docs/load.md, "Steady", 100 phones. */
-export const oldestOfFew = 2.48;
+const oldestOfFew = 2.48;
 
 /** Compares measurements with the docs' figures. A stage without shared answers has no ages. */
 export function compare(

@@ -14,7 +14,7 @@ export interface Step {
 }
 
 /** Result of a step: a sentence on what is done, or `fault` with a sentence on what is not. */
-export type StepOutcome = string | { readonly fault: string };
+type StepOutcome = string | { readonly fault: string };
 
 export interface Steps {
   readonly all: readonly Step[];

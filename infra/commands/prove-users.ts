@@ -11,7 +11,7 @@ import type { StackTarget } from './readers.ts';
 import { outputOf } from './stack-secret.ts';
 import { type CommandSubject, deployedUsers, manageUsers, type UsersArguments } from './users.ts';
 
-export interface GrantingParts {
+interface GrantingParts {
   readonly config: Pick<ResolvedConfig, 'access'>;
   readonly target: StackTarget;
   readonly outputs: ReadonlyMap<string, string>;

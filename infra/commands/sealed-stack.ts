@@ -14,7 +14,7 @@ import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
 
 /** Stack outputs that name the table of users, the key's secret and the issuer of tokens. */
 export const accessTableOutput = 'AccessTable';
-export const identityKeyOutput = 'IdentityKeySecretArn';
+const identityKeyOutput = 'IdentityKeySecretArn';
 export const issuerOutput = 'AuthIssuer';
 
 /**

@@ -14,7 +14,7 @@ import { awsAccess, awsJson } from './aws.ts';
 import { cdkProgram, checkFolder } from './cdk-program.ts';
 import { reservationFault, reservedBy } from './preflight-bounds.ts';
 
-/** Tells whether only the CDK knows the account. */
+/** Tells whether the account is the one of `--profile`, which only the CDK reads. */
 const isElsewhere = (options: readonly string[]) => options.some((option) => option.startsWith('--profile'));
 
 /**

@@ -27,7 +27,7 @@ import { outputsOf } from './stack-secret.ts';
 import { deployedTrading } from './trading.ts';
 import { stopWords } from './trading-words.ts';
 
-export interface StatusOptions {
+interface StatusOptions {
   /** Whether to look again every half a minute, until the process is ended. */
   readonly watch: boolean;
   readonly json: boolean;
@@ -59,7 +59,7 @@ export interface StatusPorts {
   count(table: string, key: readonly [name: string, value: string], index?: string): Promise<number>;
 }
 
-export interface Figure {
+interface Figure {
   readonly id: string;
   readonly metric: string;
   readonly statistic: string;

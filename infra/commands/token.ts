@@ -60,7 +60,7 @@ const pollMs = 5000;
 const confirmWithinMs = 300_000;
 
 /** Result of a renewal, without the token itself. */
-export interface Renewal {
+interface Renewal {
   readonly needed: boolean;
   readonly changed: boolean;
   readonly status?: TokenState['status'];

@@ -20,7 +20,7 @@ const formTexts = {
   picklist: 'equal, or none for one user',
 } as const;
 
-/** Help on the forms of values, each with the limits that take it. */
+/** Lines of help: each form of a value, with the limits that have it. */
 export const limitLines: readonly string[] = Object.entries(formTexts).map(
   ([form, words]) => `  ${words}:\n    ${limitNames.filter((name) => formOf(name) === form).join(', ')}`,
 );

@@ -28,7 +28,7 @@ import { isCalled } from './users-words.ts';
 export type TradingVerb = 'limits' | 'stop' | 'resume' | 'history';
 
 /** Scope of limits or of a stop, as the operator writes it. */
-export type TradingScope =
+type TradingScope =
   | { readonly kind: 'gateway' }
   | { readonly kind: 'account'; readonly id: string }
   /** Subject of a token, or the name of a key, a role or a source. */
@@ -205,7 +205,7 @@ interface ResolvedScope {
   readonly hint?: string;
 }
 
-/** Finds the scope. For a key, role or source that acts for a user it is that user, whose orders it places. */
+/** Finds the subject of the scope. A key, role or source that acts for a user stands for that user. */
 async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Promise<ResolvedScope> {
   if (scope.kind === 'account')
     return {
