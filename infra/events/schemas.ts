@@ -5,7 +5,6 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GenericSchema } from 'valibot';
 import { readsOf } from '../../functions/settings/lookup-settings.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames } from '../../lib/events/names.ts';
@@ -17,7 +16,7 @@ import { tradeEventSchemas } from '../../lib/trade-events/schemas.ts';
 import type { JsonObject } from '../json.ts';
 import { parameterSchema } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
-import { createSchemas, type Schemas, type SchemaUse } from '../open-api/schemas.ts';
+import { createSchemas, type Schemas } from '../open-api/schemas.ts';
 
 const descriptions: Readonly<Record<string, string>> = {
   [eventNames.quotes.requested]: 'Asks for quotes. To a bus, a queue, or the function itself.',
@@ -37,27 +36,23 @@ export function eventSchemas(): Readonly<Record<string, JsonObject>> {
   const reads = readsOf(operations, openable);
   return {
     ...schemaOf(eventNames.quotes.requested, (schemas) =>
-      whole(schemas, contract.quoteLookupRequested, 'request'),
+      schemas.of(contract.quoteLookupRequested, 'request'),
     ),
     ...schemaOf(eventNames.quotes.completed, (schemas) =>
-      whole(schemas, contract.quoteLookupCompleted, 'response'),
+      schemas.of(contract.quoteLookupCompleted, 'response'),
     ),
-    ...schemaOf(eventNames.quotes.failed, (schemas) =>
-      whole(schemas, contract.quoteLookupFailed, 'response'),
-    ),
+    ...schemaOf(eventNames.quotes.failed, (schemas) => schemas.of(contract.quoteLookupFailed, 'response')),
     ...schemaOf(eventNames.read.requested, (schemas) => readRequested(schemas, reads)),
     ...schemaOf(eventNames.read.completed, (schemas) => readCompleted(schemas, reads)),
-    ...schemaOf(eventNames.read.failed, (schemas) => whole(schemas, contract.readFailed, 'response')),
-    ...schemaOf(tradeEventNames.order, (schemas) =>
-      whole(schemas, tradeEventSchemas.OrderChanged, 'response'),
-    ),
+    ...schemaOf(eventNames.read.failed, (schemas) => schemas.of(contract.readFailed, 'response')),
+    ...schemaOf(tradeEventNames.order, (schemas) => schemas.of(tradeEventSchemas.OrderChanged, 'response')),
     ...schemaOf(tradeEventNames.position, (schemas) =>
-      whole(schemas, tradeEventSchemas.PositionChanged, 'response'),
+      schemas.of(tradeEventSchemas.PositionChanged, 'response'),
     ),
     ...schemaOf(tradeEventNames.other, (schemas) =>
-      whole(schemas, tradeEventSchemas.TradeEventReceived, 'response'),
+      schemas.of(tradeEventSchemas.TradeEventReceived, 'response'),
     ),
-    ...schemaOf(orderSettledName, (schemas) => whole(schemas, orderEventSchemas.OrderSettled, 'response')),
+    ...schemaOf(orderSettledName, (schemas) => schemas.of(orderEventSchemas.OrderSettled, 'response')),
   };
 }
 
@@ -76,11 +71,9 @@ function schemaOf(name: string, make: (schemas: Schemas) => JsonObject): Record<
   return { [name]: JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/')) as JsonObject };
 }
 
-const whole = (schemas: Schemas, schema: GenericSchema, use: SchemaUse) => schemas.of(schema, use);
-
 /** Schema of a request: each operation has its own parameters. */
 function readRequested(schemas: Schemas, reads: readonly Operation[]): JsonObject {
-  const { properties, required, ...rest } = whole(schemas, contract.readRequested, 'request');
+  const { properties, required, ...rest } = schemas.of(contract.readRequested, 'request');
   const { operation: _, query: __, body: ___, ...common } = properties as JsonObject;
   return {
     type: 'object',
@@ -123,7 +116,7 @@ const isRequired = ({ query }: Operation) => Object.values(query).some(({ requir
 
 /** Schema of a reply: each operation has its own answer, or pieces of the answer's text. */
 function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObject {
-  const { properties, ...rest } = whole(schemas, contract.readCompleted, 'response');
+  const { properties, ...rest } = schemas.of(contract.readCompleted, 'response');
   const { answer: _, ...common } = properties as JsonObject;
   return {
     ...rest,

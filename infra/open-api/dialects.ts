@@ -12,7 +12,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 export type Dialect = '3.1' | '3.0' | 'api-gateway';
 
 /** Finds the type behind a reference; undefined for a union, which has several. */
-export type TypeOfReference = (reference: string) => string | undefined;
+type TypeOfReference = (reference: string) => string | undefined;
 
 /** @param schema in JSON Schema 2020-12 */
 export function inDialect(schema: JsonObject, dialect: Dialect, typeOf: TypeOfReference): JsonObject {
@@ -49,7 +49,7 @@ function insideOf(keyword: string, value: Json, dialect: Dialect, typeOf: TypeOf
 
 type Rewrite = (rest: JsonObject, options: readonly JsonObject[], typeOf: TypeOfReference) => JsonObject;
 
-/** Writers of a schema, which add a union's options, if there are any, to the other keywords. */
+/** Writes a schema in each dialect from its keywords and the options of its union, of which there may be none. */
 const writers: Readonly<Record<Dialect, Rewrite>> = {
   '3.1': (rest, options, typeOf) => {
     const { value, others } = orNull(options);

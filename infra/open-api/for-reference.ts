@@ -10,7 +10,7 @@ import { filledOrder, restingOrder } from '../example-orders.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { descriptionInTwo } from './description.ts';
 
-export interface ReferenceOptions {
+interface ReferenceOptions {
   /** Operations of the document. */
   readonly operations: readonly Operation[];
   /** Whether the upstream is the simulator, whose market accepts the examples. */
