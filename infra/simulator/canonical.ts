@@ -7,7 +7,7 @@ import { createHash, createHmac } from 'node:crypto';
 
 export type Field = readonly [name: string, value: string];
 
-export interface SignedParts {
+interface SignedParts {
   /** Without the query, exactly as sent. */
   readonly path: string;
   /** Decoded query pairs in the order sent. */
@@ -17,7 +17,7 @@ export interface SignedParts {
   readonly body: Uint8Array;
 }
 
-export interface RequestTarget {
+interface RequestTarget {
   readonly path: string;
   readonly query: readonly Field[];
 }

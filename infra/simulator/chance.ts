@@ -7,14 +7,14 @@ import { fraction, mix } from './random.ts';
 /** Faults that need no further figures. */
 const plainKinds = ['drop', 'hang', 'drop-after', 'hang-after', 'repeat'] as const;
 
-export type PlainFault = Extract<ApiFault, { readonly kind: (typeof plainKinds)[number] }>['kind'];
+type PlainFault = Extract<ApiFault, { readonly kind: (typeof plainKinds)[number] }>['kind'];
 
 export const isPlainFault = (kind: string): kind is PlainFault => plainKinds.some((one) => one === kind);
 
 /** Share of all requests, from 0 to 1, for each fault; together at most 1. */
 export type FaultRates = Readonly<Partial<Record<PlainFault, number>>>;
 
-export interface ChanceOptions {
+interface ChanceOptions {
   /** Another seed hits other requests; 1 when absent. */
   readonly seed?: number;
   /** Selects the requests that a fault may hit; all when absent. Others draw no random number. */

@@ -37,7 +37,7 @@ export type { MarketStreamFault, OddMessage, PushedMessage } from './market-stre
 export type { LoggedChange } from './trading/change-log.ts';
 export { type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 
-export interface AppSecrets {
+interface AppSecrets {
   readonly appKey: string;
   readonly appSecret: string;
 }

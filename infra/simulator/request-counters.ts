@@ -40,7 +40,7 @@ export class SlidingLog {
   }
 }
 
-export interface RequestCountersOptions {
+interface RequestCountersOptions {
   /** Figures that replace those of the catalogue's limits. */
   readonly limits?: Partial<Record<LimitName, Window>> | undefined;
   /** Limits for each endpoint besides; none by default. */

@@ -16,7 +16,7 @@ import type { WireRequest } from './verify.ts';
 
 const maxBodyBytes = 1_048_576;
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly port: number;
   readonly clock: () => number;
   readonly fault: ChooseFault;

@@ -37,7 +37,7 @@ export interface StreamLimits {
   readonly lateMs?: number;
 }
 
-export interface SubscribeOptions {
+interface SubscribeOptions {
   /** Price levels of the book. */
   readonly depth: number;
   readonly overnight: boolean;

@@ -2,7 +2,7 @@
 
 import { hashOf, hexText, mix } from './random.ts';
 
-export type TokenPhase = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
+type TokenPhase = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
 
 export interface ShownToken {
   readonly token: string;

@@ -1,4 +1,4 @@
-/** Historical bars of stocks, in both forms. */
+/** Historical bars of stocks: of several symbols by a body, and of one by a query. */
 
 import type { listStockBars } from '../../../lib/catalogue/index.ts';
 import { type Bar, type BarsAsked, barsOf, stockAsTraded } from '../market/bars.ts';

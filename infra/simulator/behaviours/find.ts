@@ -62,6 +62,6 @@ export function isRefusal(found: object): found is Rejection {
   return 'error_code' in found;
 }
 
-export function unknownSymbol(symbol: string): Rejection {
+function unknownSymbol(symbol: string): Rejection {
   return refuse(417, 'INVALID_SYMBOL', `Symbol not known, ${symbol}`);
 }

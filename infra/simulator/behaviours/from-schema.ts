@@ -11,7 +11,7 @@ import { hashOf, mix } from '../random.ts';
 import { type ApiCall, answer, type Behaviour } from './behaviour.ts';
 import { type Constraints, numbersFor, type Slot, textsFor } from './sample-values.ts';
 
-export interface ExampleCall {
+interface ExampleCall {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Unix time in milliseconds. */

@@ -46,7 +46,7 @@ export interface GrpcAnswer {
   freeze(): void;
 }
 
-export interface GrpcServerOptions {
+interface GrpcServerOptions {
   readonly port: number;
   /** The only path, such as `/package.Service/Method`. */
   readonly path: string;
@@ -54,7 +54,7 @@ export interface GrpcServerOptions {
   readonly onCall: (call: GrpcCall, answer: GrpcAnswer) => () => void;
 }
 
-export interface GrpcServer {
+interface GrpcServer {
   readonly port: number;
   close(): Promise<void>;
 }

@@ -45,7 +45,7 @@ export interface SimulatedEvents {
   bring(fault: EventFault): void;
 }
 
-export interface EventServer extends SimulatedEvents {
+interface EventServer extends SimulatedEvents {
   readonly changes: readonly LoggedChange[];
   close(): Promise<void>;
 }

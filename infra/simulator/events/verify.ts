@@ -8,7 +8,7 @@ import { byCodeUnit, percentEncode } from '../canonical.ts';
 import { type Rejection, refuse } from '../refusal.ts';
 import { checkSignature, type Signed, type VerifyOptions } from '../verify.ts';
 
-export interface WireSubscription {
+interface WireSubscription {
   /** Metadata names and values in turn, as they came. */
   readonly rawMetadata: readonly string[];
   /** Bytes of the serialised request. */

@@ -10,7 +10,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { closeWith, listenOn } from '../../listen.ts';
 
-export const webSocketPath = '/mqtt';
+const webSocketPath = '/mqtt';
 
 export type Transport = 'mqtt' | 'mqtts' | 'ws' | 'wss';
 
@@ -22,14 +22,14 @@ export interface Way {
   sayBye(): void;
 }
 
-export interface DoorOptions {
+interface DoorOptions {
   readonly port: number;
   /** Key and certificate in PEM. */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   readonly onWay: (way: Way) => void;
 }
 
-export interface Door {
+interface Door {
   readonly port: number;
   close(): Promise<void>;
 }

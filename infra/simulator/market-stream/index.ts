@@ -34,7 +34,7 @@ export interface SimulatedMarketStream {
   bring(fault: MarketStreamFault): void;
 }
 
-export interface MarketStreamServer extends SimulatedMarketStream {
+interface MarketStreamServer extends SimulatedMarketStream {
   close(): Promise<void>;
 }
 

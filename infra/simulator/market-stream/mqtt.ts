@@ -13,13 +13,13 @@ export interface Introduction {
   readonly appKey: string;
 }
 
-export interface MqttOptions {
+interface MqttOptions {
   readonly clock: () => number;
   /** Called for each client that asks to connect. @returns the code of the answer */
   readonly onConnect: (client: Introduction, fault: number | undefined) => number;
 }
 
-export interface MqttDelivery {
+interface MqttDelivery {
   readonly qos: 0 | 1;
   readonly retain: boolean;
 }
@@ -45,7 +45,7 @@ export class MqttConnection implements Link {
     const incoming = parser({ protocolVersion: 4 });
     incoming.on('packet', (packet: Packet) => this.#take(packet));
     incoming.on('error', ({ message }: Error) => {
-      // The parser stops at an unknown protocol, and only its message tells.
+      // The parser stops at an unknown protocol, which only the text of its error tells.
       if (this.#state === 'new' && /protocol/i.test(message)) this.#answer(connack.wrongProtocol);
       else this.drop();
     });

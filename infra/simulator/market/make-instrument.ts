@@ -9,7 +9,7 @@ import { sectorOf } from './sectors.ts';
 const activeVolume = 200_000;
 
 /** Kind of a draft; `plain` is an ordinary share or fund that can be traded freely, and actively is. */
-export type DraftKind = 'plain' | 'active' | 'quiet';
+type DraftKind = 'plain' | 'active' | 'quiet';
 
 export interface Draft {
   readonly kind: DraftKind;

@@ -67,7 +67,7 @@ function worth(contract: Contract, spotCents: number, day: number): number {
   return Math.max(1, Math.round(100 * Math.max(value, intrinsic)));
 }
 
-export interface Greeks {
+interface Greeks {
   readonly delta: number;
   readonly gamma: number;
   readonly theta: number;
@@ -75,7 +75,7 @@ export interface Greeks {
   readonly rho: number;
 }
 
-/** Reaction of the price to a dollar, a day, and a hundredth of volatility or interest. */
+/** Greeks: changes of the option's price by a dollar, by a day, and by a hundredth of volatility or interest. */
 export function greeksOf(contract: Contract, spotCents: number, day: number): Greeks {
   const { spot, strike, years, volatility, d1, d2, discount } = termsOf(contract, spotCents, day);
   const call = contract.type === 'CALL';

@@ -14,7 +14,7 @@ export { dayMilliseconds, type Hours } from './price-path.ts';
 export { type HighLow, type Minute, rangeOf } from './price-range.ts';
 
 /** Prices of a day, in cents. */
-export interface DayPrices extends HighLow {
+interface DayPrices extends HighLow {
   readonly open: number;
   readonly price: number;
   /** Last price of the day before. */

@@ -6,9 +6,9 @@
 
 import { dayMilliseconds, type Hours } from './prices.ts';
 
-export type SessionName = 'PRE' | 'RTH' | 'ATH' | 'OVN';
+type SessionName = 'PRE' | 'RTH' | 'ATH' | 'OVN';
 
-export interface TradedSession {
+interface TradedSession {
   readonly session: Hours;
   /** Names the session that trades at a moment; undefined if it was not requested. */
   nameAt(time: number): SessionName | undefined;
@@ -54,7 +54,7 @@ export function clockInNewYork(time: number): string {
   return ['hour', 'minute', 'second'].map((name) => parts.get(name as 'hour')).join(':');
 }
 
-export type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
+type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
 
 /**
  * Position in the real market's regular session, 09:30 to 16:00 in New York from Monday to Friday, without holidays and

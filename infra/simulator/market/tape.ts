@@ -59,7 +59,7 @@ function usualVolume({ noise, dailyVolume }: Instrument, day: number): number {
 }
 
 /** Best bid and ask, one basis point (at least a cent) away from the price, with the sizes. */
-export interface Sides {
+interface Sides {
   readonly bid: number;
   readonly ask: number;
   readonly bidSize: number;

@@ -173,7 +173,7 @@ export class OrderBook {
     this.#observer({ scene, time, order, status, filled: filledUpTo(order, time) });
   }
 
-  /** Counts the orders that were added so far as the past. */
+  /** Marks the orders that were added so far as past; `all` leaves them out. */
   endPast(): void {
     this.#past = this.#byClientId.size;
   }

@@ -93,7 +93,7 @@ function mergeTrade(before: Position, { asset, quantity, price, time }: Trade): 
 }
 
 /** Amount in cents; negative for a negative quantity. */
-export function signedAmount(asset: Asset, price: number, quantity: Quantity): bigint {
+function signedAmount(asset: Asset, price: number, quantity: Quantity): bigint {
   return amountOf(price, quantity, asset.multiplier);
 }
 
