@@ -26,7 +26,7 @@ const entrySchema = v.object({
 const entriesSchema = v.pipe(v.array(entrySchema), v.minLength(1), v.maxLength(10));
 
 /** Entries, or the reason why there are none. */
-export type ReadEntries =
+type ReadEntries =
   | { readonly entries: readonly LocalBusEntry[] }
   | {
       readonly code: 'invalid_body' | 'payload_too_large';

@@ -36,7 +36,7 @@ export interface LocalBus {
   subscribe(listener: (event: BusEvent) => void): () => void;
 }
 
-export interface LocalBusOptions {
+interface LocalBusOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** Called when a listener threw; the others get the event all the same. */

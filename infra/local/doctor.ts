@@ -7,12 +7,12 @@ import { createSigner } from '../../lib/signer/index.ts';
 import { diagnose } from '../diagnose.ts';
 import type { LocalSettings } from './settings.ts';
 
-export interface Doctor {
+interface Doctor {
   /** Observes the report of every request. Never rejects. */
   observe(report: Omit<RequestReport, 'defect'>): Promise<void>;
 }
 
-export interface Patient extends Pick<LocalSettings, 'credentials' | 'accessToken'> {
+interface Patient extends Pick<LocalSettings, 'credentials' | 'accessToken'> {
   readonly baseUrl: string;
 }
 

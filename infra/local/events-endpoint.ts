@@ -16,7 +16,7 @@ import type { LocalLookups } from './functions.ts';
 import type { ProxyHandler } from './invocation.ts';
 import type { SettledMessage } from './queue.ts';
 
-export interface EventsEndpointOptions {
+interface EventsEndpointOptions {
   readonly bus: LocalBus;
   readonly lookups: Pick<LocalLookups, 'settled'>;
   readonly corsOrigins?: CorsOrigins | undefined;

@@ -8,7 +8,7 @@ import { scopes } from '../../lib/catalogue/scopes.ts';
 import type { FormPage, LocalPage } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
-export interface IssuerOptions {
+interface IssuerOptions {
   /** Issuer's name in tokens; known when the run listens. */
   readonly issuer: () => string;
   /** Names of the users, which are also the subjects of their tokens. */

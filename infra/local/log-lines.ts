@@ -53,7 +53,7 @@ export function lineOf(entry: LogEntry): string | undefined {
   return `${words.map(plainText).join(': ')}.`;
 }
 
-/** Events that other lines report, or a later one. */
+/** Events that another line reports, or a later one. */
 const reportedElsewhere: readonly string[] = ['limits_in_force', 'turn_failed', 'trade_orders_compared'];
 
 const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {

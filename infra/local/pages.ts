@@ -14,7 +14,7 @@ import { type LocalPage, type PageRequest, page } from './page-answer.ts';
 import type { HttpResponse } from './proxy-result.ts';
 import { referencePages } from './reference.ts';
 
-export interface PagesOptions {
+interface PagesOptions {
   /** Makes the OpenAPI document, on request, because this run's address is known only then. */
   readonly document: (form: DocumentForm) => unknown;
   /** Makes the document in the form that the reference shows. */

@@ -12,7 +12,7 @@ import type { LocalSettings } from './settings.ts';
 
 export type PhoneWay = 'gateway' | 'straight';
 
-export interface PhonesAsked {
+interface PhonesAsked {
   readonly way: PhoneWay;
   readonly phones: number;
   readonly seconds: number;

@@ -9,7 +9,7 @@ import type { LookupMessage, LookupQueue } from '../../lib/lookups/index.ts';
 /** End of a message, once neither it nor a copy of it is in the queue. */
 export type SettledMessage = { readonly kind: 'done' } | { readonly kind: 'dead'; readonly reason?: string };
 
-export interface LocalQueueOptions {
+interface LocalQueueOptions {
   /** Calls the function with a batch, as Lambda would. */
   readonly invoke: (
     event: SQSEvent,

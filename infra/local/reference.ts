@@ -6,7 +6,7 @@ import { dirname, extname, join } from 'node:path';
 import { type Group, openable, operations } from '../../lib/catalogue/index.ts';
 import { type LocalPage, page } from './page-answer.ts';
 
-export interface ReferenceParts {
+interface ReferenceParts {
   /** Returns the document that it shows, as JSON. */
   readonly document: () => string;
   /** Groups that the run opens. */

@@ -263,7 +263,7 @@ function resourcesOf(
   ];
   for (const { method, path, ...integration } of withKey) {
     const methods = resources.get(path) ?? new Map<string, Integration>();
-    // Fails, as API Gateway does; taking the last one would hide a route.
+    // A repeated route fails, as in API Gateway: otherwise the second would hide the first.
     if (methods.has(method)) throw new Error(`The route ${method} ${path} is there twice.`);
     resources.set(path, methods.set(method, integration));
   }

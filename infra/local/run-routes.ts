@@ -21,7 +21,7 @@ import { jsonIn } from './trading.ts';
 import type { LocalUser } from './users.ts';
 
 /** Begins with an underscore, unlike the paths of operations. */
-export const runPath = '/_run';
+const runPath = '/_run';
 
 /** Faults by the names that the page shows. */
 const faults = {
@@ -62,7 +62,7 @@ const bodies = {
   }),
 };
 
-export interface RunRoutesOptions {
+interface RunRoutesOptions {
   readonly settings: LocalSettings;
   readonly simulator: Simulator | undefined;
   readonly users: readonly LocalUser[];
@@ -76,7 +76,7 @@ export interface RunRoutesOptions {
 }
 
 /** Times of requests in the last minute. */
-export interface RecentRequests {
+interface RecentRequests {
   add(): void;
   list(): readonly number[];
 }

@@ -5,7 +5,7 @@ import type { BusEvent } from './bus.ts';
 /** Lines within a second; further events are only counted. */
 const maxLines = 10;
 
-export interface TradeEventLinesOptions {
+interface TradeEventLinesOptions {
   readonly print: (line: string) => void;
   /** Path of the stream that has all events. */
   readonly streamPath: string;

@@ -32,7 +32,7 @@ const bodies = {
   resume: v.strictObject({ ...scopeMembers, reason: v.string() }),
 };
 
-export interface LocalTradingOptions {
+interface LocalTradingOptions {
   readonly store: ControlAdminStore;
   readonly massCancels: Pick<MassCancelStore, 'open'>;
   readonly identity: Identity;

@@ -3,12 +3,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 
-export type PlanAdmission =
+type PlanAdmission =
   | { readonly allowed: true }
   /** Milliseconds until there is a token again, if no other request comes. */
   | { readonly allowed: false; readonly retryAfterMs: number };
 
-export interface UsageMeter {
+interface UsageMeter {
   /**
    * Takes one token of the key's bucket, if there is one. A refused request takes nothing. A bucket is kept for each
    * key: callers must pass ids of known keys only, never a client's text.

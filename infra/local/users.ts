@@ -11,7 +11,7 @@ export interface LocalUser {
   readonly accounts: readonly string[];
 }
 
-export interface GrantOptions {
+interface GrantOptions {
   readonly users: readonly LocalUser[];
   /** Id of the key that stands for the first user. */
   readonly apiKeyId: string;
