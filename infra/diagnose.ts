@@ -13,7 +13,7 @@ export interface DiagnosedFacts extends Caused {
   readonly tokenStatus?: string | undefined;
 }
 
-export interface Diagnosis {
+interface Diagnosis {
   /** States the fault. */
   readonly sentence: string;
   readonly remedy: string;

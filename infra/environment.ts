@@ -171,8 +171,8 @@ export async function runUntilInterrupted(start: () => Promise<readonly Closable
   const starting = start();
   let stopping = false;
   const stop = async () => Promise.all((await starting).map((one) => one.close()));
-  // A signal may come before the start is complete: the servers are then closed as soon as they have started. A failure is
-  // printed below. A terminal and npm both pass Ctrl-C on, so the second signal must not cut the end short.
+  // A signal may come before the start is complete: the servers are then closed as soon as they have started. A failed
+  // start rejects below. A terminal and npm both pass Ctrl-C on, so the second signal must not cut the end short.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       if (!stopping) void stop().catch(() => {});

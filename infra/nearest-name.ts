@@ -1,7 +1,7 @@
 /** Finds the known name that an unknown one was probably meant to be. */
 
 /** Largest number of edits (see `editsBetween`) for a name of so many letters. */
-export type Tolerance = (letters: number) => number;
+type Tolerance = (letters: number) => number;
 
 const usualTolerance: Tolerance = (letters) => Math.max(1, Math.floor(letters / 3));
 

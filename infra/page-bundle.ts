@@ -22,7 +22,7 @@ export async function pageFiles(): Promise<PageFiles> {
   return existsSync(builtFolder) ? readFiles(builtFolder, 'page.js') : buildPage();
 }
 
-export async function buildPage(): Promise<PageFiles> {
+async function buildPage(): Promise<PageFiles> {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: [join(sourceFolder, 'main.tsx')],
@@ -48,7 +48,7 @@ function readFiles(folder: string, ...more: 'page.js'[]): PageFiles {
   };
 }
 
-export interface HostedPage {
+interface HostedPage {
   /** `https://api.example.com` */
   readonly gateway: string;
   /** Issuer of the users' tokens; without it nobody can sign in. */
@@ -77,7 +77,7 @@ export const localDocument = ({ 'index.html': html }: PageFiles): string =>
   html.replace('<!-- settings -->\n', '').replace('<!-- reference -->', referenceLink);
 
 /** @throws TypeError for an invalid address */
-export function hostedDocument({ 'index.html': html }: PageFiles, hosted: HostedPage): string {
+function hostedDocument({ 'index.html': html }: PageFiles, hosted: HostedPage): string {
   const { gateway, issuer, clientId } = hosted;
   const origins = [gateway, ...(issuer ? [issuer] : [])].map((address) => new URL(address).origin);
   const named = { gateway: gateway.replace(/\/+$/, ''), issuer, 'client-id': clientId };

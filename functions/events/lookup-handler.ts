@@ -13,7 +13,7 @@ export type LookupHandler = (
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<SQSBatchResponse | object>;
 
-export interface OwnQueues {
+interface OwnQueues {
   readonly queueUrl: string;
   /** Queue that only the bus sends to, if there is one. */
   readonly busQueueUrl: string | undefined;

@@ -25,7 +25,7 @@ import type { Parameter } from './parameters.ts';
 `;
 
 /** Text of one module with all the declarations. */
-export function entryDeclarations(): string {
+function entryDeclarations(): string {
   const texts = createTypeTexts(namesFor(operations), {
     PlaceOrderBodyNewOrder: 'SessionGiven',
     PreviewOrderBodyNewOrder: 'SessionGiven',

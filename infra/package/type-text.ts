@@ -6,7 +6,7 @@ import type { SchemaNames } from '../open-api/schema-names.ts';
 import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from '../open-api/schema-parts.ts';
 
 /** A given value is readonly; one that comes may have enumeration values that the catalogue does not name. */
-export type TypeUse = 'given' | 'got';
+type TypeUse = 'given' | 'got';
 
 export interface TypeTexts {
   of(schema: v.GenericSchema, use: TypeUse): string;
@@ -15,7 +15,7 @@ export interface TypeTexts {
 }
 
 /** Types that only the source can state, by the name of the schema that they are joined with. */
-export type JoinedTypes = Readonly<Record<string, string>>;
+type JoinedTypes = Readonly<Record<string, string>>;
 
 export function createTypeTexts(names: SchemaNames, joined: JoinedTypes): TypeTexts {
   const declared = new Map<string, string>();
@@ -95,7 +95,7 @@ const byName = ([one]: readonly [string, string], [other]: readonly [string, str
   one < other ? -1 : 1;
 
 /** Describes a member's meaning and form; never empty. */
-export function memberText(name: string, schema: v.GenericSchema): string {
+function memberText(name: string, schema: v.GenericSchema): string {
   const meaning = descriptionOf(schema) ?? glossary[name];
   if (meaning === undefined) throw new Error(`${name} has neither a description nor a word in the glossary`);
   const form = formTexts[formatOf(schema) ?? ''];

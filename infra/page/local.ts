@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { ExplainedRequest } from '../local/request-log.ts';
 import { type GatewayAnswer, isHosted, isLocal, key, send } from './gateway.ts';
 
-export interface RunState {
+interface RunState {
   readonly simulated: boolean;
   readonly users: readonly { readonly name: string; readonly accounts: number }[];
   readonly orders?: readonly { readonly clientOrderId: string }[];
@@ -39,7 +39,7 @@ async function ask(): Promise<void> {
   if (list.value) requests.value = list.value.requests;
 }
 
-/** Polls a local run. A hosted page does not, because no deployment has such a path. */
+/** Polls a local run. A hosted page does not, because no deployment answers at `/_run`. */
 export function useRun(): void {
   const given = key.value;
   useEffect(() => {
