@@ -20,7 +20,7 @@ import { accessTableOutput, asStartError, sealedStack } from './sealed-stack.ts'
 
 export interface RestoredArguments {
   readonly target: StackTarget;
-  /** Absent when the command only shows. */
+  /** Tables to confirm; absent when the command only shows. */
   readonly confirms?: { readonly tables: readonly CheckpointTable[]; readonly reason: string };
 }
 

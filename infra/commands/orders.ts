@@ -20,7 +20,7 @@ export interface OrdersArguments {
   readonly clientOrderId?: string;
   /** A user's subject, a key's id, a role's ARN, a source, or the name in a log line. */
   readonly user?: string;
-  /** In milliseconds since the epoch. */
+  /** Start of the period, in milliseconds since the epoch. */
   readonly since: number;
   /** Whether to show only requests whose outcome is not known. */
   readonly unsettled: boolean;

@@ -172,7 +172,7 @@ function sharedInstances(config: ResolvedConfig, { deployed }: AwsAccount, { all
 const instancesFor = (load: Load) =>
   Math.max(steadyInstances(load), Math.min(stormInstances(load), platform.startsInTenSeconds));
 
-/** @param more instances than the function has; if they are to be reserved, unreserved ones of the account may serve */
+/** @param more number of further instances that a load needs; reserved ones may come from the account's unreserved ones */
 function moreQuota({ all, unreserved }: Concurrency, more: number, isReserved: boolean): readonly string[] {
   const lacking = isReserved ? more - Math.max(0, unreserved - platform.leftUnreserved) : more;
   if (lacking <= 0) return [];

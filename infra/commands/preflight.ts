@@ -25,7 +25,7 @@ import {
 export type Wish = Omit<Load, 'phones'> & { readonly phones?: number };
 
 export interface Preflight {
-  /** Undefined when a figure that would decide it is missing. */
+  /** Whether the load fits; undefined when a figure that would decide it is missing. */
   readonly carries: boolean | undefined;
   /** Report for the operator, several lines. */
   readonly words: string;

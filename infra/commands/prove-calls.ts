@@ -46,7 +46,7 @@ export const probes: Readonly<Partial<Record<Group, Operation>>> = {
 export const callsOfEach = 10;
 
 export interface Pace {
-  /** In milliseconds. */
+  /** Returns the time in milliseconds. */
   clock(): number;
   pause(ms: number): Promise<void>;
 }

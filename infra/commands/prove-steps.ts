@@ -8,7 +8,7 @@ import { codeOf } from './prove-calls.ts';
 export interface Step {
   readonly name: string;
   readonly result: 'done' | 'failed' | 'left out';
-  /** One sentence or more. */
+  /** Result in one sentence or more. */
   readonly says: string;
   readonly seconds: number;
 }

@@ -43,7 +43,7 @@ export async function grantAll(day: GrantingParts): Promise<readonly string[]> {
   const { token } = day.options;
   if (modes.has('jwt') && token !== undefined) {
     const subject = subjectIn(token);
-    // Withholding a shorter subject would replace parts of other words; the report contains none.
+    // Withholding a shorter subject would replace parts of other words; no step writes subjects anyway.
     if (subject.length > 5) day.confidential.push(subject);
     await grant(day, { kind: 'user', subject });
     granted.push('the user of the token');

@@ -61,7 +61,7 @@ function checkArguments(verb: TradingVerb, given: TradingOptions): TradingArgume
   };
 }
 
-/** Undefined when nothing changes. */
+/** Merges the changes; undefined when there are none. */
 function changesIn(given: readonly (readonly [string, string | null])[]): LimitChanges | undefined {
   if (given.length === 0) return undefined;
   const byName = new Map<string, string | null>();

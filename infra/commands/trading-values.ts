@@ -70,7 +70,7 @@ function valueIn(name: string, text: string): unknown {
   return { orders, seconds };
 }
 
-/** Undefined for a check's action. */
+/** Form of a limit's value; undefined for a check's action. */
 function formIn(name: string): keyof typeof formTexts | undefined {
   const limit = limitNames.find((one) => one === name);
   return limit && formOf(limit);

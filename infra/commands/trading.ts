@@ -38,7 +38,7 @@ export interface TradingArguments {
   readonly target: StackTarget;
   readonly verb: TradingVerb;
   readonly scope: TradingScope;
-  /** Absent when limits are only shown. */
+  /** New limits; absent when they are only shown. */
   readonly changes?: LimitChanges;
   readonly reason?: string;
   /** Whether a stop also cancels open orders. */
@@ -96,7 +96,7 @@ export async function manageTrading(given: TradingArguments, ports: TradingPorts
   }
 }
 
-/** Undefined when the command only reads. */
+/** Makes the change that a verb asks for; undefined when it only reads. */
 function changeOf(
   { verb, changes, reason, cancelOpen }: TradingArguments,
   subject: ControlSubject = { kind: 'gateway' },

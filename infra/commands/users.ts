@@ -42,14 +42,14 @@ export type Verb =
 export interface UsersArguments {
   readonly target: StackTarget;
   readonly verb: Verb;
-  /** Absent for `list` and `audit`. */
+  /** Subject of the command; absent for `list` and `audit`. */
   readonly who?: CommandSubject;
   /** The subject that a key, a role or a source is bound to. */
   readonly user?: string;
   /** Account ids; `*` for all. */
   readonly accounts: readonly string[];
   readonly userData: boolean;
-  /** Undefined if none are given. */
+  /** Scopes as given; undefined if none are. */
   readonly scopes?: readonly Scope[];
   /** Days for which a token stays blocked. */
   readonly days: number;
