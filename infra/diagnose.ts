@@ -7,9 +7,9 @@ export interface DiagnosedFacts extends Caused {
   readonly code?: string | undefined;
   /** Market data product without a subscription. */
   readonly product?: string | undefined;
-  /** With `upstream_path_unknown`: whether another operation's path is unknown, too; undefined if none was tried. */
+  /** Whether another operation's path is unknown, too, with `upstream_path_unknown`; undefined if none was tried. */
   readonly everywhere?: boolean | undefined;
-  /** With the cause `token_refused`: the upstream's own state of the token, such as `PENDING`. */
+  /** State of the token at the upstream, such as `PENDING`, with the cause `token_refused`. */
   readonly tokenStatus?: string | undefined;
 }
 

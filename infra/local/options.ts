@@ -36,7 +36,7 @@ export interface AccessLogEntry {
   readonly path: string;
   readonly status: number;
   readonly milliseconds: number;
-  /** Null when the request was answered before its key was read, or had no known one. */
+  /** Id of the key; null when the request was answered before its key was read, or had no known one. */
   readonly apiKeyId: string | null;
   /** Code and sentence of a refusal. */
   readonly refusal?: { readonly code: string; readonly detail: string };
@@ -91,9 +91,9 @@ export interface RefusalDetail {
   readonly requestId: string;
   readonly path: string;
   readonly method: string;
-  /** With `method_not_allowed`: the path's methods. */
+  /** Methods of the path, with `method_not_allowed`. */
   readonly allow?: readonly string[];
-  /** With `throttled`: whole seconds, at least 1. */
+  /** Whole seconds, at least 1, with `throttled`. */
   readonly retryAfterSeconds?: number;
   /** Reason, if the code does not tell it. */
   readonly detail?: string;

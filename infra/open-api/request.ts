@@ -68,7 +68,7 @@ function typedScalar(type: Parameter['json']['type'], text: string): Json {
   return text;
 }
 
-/** Undefined for an operation without a body. */
+/** Documents the body; undefined for an operation without one. */
 export function requestBodyOf(operation: Operation, schemas: Schemas): JsonObject | undefined {
   const { body, example } = operation;
   if (!body) return undefined;

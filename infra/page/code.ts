@@ -27,7 +27,7 @@ const isStream = ({ path }: ApiCall) => path.endsWith('/stream');
 
 const isName = (value: string) => value === 'API_KEY' || value === 'TOKEN';
 
-/** Quotes a text for a shell; a single quote ends the quotation and begins it again. */
+/** Quotes a text for a shell. A single quote in it ends the quotation, stands escaped, and begins it again. */
 const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const writers: Readonly<Record<Language, CodeWriter>> = {

@@ -8,7 +8,7 @@ import { createHash, createHmac } from 'node:crypto';
 export type Field = readonly [name: string, value: string];
 
 interface SignedParts {
-  /** Without the query, exactly as sent. */
+  /** Path without the query, exactly as sent. */
   readonly path: string;
   /** Decoded query pairs in the order sent. */
   readonly query: readonly Field[];

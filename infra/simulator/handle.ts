@@ -21,7 +21,7 @@ export interface SimulatedUpstream {
   readonly credentials: ReadonlyMap<string, string>;
   /** App keys of the other environment. */
   readonly foreignKeys: ReadonlySet<string>;
-  /** When set, x-access-token must be this, or a token that was issued and approved. */
+  /** Token that x-access-token must have, if set; one that was issued and approved counts, too. */
   readonly accessToken: string | undefined;
   readonly toleranceSeconds: number;
   readonly nonces: NonceMemory;

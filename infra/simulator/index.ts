@@ -52,7 +52,7 @@ export interface SimulatorOptions extends AppSecrets {
    * stock bars, `getStockBars`.
    */
   readonly unrouted?: readonly string[];
-  /** When set, x-access-token must be this, or a token that was issued and approved. */
+  /** Token that x-access-token must have, if set; one that was issued and approved counts, too. */
   readonly accessToken?: string;
   /**
    * Milliseconds that a new token waits for its owner's approval; 3000 when absent. A token that waits for more than five

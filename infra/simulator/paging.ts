@@ -19,7 +19,7 @@ interface PageRequested {
   readonly now: number;
 }
 
-/** Undefined for the first page. */
+/** Reads the request's cursor; undefined for the first page. */
 export function readCursor({ operation, query, now }: PageRequested): Cursor | undefined | Rejection {
   const text = query.pagination_key;
   if (text === undefined) return undefined;

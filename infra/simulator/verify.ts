@@ -13,7 +13,7 @@ export interface WireRequest {
   readonly rawTarget: string;
   /** Names and values in turn, as in `IncomingMessage.rawHeaders`. */
   readonly rawHeaders: readonly string[];
-  /** Empty when the request has none. */
+  /** Body; empty when the request has none. */
   readonly body: Uint8Array;
   /** The upstream's clock, Unix time in milliseconds. */
   readonly now: number;

@@ -71,7 +71,7 @@ export interface WorldOptions {
   readonly tokenApprovalMs?: number;
   /** Whether a token lives longer for being used; true when absent. */
   readonly tokenUseProlongs?: boolean;
-  /** When set, requests need an access token. */
+  /** Access token; when set, requests need one. */
   readonly accessToken?: string;
   /** Price levels of the book; 50, level 2, when absent. */
   readonly depthLevels?: number;

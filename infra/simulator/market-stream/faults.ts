@@ -4,7 +4,7 @@ import { encodeMembers } from './messages.ts';
 
 /** Faults. Each hits every open session at once, or only the named one; some say that they hit later ones. */
 export type MarketStreamFault = { readonly session?: string } & (
-  | /** Data stops, and all else goes on: until the session subscribes again, or for good. */
+  | /** Stops the data and nothing else, until the session subscribes again or for good. */
   { readonly kind: 'mute'; readonly until?: 'subscribe' | 'never' }
   /** Stops everything, even the answer to a ping; the connection stays up. */
   | { readonly kind: 'freeze' }

@@ -3,7 +3,7 @@
 import { mix } from '../random.ts';
 
 export interface Sector {
-  /** Never changes, so that it can be written into an example. */
+  /** Id that never changes, so that it can be written into an example. */
   readonly id: string;
   readonly name: string;
 }

@@ -17,7 +17,7 @@ import type { NewOrder } from './stored-order.ts';
 
 export interface AssetLeg {
   readonly underlying: Instrument;
-  /** Absent for a leg of stock. */
+  /** Contract of an option; absent for a leg of stock. */
   readonly contract?: Contract;
   /** Number in one of the asset; negative for a leg that is sold when the asset is bought. */
   readonly ratio: number;
