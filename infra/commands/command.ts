@@ -173,7 +173,7 @@ const helpWidth = 100;
 function commanderOf(path: string): Command {
   return new Command(path.split(' ').at(-1))
     .exitOverride()
-    .helpOption('-h, --help', 'shows this')
+    .helpOption('-h, --help', 'shows this help')
     .helpCommand('help [command]', 'shows the help of a command')
     .configureHelp({ helpWidth, showGlobalOptions: false });
 }

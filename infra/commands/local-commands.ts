@@ -8,27 +8,27 @@ import { json, stageIn, urlIn } from './readers.ts';
 export const start = command({
   options: { json },
   examples: ['', 'UPSTREAM_FAULTS=drop=0.1 countersign start'],
-  more: 'Variables set it: PORT, API_KEY, OPEN_GROUPS, UPSTREAM_BASE_URL with APP_KEY and APP_SECRET, and those of\ndocs/configuration.md. Ctrl-C ends it.',
+  more: 'Variables configure it: PORT, API_KEY, OPEN_GROUPS, UPSTREAM_BASE_URL with APP_KEY and APP_SECRET, and those of\ndocs/configuration.md. Ctrl-C ends it.',
   run: async (given) => (await import('./start.ts')).start(given.json),
 });
 
 export const simulate = command({
   options: { json },
   examples: ['', 'UPSTREAM_PORT=9000 countersign simulate'],
-  more: 'Variables set it: UPSTREAM_PORT, EVENTS_PORT, MARKET_STREAM_PORT, MARKET_STREAM=off, UPSTREAM_LIMITS,\nUPSTREAM_FAULTS, APP_KEY with APP_SECRET. Ctrl-C ends it.',
+  more: 'Variables configure it: UPSTREAM_PORT, EVENTS_PORT, MARKET_STREAM_PORT, MARKET_STREAM=off, UPSTREAM_LIMITS,\nUPSTREAM_FAULTS, APP_KEY with APP_SECRET. Ctrl-C ends it.',
   run: async (given) => (await import('./simulate.ts')).simulate(given.json),
 });
 
 export const openapi = command({
   options: {
-    version: value('<version>', 'of OpenAPI: 3.1, or 3.0 (default: 3.1; 3.0 for generators)'),
-    for: value('<reader>', 'generators: without what many generators of clients cannot read'),
+    version: value('<version>', 'the version of OpenAPI, 3.1 or 3.0 (default: 3.1; 3.0 for generators)'),
+    for: value('<reader>', 'generators: leaves out what many generators of clients cannot read'),
     stage: value(
       '<name>',
-      'what is open in a stage of your configuration, or in the local run: local',
+      'only what this stage of your configuration opens; local: what the local run opens',
       (text) => (text === 'local' ? text : stageIn(text)),
     ),
-    server: value('<url>', 'the address of the deployment, which is known after it only', urlIn),
+    server: value('<url>', 'the address of the deployment, which is known only once it is deployed', urlIn),
     out: value('<file>', 'the file to write, in place of standard output'),
   },
   examples: ['--stage prod --out openapi.json', '--for generators --server https://api.example.com'],

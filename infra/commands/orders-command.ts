@@ -58,7 +58,7 @@ export const orders: CommandGroup = {
         account: value('<id>', 'orders of one account', accountIn),
         clientOrderId: value('<id>', 'one order'),
         user: value('<who>', 'a token’s subject, a key’s id, an ARN, a source, or the name in a log line'),
-        unsettled: flag('of these, those whose outcome is not known'),
+        unsettled: flag('only requests whose outcome is not known'),
         ...deployed,
         json,
       },
@@ -84,7 +84,7 @@ export const orders: CommandGroup = {
     'says what became of an order that has been unknown for twenty minutes, or that an order has ended',
     command({
       options: {
-        account: value('<id>', 'its account', accountIn),
+        account: value('<id>', 'the order’s account', accountIn),
         clientOrderId: value(
           '<id>',
           'the order; with --as ended, absent for all that limits count of the account',

@@ -35,7 +35,7 @@ export const prove = command({
     if (sandbox !== undefined && sandbox !== upstream)
       return refuse(`--sandbox must be upstream.baseUrl of the stage ${given.stage}, which is another.`);
     if (given.credentials === '-' && !given.yes)
-      return refuse('--credentials - wants --yes: what is asked could not be answered on standard input.');
+      return refuse('--credentials - needs --yes: a question could not be answered on standard input.');
     return { ...given, isSandbox: sandbox !== undefined };
   },
   async run({ stage, isSandbox, keep, yes, out, credentials }) {

@@ -58,7 +58,7 @@ export const deployed = {
   stage: value('<name>', 'a stage of your configuration (default: dev)', stageIn),
   stack: value(
     '<name>',
-    'in place of a stage: a stack of another CDK app, or of a stage that has gone',
+    'a stack, in place of a stage: of another CDK app, or of a stage that is gone',
     stackIn,
   ),
 } as const;

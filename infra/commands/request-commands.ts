@@ -44,7 +44,7 @@ export const verify = command({
   options: {
     request: value('<file>', 'a signed request, as countersign sign --json prints it; - is standard input'),
     vectors: value('<file>', 'test vectors with their secrets, in place of a request'),
-    tolerance: value('<seconds>', 'how far its time may be from now (default: 300)', wholeIn(1_000_000_000)),
+    tolerance: value('<seconds>', 'allowed difference of the clocks (default: 300)', wholeIn(1_000_000_000)),
     credentials,
     json,
   },

@@ -30,7 +30,7 @@ export const preflight = command({
   },
 });
 
-const cdkOptions = operands('[options...]', 'what follows -- goes to the CDK', (given) => given);
+const cdkOptions = operands('[options...]', 'options after --, which go to the CDK', (given) => given);
 
 const cdkCommand = (verb: 'deploy' | 'diff' | 'destroy', ...more: readonly string[]) =>
   command({

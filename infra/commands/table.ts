@@ -30,7 +30,7 @@ export const table: Table = {
   diff: entry('shows what a deployment would change', stages, 'diff'),
   smoke: entry('calls a deployment as a client would, and says what is wrong', stages, 'smoke'),
   doctor: entry('looks at credentials, stack, secret and upstream, and says what is wrong', stages, 'doctor'),
-  status: entry('says in one look how a stack is', stages, 'status'),
+  status: entry('shows a stack’s state in one look', stages, 'status'),
   cost: entry('computes a month’s bill for your own figures', stages, 'cost'),
   secret: entry('puts app key and app secret into a stack’s secret', stages, 'secret'),
   token: entry('makes or renews the upstream’s access token', stages, 'token'),

@@ -12,10 +12,10 @@ const userIn = (text: string): string =>
 
 /** Options for the scope. Without one, a change is about the whole gateway, and `limits` and `history` show everything. */
 const scopeOptions = {
-  account: value('<id>', 'of one account', accountIn),
+  account: value('<id>', 'the scope: one account', accountIn),
   user: value(
     '<who>',
-    'of one user: a token’s subject, a key’s id, an ARN, a source, or the name in a log line',
+    'the scope: one user, by a token’s subject, a key’s id, an ARN, a source, or the name in a log line',
     userIn,
   ),
 };
@@ -27,7 +27,7 @@ const setOption = values('<name=value>', 'a limit, as often as needed', (text): 
     ? [text.slice(0, at), text.slice(at + 1)]
     : refuse('takes name=value, such as max_orders_per_minute=30.');
 });
-const unsetOption = values('<name>', 'takes a limit away', (text): readonly [string, null] => [text, null]);
+const unsetOption = values('<name>', 'removes a limit', (text): readonly [string, null] => [text, null]);
 
 type TradingOptions = GivenOptions<typeof scopeOptions & typeof targetOptions> & {
   readonly reason?: string | undefined;
@@ -89,13 +89,13 @@ const verbs = {
   ],
   stop: [
     'stops trading: no order is placed or replaced, cancels go through',
-    { ...reasonOption, cancelOpen: flag('cancels what is open, also in a second stop') },
+    { ...reasonOption, cancelOpen: flag('cancels open orders, also in a second stop') },
     '--stage prod --account 1234567 --reason "the strategy repeats itself" --cancel-open',
   ],
   resume: ['ends a stop', reasonOption, '--stage prod --account 1234567 --reason "the strategy is mended"'],
   history: [
     'shows who changed what and why, the newest first',
-    { limit: whole('so many changes at most', 10_000, '50') },
+    { limit: whole('the most changes to show', 10_000, '50') },
     '--stage prod --limit 20',
   ],
 } as const satisfies Readonly<

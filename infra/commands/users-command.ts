@@ -136,7 +136,7 @@ const verbs = {
     { user: value('<subject>', 'the user whom it acts for', visible) },
     '--stage prod --key default/default --user 8f0c',
   ],
-  unbind: ['ends that', bindableOptions, {}, '--stage prod --key a1b2c3d4e5'],
+  unbind: ['ends a binding', bindableOptions, {}, '--stage prod --key a1b2c3d4e5'],
   block: [
     'refuses a caller, an app or a token',
     subjectOptions,
@@ -163,7 +163,7 @@ const verbs = {
   audit: [
     'shows who changed what, the newest first',
     {},
-    { limit: whole('so many changes at most', 10_000, '50') },
+    { limit: whole('the most changes to show', 10_000, '50') },
     '--stage prod --limit 20',
   ],
 } as const satisfies Readonly<Record<Verb, readonly [string, VerbOptions, VerbOptions, string]>>;

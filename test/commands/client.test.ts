@@ -71,7 +71,7 @@ test('what is wrong is one line', async () => {
       2,
       /^There is no operation of that id: .* Did you mean getStockSnapshots\?/,
     ],
-    [['getStockSnapshots', ...symbols], 2, /^call takes --gateway or --upstream/],
+    [['getStockSnapshots', ...symbols], 2, /^call needs either --gateway or --upstream/],
     [['getStockSnapshots', 'AAPL', '--gateway', gateway.url], 2, /takes name=value/],
     [['checkToken', 'token=canary', '--upstream', gateway.upstreamUrl], 2, /^A token is never an argument/],
     [['getStockSnapshots', '--gateway', gateway.url], 1, /^getStockSnapshots: not sent; /],

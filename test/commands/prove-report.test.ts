@@ -233,5 +233,5 @@ describe('the command line', () => {
   });
 
   test('keys on standard input leave nothing to ask by', () =>
-    refused('prove --credentials -', /^--credentials - wants --yes/));
+    refused('prove --credentials -', /^--credentials - needs --yes/));
 });
