@@ -116,7 +116,7 @@ export function firstDifference(before: readonly string[], after: readonly strin
     while (was[same] === is[same]) same++;
     const excerpt = (line: string) =>
       `${line.slice(0, 24)} … ${line.slice(Math.max(24, same - 120), same + 120)}`;
-    return `line ${at + 1}\n    ${before[at - 1]?.slice(0, 240)}\n  - ${excerpt(was)}\n  + ${excerpt(is)}`;
+    return `line ${at + 1}\n    ${(before[at - 1] ?? '(it begins)').slice(0, 240)}\n  - ${excerpt(was)}\n  + ${excerpt(is)}`;
   }
   return undefined;
 }
