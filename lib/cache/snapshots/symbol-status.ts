@@ -119,7 +119,7 @@ export class SymbolStatus {
     const isUnlisted = this.isUnlisted(symbol);
     const group = isUnlisted ? undefined : this.suspects.find(symbol, view);
     if (group) return group;
-    // It was negative once, or is in another view, and may well be so here: probed alone, it costs no other symbol.
+    // A symbol that was negative once, or is in another view, may well be so here: probed alone, it costs no other.
     const isNew =
       (!this.negative.hasAny(symbol) && !isUnlisted) ||
       this.mayShareCall(symbol, view) ||
@@ -165,7 +165,7 @@ export class SymbolStatus {
     if (outcome.kind === 'answer') this.#probeSize = Math.min(maxProbeSize, 2 * this.#probeSize);
   }
 
-  /** Symbols that an answer left out. What exists is asked for again when it was among others, and alone in the end. */
+  /** Applies that an answer left symbols out. Those that exist are asked for again if others came, and alone in the end. */
   #applyLeftOut(symbols: readonly string[], leftOut: readonly string[], call: FailedCall): readonly string[] {
     const suspects = symbols.length > 1 ? leftOut.filter((symbol) => this.exists(symbol)) : [];
     const rest = leftOut.filter((symbol) => !suspects.includes(symbol));
@@ -181,9 +181,7 @@ export class SymbolStatus {
     const [bad, ...more] = sibling.filter((symbol) => !this.mayShareCall(symbol, call.view));
     if (bad === undefined) return [];
     if (more.length > 0) return this.#suspect([bad, ...more], error, call);
-    if (this.#hints.named.has(bad)) return this.#failAlone(bad, error, call);
-    this.#isolate(bad, error, call);
-    return [];
+    return this.#hints.named.has(bad) ? this.#failAlone(bad, error, call) : this.#isolate(bad, error, call);
   }
 
   /**
@@ -196,9 +194,7 @@ export class SymbolStatus {
     const named = namedBy(error.message, symbols);
     if (named !== undefined && this.#hints.areTrusted) {
       for (const symbol of symbols) this.suspects.remove(symbol, call.view);
-      if (!this.exists(named)) return this.#failAlone(named, error, call);
-      this.#isolate(named, error, call);
-      return [];
+      return this.exists(named) ? this.#isolate(named, error, call) : this.#failAlone(named, error, call);
     }
     if (named !== undefined && !this.exists(named)) this.#hints.named.add(named);
     const [half, sibling] =
@@ -213,16 +209,11 @@ export class SymbolStatus {
   #failAlone(symbol: string, error: UpstreamError | undefined, call: FailedCall): readonly string[] {
     const { view, at, now } = call;
     const isServed = call.isServed(symbol);
-    if (this.mayShareCall(symbol, view) && !isServed) {
-      this.#isolate(symbol, error ?? noMessage, call);
-      return [];
-    }
+    if (this.mayShareCall(symbol, view) && !isServed) return this.#isolate(symbol, error ?? noMessage, call);
     const isServedAndValid = this.#valid.has(symbol) && isServed;
     const failedAt = this.#failedAloneAt(symbol, view) ?? at;
-    if (isServedAndValid && at - failedAt < retryAloneMs) {
-      this.#isolate(symbol, error ?? noMessage, { ...call, failedAt });
-      return [];
-    }
+    if (isServedAndValid && at - failedAt < retryAloneMs)
+      return this.#isolate(symbol, error ?? noMessage, { ...call, failedAt });
     // A listed symbol has a second chance soon, because the upstream may have failed for a moment; so has a forbidden one.
     const { forMs } = error ?? {};
     const isFirst =
@@ -259,16 +250,21 @@ export class SymbolStatus {
     const [only] = sibling;
     const group = this.suspects.find(only ?? '', call.view);
     for (const symbol of sibling) this.suspects.remove(symbol, call.view);
-    // A single one stood alone for a reason. Others go with any symbols of unknown status again.
+    // A single symbol stood alone for a reason. Several may share a probe with any of unknown status again.
     if (only === undefined || sibling.length > 1 || (!group && this.exists(only))) return;
     const failedAt = group?.failedAt ? { failedAt: group.failedAt } : {};
     this.#isolate(only, group?.error ?? noMessage, { ...call, ...failedAt });
   }
 
-  /** Makes a symbol suspect that is probed alone. */
-  #isolate(symbol: string, error: UpstreamError, { view, caller, at, failedAt }: FailedCall): void {
+  /** Makes a symbol suspect that is probed alone, and none negative. */
+  #isolate(
+    symbol: string,
+    error: UpstreamError,
+    { view, caller, at, failedAt }: FailedCall,
+  ): readonly string[] {
     const group = { view, caller, at, symbols: [symbol], sibling: [], error };
     this.suspects.add(symbol, { ...group, ...(failedAt && { failedAt }) });
+    return [];
   }
 
   #setValid(symbol: string, view: string): void {
