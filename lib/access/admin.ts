@@ -1,7 +1,7 @@
 /** The operators' side of the directory's store: changes records, writes a line of the audit for each, and lists them. */
 
 import { compareAndSet } from '../kernel/pauses.ts';
-import { AccessChangeError, changed, type GrantChange } from './change.ts';
+import { AccessChangeError, applyChange, type GrantChange } from './change.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, type AccessSubject, keyOf, openRecord, sealRecord } from './records.ts';
 import { nonce, sealedLines } from './sealed-lines.ts';
@@ -107,7 +107,7 @@ export function createAccessAdmin({
         const entry = (await store.read([key])).get(key);
         const there = entry && isThere(entry) ? entry : undefined;
         const before = there && (await openRecord(identity, there));
-        const record = changed(before, change);
+        const record = applyChange(before, change);
         const next = await nextOf(key, record, change, there);
         const isSame = textOf(before, entry) === textOf(record, next);
         const applied = { record, ...(next?.expiresAt !== undefined && { expiresAt: next.expiresAt }) };

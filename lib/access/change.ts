@@ -41,7 +41,7 @@ export type GrantChange =
   | { readonly action: 'sign-out'; readonly subject: User; readonly notBefore: number };
 
 /** Applies a change to a record. @throws AccessChangeError when the change cannot take effect as written */
-export function changed(record: AccessRecord | undefined, change: GrantChange): AccessRecord | undefined {
+export function applyChange(record: AccessRecord | undefined, change: GrantChange): AccessRecord | undefined {
   const { subject } = change;
   if (!isPrincipal(subject)) {
     if (change.action !== 'block') return undefined;

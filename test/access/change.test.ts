@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { AccessChangeError, changed, type GrantChange } from '../../lib/access/change.ts';
+import { AccessChangeError, applyChange, type GrantChange } from '../../lib/access/change.ts';
 import type { AccessRecord } from '../../lib/access/records.ts';
 
 const user = { kind: 'user', issuer: 'https://issuer.example', subject: 'alice' } as const;
@@ -10,7 +10,7 @@ const key = { kind: 'key', id: 'key-1' } as const;
 const all = { accounts: ['B', 'A', '*'], userData: true, scopes: ['write', 'read', 'read'] } as const;
 
 const after = (record: AccessRecord | undefined, ...changes: readonly GrantChange[]) =>
-  changes.reduce(changed, record);
+  changes.reduce(applyChange, record);
 
 test('rights are kept in one order, each once, so that equal rights are equal records', () => {
   const record = after(undefined, { action: 'grant', subject: key, ...all });
