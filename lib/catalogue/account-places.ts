@@ -29,9 +29,9 @@ export function accountsNamed(
   body?: unknown,
 ): AccountsNamed {
   const declared = places?.query ?? [];
-  const ofQuery = query.flatMap(([name, value]) => (declared.includes(name) ? [value] : []));
+  const queryAccounts = query.flatMap(([name, value]) => (declared.includes(name) ? [value] : []));
   const { accounts, faults } = accountsOfBody(places?.body ?? [], body, schema);
-  return { accounts: [...new Set([...ofQuery, ...accounts])], faults };
+  return { accounts: [...new Set([...queryAccounts, ...accounts])], faults };
 }
 
 /** Limit of the faults that are collected: a hostile body could have a million. */

@@ -1,7 +1,7 @@
 /** Operations on the accounts of the app key's holder. */
 
 import * as v from 'valibot';
-import { accountId, ofQuery, optionStrategy } from './common.ts';
+import { accountId, accountInQuery, optionStrategy } from './common.ts';
 import { answerSeen, fromVendor, notInText } from './decided.ts';
 import { accountList, accountState } from './freshness.ts';
 import { inferred, onPage, seen } from './notes.ts';
@@ -132,7 +132,7 @@ export const getAccountBalance = describe({
       }),
     ),
   }),
-  accounts: ofQuery,
+  accounts: accountInQuery,
   freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: answerSeen,
@@ -206,7 +206,7 @@ export const listAccountPositions = describe({
       account_tax_type: v.optional(v.string()),
     }),
   ),
-  accounts: ofQuery,
+  accounts: accountInQuery,
   freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: fromVendor,

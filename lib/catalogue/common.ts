@@ -28,8 +28,8 @@ export const optionSymbols = (maxItems: number) =>
 export const accountId = text({ description: 'The account that the call is about.', maxLength: 64 });
 
 /** Places of the account id in a query and, below, in a body. */
-export const ofQuery = { query: ['account_id'] } as const satisfies AccountPlaces;
-export const ofBody = { body: ['/account_id'] } as const satisfies AccountPlaces;
+export const accountInQuery = { query: ['account_id'] } as const satisfies AccountPlaces;
+export const accountInBody = { body: ['/account_id'] } as const satisfies AccountPlaces;
 
 /** Cursor at which the page before ended (see `Paging`). */
 export const pageKey = optional(

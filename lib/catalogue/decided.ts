@@ -24,7 +24,7 @@ export const requestSeen = {
 } as const satisfies Operation['sources'];
 
 /** Sources of a gateway's own operation. */
-export const ofGateway = {
+export const gatewaySources = {
   path: ['gateway'],
   request: ['gateway'],
   response: ['gateway'],

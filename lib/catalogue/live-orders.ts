@@ -1,7 +1,7 @@
 /** Stream of order and position events: an operation of the gateway itself. */
 
 import * as v from 'valibot';
-import { ofGateway } from './decided.ts';
+import { gatewaySources } from './decided.ts';
 import { describe } from './operation.ts';
 
 export const streamOrderEvents = describe({
@@ -24,7 +24,7 @@ export const streamOrderEvents = describe({
   accounts: { records: { list: '', by: 'account_id' } },
   answeredBy: 'trade events',
   example: {},
-  sources: ofGateway,
+  sources: gatewaySources,
   decisions: [
     'The gateway’s own operation: it tells what its listener of trade events kept, and sends nothing.',
   ],

@@ -1,7 +1,7 @@
 /** Stream of quotes, in place of polling: an operation of the gateway itself. */
 
 import * as v from 'valibot';
-import { ofGateway } from './decided.ts';
+import { gatewaySources } from './decided.ts';
 import { getStockSnapshots } from './market-data/snapshots.ts';
 import { describe } from './operation.ts';
 
@@ -21,7 +21,7 @@ export const streamStockSnapshots = describe({
   ),
   follows: getStockSnapshots,
   example: { query: { symbols: 'AAPL,MSFT', category: 'US_STOCK' } },
-  sources: ofGateway,
+  sources: gatewaySources,
   decisions: [
     'The gateway’s own operation: it follows what it refreshes for all callers, and sends nothing by itself.',
   ],

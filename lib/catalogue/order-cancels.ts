@@ -1,7 +1,7 @@
 /** Cancels of orders: in a separate file, so that the bundle of their function has no other operation. */
 
 import * as v from 'valibot';
-import { ofBody } from './common.ts';
+import { accountInBody } from './common.ts';
 import { notInText } from './decided.ts';
 import { onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
@@ -28,7 +28,7 @@ export const cancelOrder = describe({
     client_combo_order_id: omittable(v.string()),
   }),
   response: placed,
-  accounts: ofBody,
+  accounts: accountInBody,
   sideEffect: {
     findOut: compareTheOrder,
     saysOutcome: namesOrder,

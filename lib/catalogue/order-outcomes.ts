@@ -1,8 +1,8 @@
 /** Outcomes of orders that a gateway was asked to place: operations of the gateway itself, which the interface lacks. */
 
 import * as v from 'valibot';
-import { accountId, ofQuery } from './common.ts';
-import { ofGateway } from './decided.ts';
+import { accountId, accountInQuery } from './common.ts';
+import { gatewaySources } from './decided.ts';
 import { describe } from './operation.ts';
 import * as parameters from './parameters.ts';
 
@@ -38,9 +38,9 @@ export const getOrderOutcome = describe({
     upstream_error_code: v.optional(v.string()),
     request_id: v.optional(v.string()),
   }),
-  accounts: ofQuery,
+  accounts: accountInQuery,
   answeredBy: 'journal',
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000003' } },
-  sources: ofGateway,
+  sources: gatewaySources,
   decisions: ['The gateway’s own operation: it answers from its journal of orders, and sends nothing.'],
 });

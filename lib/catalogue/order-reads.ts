@@ -1,7 +1,7 @@
 /** Reads of orders: in a separate file, so that the bundle of their function has no other operation. */
 
 import * as v from 'valibot';
-import { accountId, ofQuery, pageKey } from './common.ts';
+import { accountId, accountInQuery, pageKey } from './common.ts';
 import {
   answerSeen,
   fromVendor,
@@ -18,9 +18,9 @@ import {
   comboType,
   entrustType,
   instrumentType,
+  orderTerms,
   orderType,
   side,
-  terms,
   timeInForce,
   tradingSession,
 } from './order-schemas.ts';
@@ -31,12 +31,12 @@ import {
   eachOptional,
   isoMoment,
   isoMomentOrNone,
-  joined,
+  joinMembers,
   momentOrNone,
   nextPage,
 } from './schemas.ts';
 
-const shownOrderMembers = joined(
+const shownOrderMembers = joinMembers(
   {
     client_order_id: v.string(),
     order_id: v.string(),
@@ -79,7 +79,7 @@ const shownOrderMembers = joined(
       ),
     ),
   },
-  eachOptional(terms),
+  eachOptional(orderTerms),
 );
 
 /** Costs of an order; lists leave them out. */
@@ -126,9 +126,9 @@ export const getOrder = describe({
     }),
   },
   response: v.looseObject(
-    joined(groupMembers, { orders: v.array(v.looseObject(joined(shownOrderMembers, charges))) }),
+    joinMembers(groupMembers, { orders: v.array(v.looseObject(joinMembers(shownOrderMembers, charges))) }),
   ),
-  accounts: ofQuery,
+  accounts: accountInQuery,
   freshness: onlyUnderWay,
   example: {
     query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000003' },
@@ -144,7 +144,7 @@ export const getOrder = describe({
 });
 
 const orderGroup = v.pipe(
-  v.looseObject(joined(groupMembers, { orders: v.array(v.looseObject(shownOrderMembers)) })),
+  v.looseObject(joinMembers(groupMembers, { orders: v.array(v.looseObject(shownOrderMembers)) })),
   v.title('OrderGroup'),
 );
 
@@ -163,7 +163,7 @@ export const listOpenOrders = describe({
   endpointKind: 'order-query',
   query: { account_id: accountId, pagination_key: pageKey },
   response: orderPage,
-  accounts: ofQuery,
+  accounts: accountInQuery,
   paging: cursorPaging,
   freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
@@ -191,7 +191,7 @@ export const listOrderHistory = describe({
     pagination_key: pageKey,
   },
   response: orderPage,
-  accounts: ofQuery,
+  accounts: accountInQuery,
   paging: cursorPaging,
   freshness: accountState,
   example: {

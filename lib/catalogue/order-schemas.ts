@@ -40,7 +40,7 @@ export const extendedHours = v.pipe(
 );
 
 /** Members that new orders and listed orders share, besides their prices. */
-export const terms = {
+export const orderTerms = {
   expire_date: requestedDay,
   trailing_type: trailingType,
   algo_type: v.picklist(['TWAP', 'VWAP', 'POV']),

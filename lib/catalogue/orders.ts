@@ -1,7 +1,7 @@
 /** Operations that place, change and preview orders. These requests move money. */
 
 import * as v from 'valibot';
-import { ofBody } from './common.ts';
+import { accountInBody } from './common.ts';
 import { notInText } from './decided.ts';
 import { inferred, inSdk, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
@@ -14,11 +14,11 @@ import {
   instrumentType,
   market,
   maxTarget,
+  orderTerms,
   orderType,
   placed,
   side,
   targetVolume,
-  terms,
   timeInForce,
   tradingSession,
   trailingType,
@@ -30,7 +30,7 @@ import {
   decimalText,
   eachOmittable,
   integer,
-  joined,
+  joinMembers,
   omittable,
   requestedDay,
   text,
@@ -67,7 +67,7 @@ const newClientOrderId = v.pipe(
 
 const ofLegs = 'An option order may leave it to its legs; any other order needs it.';
 
-const newOrderMembers = joined(
+const newOrderMembers = joinMembers(
   {
     client_order_id: newClientOrderId,
     combo_type: omittable(v.pipe(comboType, v.description('NORMAL when absent.'))),
@@ -88,7 +88,7 @@ const newOrderMembers = joined(
     trailing_stop_step: omittable(decimalText),
     legs: omittable(v.pipe(v.array(leg), v.description('Of option orders only.'))),
   },
-  eachOmittable(terms),
+  eachOmittable(orderTerms),
 );
 
 type InstrumentType = v.InferInput<typeof instrumentType>;
@@ -141,7 +141,7 @@ export const placeOrder = describe({
     new_orders: v.pipe(v.array(withSession(v.looseObject(newOrderMembers))), v.minLength(1), v.maxLength(96)),
   }),
   response: placed,
-  accounts: ofBody,
+  accounts: accountInBody,
   sideEffect: {
     findOut: readTheOrder,
     saysOutcome: namesOrder,
@@ -238,7 +238,7 @@ export const previewOrder = describe({
       v.array(
         withSession(
           v.looseObject(
-            joined(newOrderMembers, {
+            joinMembers(newOrderMembers, {
               instrument_type: omittable(
                 v.pipe(v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'EVENT']), v.description(ofLegs)),
               ),
@@ -259,7 +259,7 @@ export const previewOrder = describe({
     estimated_transaction_fee: decimal,
     currency: v.optional(v.string()),
   }),
-  accounts: ofBody,
+  accounts: accountInBody,
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -348,7 +348,7 @@ export const replaceOrder = describe({
     ),
   }),
   response: placed,
-  accounts: ofBody,
+  accounts: accountInBody,
   sideEffect: {
     findOut: compareTheOrder,
     saysOutcome: namesOrder,
@@ -422,7 +422,7 @@ export const batchPlaceOrders = describe({
       }),
     ),
   }),
-  accounts: ofBody,
+  accounts: accountInBody,
   sideEffect: {
     findOut:
       'Read getOrder by each client_order_id. Send those that are missing again under the same ids only: the upstream takes an id once.',

@@ -119,6 +119,6 @@ type Merged<A, B> = { [K in keyof A | keyof B]: K extends keyof B ? B[K] : K ext
  * effect, and keep every entry that contains one.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function joined<A extends object, B extends object>(a: A, b: B): Merged<A, B> {
+export function joinMembers<A extends object, B extends object>(a: A, b: B): Merged<A, B> {
   return { ...a, ...b } as Merged<A, B>;
 }

@@ -16,7 +16,7 @@ import { session } from './freshness.ts';
 import { onPage } from './notes.ts';
 import { cursorPaging, describe } from './operation.ts';
 import { choice, optional, text } from './parameters.ts';
-import { day, decimal, joined, nextPage } from './schemas.ts';
+import { day, decimal, joinMembers, nextPage } from './schemas.ts';
 
 const sortFields = [
   'CHANGE_RATIO',
@@ -86,7 +86,7 @@ const rankedFacts = {
 };
 
 const dividendRanked = v.looseObject(
-  joined(rankedFacts, {
+  joinMembers(rankedFacts, {
     yield: v.optional(decimal),
     dividend: v.optional(decimal),
     ex_date: v.optional(day),
@@ -319,7 +319,7 @@ export const listWeek52HighLow = describe({
   },
   response: v.array(
     v.looseObject(
-      joined(rankedFacts, {
+      joinMembers(rankedFacts, {
         price_1w: v.optional(decimal),
         price_52w: v.optional(decimal),
         change_ratio_52w: v.optional(decimal),
@@ -336,7 +336,7 @@ export const listWeek52HighLow = describe({
   decisions: [noSourceInText, bothCategories, oneLimit, olderPath],
 });
 
-/** Joins two lists in a function: bundlers take a spread elsewhere for a side effect; see `joined`. */
+/** Joins two lists in a function: bundlers take a spread elsewhere for a side effect; see `joinMembers`. */
 /* @__NO_SIDE_EFFECTS__ */
 function withMore<const A extends readonly string[], const B extends readonly string[]>(
   some: A,

@@ -7,7 +7,7 @@ import { daily } from '../freshness.ts';
 import { onPage } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { choice, optional, whole } from '../parameters.ts';
-import { day, decimal, joined, ordinal } from '../schemas.ts';
+import { day, decimal, joinMembers, ordinal } from '../schemas.ts';
 
 const lastPeriods = {
   symbol,
@@ -73,7 +73,7 @@ export const getIncomeStatement = describe({
   query: lastPeriods,
   response: v.array(
     v.looseObject(
-      joined(period, {
+      joinMembers(period, {
         total_revenue: v.optional(decimal),
         revenue: v.optional(decimal),
         cost_of_revenue: v.optional(decimal),
@@ -124,7 +124,7 @@ export const getCashFlowStatement = describe({
   query: lastPeriods,
   response: v.array(
     v.looseObject(
-      joined(period, {
+      joinMembers(period, {
         cfo: v.optional(decimal),
         net_income: v.optional(decimal),
         dna: v.optional(decimal),
@@ -162,7 +162,7 @@ export const getBalanceSheet = describe({
   query: lastPeriods,
   response: v.array(
     v.looseObject(
-      joined(period, {
+      joinMembers(period, {
         total_assets: v.optional(decimal),
         total_cur_assets: v.optional(decimal),
         cash_st_invest: v.optional(decimal),

@@ -27,7 +27,7 @@ export interface OlderForm {
 
 /** Makes the older form of an operation: a GET at one path. */
 /* @__NO_SIDE_EFFECTS__ */
-export function older(current: Operation, form: OlderForm): Operation {
+export function olderForm(current: Operation, form: OlderForm): Operation {
   const { group, title, limit, endpointKind, freshness, recordBytes, accounts } = current;
   const { id, path, response, paging, notes } = form;
   const query = {

@@ -1,9 +1,9 @@
 /** The older form of fund dividends: a bare array, paged by page_index, from 1. */
 
 import { getFundDividends } from '../fundamentals/funds.ts';
-import { listOf, older, pagesByIndex } from './form.ts';
+import { listOf, olderForm, pagesByIndex } from './form.ts';
 
-export const legacyGetFundDividends = older(getFundDividends, {
+export const legacyGetFundDividends = olderForm(getFundDividends, {
   id: 'legacyGetFundDividends',
   path: '/openapi/fundamentals/fund/dividends',
   required: ['symbol', 'category'],

@@ -2,9 +2,9 @@
 
 import { listOptionContracts } from '../instruments.ts';
 import { list, optional } from '../parameters.ts';
-import { flagInAnyCase, lastSeen, listOf, older, pageSize } from './form.ts';
+import { flagInAnyCase, lastSeen, listOf, olderForm, pageSize } from './form.ts';
 
-export const legacyListOptionContracts = older(listOptionContracts, {
+export const legacyListOptionContracts = olderForm(listOptionContracts, {
   id: 'legacyListOptionContracts',
   path: '/openapi/instrument/option/contracts',
   required: ['category'],

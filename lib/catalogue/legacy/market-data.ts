@@ -1,9 +1,9 @@
 /** The older form of option bars: a bare array. */
 
 import { listOptionBars } from '../market-data/options.ts';
-import { flagInAnyCase, listOf, older } from './form.ts';
+import { flagInAnyCase, listOf, olderForm } from './form.ts';
 
-export const legacyListOptionBars = older(listOptionBars, {
+export const legacyListOptionBars = olderForm(listOptionBars, {
   id: 'legacyListOptionBars',
   path: '/openapi/market-data/option/bars',
   required: ['symbols', 'category', 'timespan'],

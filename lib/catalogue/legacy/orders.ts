@@ -2,14 +2,14 @@
 
 import { seen } from '../notes.ts';
 import { listOpenOrders, listOrderHistory } from '../order-reads.ts';
-import { lastSeen, listOf, older, pageSize, timeInAnyForm } from './form.ts';
+import { lastSeen, listOf, olderForm, pageSize, timeInAnyForm } from './form.ts';
 
 const byLastOrder = {
   parameter: 'last_client_order_id',
   next: { ofLastItem: 'client_order_id' },
 } as const;
 
-export const legacyListOpenOrders = older(listOpenOrders, {
+export const legacyListOpenOrders = olderForm(listOpenOrders, {
   id: 'legacyListOpenOrders',
   path: '/openapi/trade/order/open',
   required: ['account_id'],
@@ -24,7 +24,7 @@ export const legacyListOpenOrders = older(listOpenOrders, {
   notes: [seen('A page has 10 to 100 groups; another page_size was seen refused.')],
 });
 
-export const legacyListOrderHistory = older(listOrderHistory, {
+export const legacyListOrderHistory = olderForm(listOrderHistory, {
   id: 'legacyListOrderHistory',
   path: '/openapi/trade/order/history',
   required: ['account_id'],

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Operation } from '../operation.ts';
-import { joined } from '../schemas.ts';
+import { joinMembers } from '../schemas.ts';
 import {
   getMarketSectorDetail,
   listGainersLosers,
@@ -11,7 +11,7 @@ import {
   listTopActive,
   listWeek52HighLow,
 } from '../screeners.ts';
-import { listOf, type OlderForm, older, pagesByIndex, rankPage } from './form.ts';
+import { listOf, type OlderForm, olderForm, pagesByIndex, rankPage } from './form.ts';
 
 export const legacyListGainersLosers = paged(listGainersLosers, {
   id: 'legacyListGainersLosers',
@@ -63,12 +63,12 @@ type Paged = Pick<OlderForm, 'id' | 'path' | 'required' | 'optional'> & Partial<
 /* @__NO_SIDE_EFFECTS__ */
 function paged(current: Operation, { response = rankPage(current), ...form }: Paged): Operation {
   const example = { page_index: '1', page_size: '20' };
-  return older(current, { ...form, own: pagesByIndex(), response, example });
+  return olderForm(current, { ...form, own: pagesByIndex(), response, example });
 }
 
 /** Schema of the current answer without its cursor; `id` and `data` are required. */
 /* @__NO_SIDE_EFFECTS__ */
 function sectorWithStocks(current: typeof getMarketSectorDetail): v.GenericSchema {
   const { pagination_key: _, ...members } = current.response.entries;
-  return v.looseObject(joined(members, { id: v.string(), data: listOf(current, 'data') }));
+  return v.looseObject(joinMembers(members, { id: v.string(), data: listOf(current, 'data') }));
 }
