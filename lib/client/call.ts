@@ -13,7 +13,7 @@ import { type SentOptions, toRequest } from './request.ts';
 import type { Answer, CallOptions } from './types.ts';
 
 /** Members that stay the same from call to call. */
-export interface Callee {
+export interface CallTarget {
   readonly operation: Operation;
   readonly path: string;
   readonly connection: Connection;
@@ -21,7 +21,7 @@ export interface Callee {
 }
 
 export async function call(
-  { operation, path, connection, timeoutMs }: Callee,
+  { operation, path, connection, timeoutMs }: CallTarget,
   input: unknown,
   options: CallOptions & SentOptions = {},
 ): Promise<Answer<unknown>> {

@@ -2,7 +2,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { doubledPathFault } from '../upstream/base-url.ts';
-import { type Callee, call } from './call.ts';
+import { type CallTarget, call } from './call.ts';
 import type { Connection } from './connection.ts';
 import { checkTimeout } from './deadline.ts';
 import { followPages } from './pages.ts';
@@ -45,19 +45,19 @@ export function createClient<const C extends object>(
   return client as Client<C>;
 }
 
-function methodOf(callee: Callee): object {
-  const { paging } = callee.operation;
+function methodOf(target: CallTarget): object {
+  const { paging } = target.operation;
   type Arguments = [input?: unknown, options?: CallOptions & SentOptions];
-  const method = async (...args: Arguments) => (await call(callee, ...args)).data;
-  const answer = (...args: Arguments) => call(callee, ...args);
+  const method = async (...args: Arguments) => (await call(target, ...args)).data;
+  const answer = (...args: Arguments) => call(target, ...args);
   if (!paging) return Object.assign(method, { answer });
   return Object.assign(method, {
     answer,
     async *pages(...args: Arguments) {
-      for await (const { data } of followPages(callee, paging, ...args)) yield data;
+      for await (const { data } of followPages(target, paging, ...args)) yield data;
     },
     async *items(...args: Arguments) {
-      for await (const { items } of followPages(callee, paging, ...args)) yield* items;
+      for await (const { items } of followPages(target, paging, ...args)) yield* items;
     },
   });
 }

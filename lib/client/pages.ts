@@ -2,7 +2,7 @@
 
 import type { Operation, Paging } from '../catalogue/operation.ts';
 import { memberOf } from './answer.ts';
-import { type Callee, call } from './call.ts';
+import { type CallTarget, call } from './call.ts';
 import { BrokenAnswerError } from './errors.ts';
 import type { CallOptions } from './types.ts';
 
@@ -14,12 +14,12 @@ export interface Page {
 
 /** Requests a page when the caller's loop needs it: a loop that ends early sends nothing more. */
 export async function* followPages(
-  callee: Callee,
+  target: CallTarget,
   paging: Paging,
   input: unknown,
   options?: CallOptions,
 ): AsyncGenerator<Page, void, undefined> {
-  const { operation } = callee;
+  const { operation } = target;
   const seen = new Set<string>();
   const from = cursorIn(input, paging.parameter);
   if (from !== undefined) seen.add(from);
@@ -27,7 +27,7 @@ export async function* followPages(
   /** Cursor of the page; set from the second page on. */
   let last: string | undefined;
   for (;;) {
-    const { data, text } = await call(callee, pageInput, options);
+    const { data, text } = await call(target, pageInput, options);
     const records = recordsOf(operation, paging, data, text);
     const items = 'ofLastItem' in paging.next ? itemsAfter(records, paging.next.ofLastItem, last) : records;
     // If the last record is the cursor, no member marks the end: a page without new records is the end.
