@@ -161,8 +161,8 @@ function parseRead(
     operation,
     Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
   );
-  const ofBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
-  const faults = [...checked.errors, ...ofBody];
+  const inBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
+  const faults = [...checked.errors, ...inBody];
   if (faults.length > 0) return refusal('read', detail, faults, envelope);
   const content = JSON.stringify([
     'read',
