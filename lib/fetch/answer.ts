@@ -47,7 +47,7 @@ export interface ReceivedParts {
 }
 
 /** Answers a request; never rejects. */
-export type Answers<Received> = (received: Received, parts: ReceivedParts) => Promise<GatewayResponse>;
+export type RequestHandler<Received> = (received: Received, parts: ReceivedParts) => Promise<GatewayResponse>;
 
 /** Default of `maxBlockedMs`: a client that reads nothing for that long is gone, or connects again. */
 export const usualBlockedMs = 30_000;
@@ -59,7 +59,7 @@ export type ServedGateway = Pick<Gateway, 'handle' | 'isSingleUser'>;
 export function createAnswers<Received>(
   gateway: ServedGateway,
   options: ServerOptions<Received>,
-): Answers<Received> {
+): RequestHandler<Received> {
   const { timeoutMs = 25_000, maxBodyBytes = 1024 * 1024, clock = Date.now } = options;
   const base = (options.basePath ?? '').replace(/\/$/, '');
   if (base !== '' && !base.startsWith('/')) throw new TypeError(`basePath: ${base} does not begin with /`);
