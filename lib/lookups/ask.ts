@@ -5,7 +5,7 @@ import { quoteOperation } from '../events/parse-request.ts';
 import { bodyOf, recordsOf } from '../gateway/outcome.ts';
 import { gatewayFailed, isRejection, type LookupFailure, noFreshAnswer, noRecords } from './failure.ts';
 import {
-  type Answered,
+  type AnsweredCall,
   callersOf,
   type FailedCall,
   GatewayCalls,
@@ -161,7 +161,7 @@ class BatchRun implements LookupResults {
     else this.#settlePartial(group, symbols, answer);
   }
 
-  #settle(group: string, symbols: readonly string[], answer: Answered): void {
+  #settle(group: string, symbols: readonly string[], answer: AnsweredCall): void {
     const records = recordsOf(answer.outcome);
     for (const symbol of symbols) {
       const record = records?.get(symbol);
@@ -210,7 +210,7 @@ class BatchRun implements LookupResults {
 function found(
   bytes: Uint8Array,
   ageMs: number | undefined,
-  { askedAt, answeredAt }: Pick<Answered, 'askedAt' | 'answeredAt'>,
+  { askedAt, answeredAt }: Pick<AnsweredCall, 'askedAt' | 'answeredAt'>,
   ifTooOld = noFreshAnswer,
 ): LookupResult {
   const asOf = ageMs === undefined ? askedAt : answeredAt - ageMs;

@@ -12,7 +12,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { sha256Hex } from '../kernel/key-text.ts';
 import { type AgeOptions, askAll, type LookupResults, mapLimited, type PendingLookup } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
-import { answerTooLarge, deadlinePassed, invalid } from './failure.ts';
+import { answerTooLarge, deadlinePassed, invalidRequest } from './failure.ts';
 import type {
   Claim,
   LookupBus,
@@ -221,7 +221,7 @@ export class LookupBatch {
     const claim = await this.#claim(key, await this.#hashOf(message.body, mayNameAccount));
     if (claim.kind !== 'acquired') return;
     const reply = claim.reply ?? {
-      ...failedReplyTo(kind, { request_id: requestId, requester }, invalid(parsed)),
+      ...failedReplyTo(kind, { request_id: requestId, requester }, invalidRequest(parsed)),
       ...markOf(mayNameAccount),
     };
     if (claim.reply || (await store.saveReply(key, this.#owner, reply)) === 'saved')

@@ -8,7 +8,7 @@ import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type AgeOptions, askAll } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
-import { deadlinePassed, invalid, type LookupFailure, withoutValues } from './failure.ts';
+import { deadlinePassed, invalidRequest, type LookupFailure, withoutValues } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
 import { failedReply, failedReplyTo } from './replies.ts';
 import { deadlineOf, ownedRequest } from './request.ts';
@@ -55,7 +55,7 @@ export function createDirectLookup(options: DirectOptions) {
       const { kind, requester, requestId = '' } = parsed;
       return done(failedReplyTo(kind, { request_id: requestId, requester }, told), told);
     };
-    if (!parsed.ok) return fail(invalid(parsed));
+    if (!parsed.ok) return fail(invalidRequest(parsed));
     const { lookup } = parsed;
     const deadline = deadlineOf(lookup, started);
     if (deadline <= started) return fail(deadlinePassed);

@@ -90,7 +90,7 @@ export const concernsCallerOnly = ({ code }: LookupFailure) =>
 export const mayConcernCallerOnly = ({ code }: LookupFailure) =>
   code === 'gateway_timeout' || code === 'access_unavailable';
 
-export const invalid = ({ reason, faults }: InvalidRequest): LookupFailure => ({
+export const invalidRequest = ({ reason, faults }: InvalidRequest): LookupFailure => ({
   code: 'invalid_request',
   retryable: false,
   detail: reason,

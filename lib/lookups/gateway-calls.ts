@@ -32,14 +32,14 @@ export interface GatewayCall {
   readonly maxAgeSeconds?: number | undefined;
 }
 
-export type CallResult = Answered | FailedCall;
+export type CallResult = AnsweredCall | FailedCall;
 
 interface CallTimes {
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-export interface Answered extends CallTimes {
+export interface AnsweredCall extends CallTimes {
   readonly kind: 'answered';
   readonly outcome: Exclude<Outcome, Refused>;
 }

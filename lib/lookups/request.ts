@@ -26,7 +26,7 @@ export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }> & Lo
 
 export type OwnedRequest = { readonly ok: true; readonly lookup: OwnedLookup } | InvalidRequest;
 
-export interface Origin {
+export interface RequestOrigin {
   /** Requester if the envelope names none, or may not name one. */
   readonly otherwise: string;
   /** Whether the sender is not a bus, and so could write any source into the envelope. */
@@ -37,7 +37,7 @@ export interface Origin {
 export function ownedRequest(
   input: unknown,
   operations: readonly Operation[],
-  { otherwise, isDirect }: Origin,
+  { otherwise, isDirect }: RequestOrigin,
 ): OwnedRequest {
   const parsed = parseRequest(input, operations);
   const source = parsed.ok ? parsed.lookup.source : parsed.source;
