@@ -100,9 +100,9 @@ export async function awsJson(
 ): Promise<unknown> {
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
   const { status, text } = await awsCall(service, access, headers, JSON.stringify(input));
-  const said = JSON.parse(text) as { readonly __type?: string };
+  const reply = JSON.parse(text) as { readonly __type?: string };
   // Some services put a namespace before the error code.
-  const refusal = said.__type?.replace(/^.*#/, '');
+  const refusal = reply.__type?.replace(/^.*#/, '');
   if (status !== 200 || refusal) throw Object.assign(new Error(), { name: refusal ?? `status ${status}` });
-  return said;
+  return reply;
 }

@@ -12,7 +12,7 @@ export interface Certificate {
 /** @throws Error whose name is AWS's error code */
 export async function readCertificate(arn: string, access: AwsAccess): Promise<Certificate> {
   const input = { CertificateArn: arn };
-  const said = await awsJson('acm', 'CertificateManager.DescribeCertificate', access, input).catch(
+  const reply = await awsJson('acm', 'CertificateManager.DescribeCertificate', access, input).catch(
     (error: Error) => {
       if (error.name !== 'ResourceNotFoundException') throw error;
       return { Certificate: { Status: 'missing', SubjectAlternativeNames: [] } };
@@ -20,7 +20,7 @@ export async function readCertificate(arn: string, access: AwsAccess): Promise<C
   );
   const { Status: status, SubjectAlternativeNames: names } =
     (
-      said as {
+      reply as {
         readonly Certificate?: {
           readonly Status?: string;
           readonly SubjectAlternativeNames?: readonly string[];

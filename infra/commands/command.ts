@@ -134,10 +134,10 @@ export async function parse(argv: readonly string[], table: Table, version: stri
     .enablePositionalOptions()
     .version(version, '-V, --version', 'shows the version');
   let parsed: ParsedCommand | undefined;
-  const wanted = argv[0] === 'help' ? argv[1] : argv[0];
+  const wantedName = argv[0] === 'help' ? argv[1] : argv[0];
   for (const [name, { says, load }] of Object.entries(table)) {
     const path = `${program} ${name}`;
-    const loaded = name === wanted ? await load() : undefined;
+    const loaded = name === wantedName ? await load() : undefined;
     const one = loaded
       ? isGroup(loaded)
         ? groupOf(path, loaded, (found) => (parsed = found))
@@ -195,25 +195,25 @@ function groupOf(path: string, group: CommandGroup, found: (parsed: ParsedComman
 }
 
 function commandOf(path: string, one: AnyCommand, found: (parsed: ParsedCommand) => void): Command {
-  const made = commanderOf(path);
+  const parser = commanderOf(path);
   const names = Object.keys(one.options);
   for (const name of names) {
     const { kind, shape, says, otherwise } = one.options[name] as OptionSpec<unknown>;
-    if (kind === 'operand' || kind === 'operands') made.addArgument(new Argument(shape, says));
+    if (kind === 'operand' || kind === 'operands') parser.addArgument(new Argument(shape, says));
     else {
       const option = new Option(`${optionName(name)} ${shape}`.trim(), says);
       if (kind === 'values') option.argParser((text, before: readonly string[] = []) => [...before, text]);
-      made.addOption(otherwise === undefined ? option : option.default(otherwise));
+      parser.addOption(otherwise === undefined ? option : option.default(otherwise));
     }
   }
   const examples = one.examples.map((example) => `  ${exampleLine(path, example)}`);
-  made.addHelpText(
+  parser.addHelpText(
     'after',
     ['', ...(one.more ? [one.more, ''] : []), 'For example:', ...examples].join('\n'),
   );
-  return made.action(async () => {
-    const given = await one.check(givenOf(one.options, made));
-    found({ name: path.slice(program.length + 1), given, run: () => one.run(given) });
+  return parser.action(async () => {
+    const args = await one.check(givenOf(one.options, parser));
+    found({ name: path.slice(program.length + 1), given: args, run: () => one.run(args) });
   });
 }
 

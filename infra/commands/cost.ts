@@ -94,12 +94,12 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation) {
  * requests as often as readers do.
  */
 export function userCostOf({ directoryReads }: UserSituation) {
-  const asked = user.everySeconds / users.authorizerKeptSeconds;
+  const authorizerShare = user.everySeconds / users.authorizerKeptSeconds;
   return {
-    authorizerRequests: asked * prices.lambdaPerMillion,
-    authorizerTime: asked * lambdaTime(users.authorizerMs, users.authorizerMiB),
+    authorizerRequests: authorizerShare * prices.lambdaPerMillion,
+    authorizerTime: authorizerShare * lambdaTime(users.authorizerMs, users.authorizerMiB),
     directory: directoryReads * users.readUnits * prices.readUnitsPerMillion,
-    logs: asked * logs,
+    logs: authorizerShare * logs,
   };
 }
 

@@ -36,17 +36,17 @@ export async function secrets<const N extends CredentialName>(
   needed: readonly N[],
 ): Promise<Secrets & Readonly<Record<N, string>>> {
   const found = file === undefined ? process.env : secretsIn(await readText(file));
-  const given = Object.fromEntries(secretNames.flatMap((name) => (found[name] ? [[name, found[name]]] : [])));
-  const missing = needed.filter((name) => !given[name]);
+  const texts = Object.fromEntries(secretNames.flatMap((name) => (found[name] ? [[name, found[name]]] : [])));
+  const missing = needed.filter((name) => !texts[name]);
   if (missing.length > 0)
     throw new StartError(
       `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set: set ${missing.length > 1 ? 'them' : 'it'} in the environment, or give --credentials with a file that has ${missing.join(' and ').toLowerCase()}.`,
     );
   // Headers carry these values: with other characters, a call would fail as if there were no network.
-  for (const [name, one] of Object.entries(given))
+  for (const [name, one] of Object.entries(texts))
     if (name !== 'APP_SECRET' && !/^[!-~]+$/.test(one))
       throw new StartError(`${name} must be visible ASCII characters without spaces.`);
-  return given as Secrets & Readonly<Record<N, string>>;
+  return texts as Secrets & Readonly<Record<N, string>>;
 }
 
 function secretsIn(json: string): Readonly<Record<string, string | undefined>> {

@@ -76,12 +76,12 @@ export function fateLines(): readonly string[] {
     resourcesOf({ ...minimal, ...config }).filter(({ type }) => type in resourceLabels);
   const retained = new Map(found({ ...fullConfig, onRemoval: 'retain' }).map((one) => [one.id, one]));
   const isLog = ({ type }: Resource) => type === 'AWS::Logs::LogGroup';
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   const rowOf = (what: string, where: string, one: Resource) =>
     `| ${what} | ${where} | ${fate(one)} | ${fate(retained.get(one.id) ?? one)} |`;
   const rowsFor = (where: string, config: Partial<CountersignConfig>) => {
-    const own = found(config).filter((one) => !isLog(one) && !seen.has(one.id));
-    for (const { id } of own) seen.add(id);
+    const own = found(config).filter((one) => !isLog(one) && !seenIds.has(one.id));
+    for (const { id } of own) seenIds.add(id);
     return own.map((one) => rowOf(`${resourceLabels[one.type]} \`${one.id}\``, where, one));
   };
   return [

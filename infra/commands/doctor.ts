@@ -122,12 +122,12 @@ async function examineUpstream(baseUrl: string, credential: Credential): Promise
 /** @returns undefined when the upstream accepts a signed request */
 async function refusalOf(baseUrl: string, { signer }: Credential): Promise<DiagnosedFacts | undefined> {
   let response: Response | undefined;
-  const seen: typeof fetch = async (...given) => {
+  const keepResponse: typeof fetch = async (...given) => {
     response = await fetch(...given);
     return response;
   };
   try {
-    await createClient({ getConfig }, direct({ baseUrl, signer, fetch: seen }), {
+    await createClient({ getConfig }, direct({ baseUrl, signer, fetch: keepResponse }), {
       timeoutMs: 10_000,
     }).getConfig();
     return undefined;

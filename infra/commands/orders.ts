@@ -94,8 +94,8 @@ async function usersOf({ user }: OrdersArguments, { directory, issuer }: OrdersP
   const nameOf = (name: string) => words.get(name);
   if (user === undefined) return { nameOf };
   // Someone who is no longer in the directory may still have ordered.
-  const named = issuer ? await directory.nameOf({ kind: 'user', issuer, subject: user }) : undefined;
+  const tokenName = issuer ? await directory.nameOf({ kind: 'user', issuer, subject: user }) : undefined;
   const known = records.filter((one) => isCalled(user, one)).map(({ name }) => name);
-  const wanted = new Set([user, named, ...known]);
-  return { nameOf, isUser: (name: string | undefined) => name !== undefined && wanted.has(name) };
+  const wantedNames = new Set([user, tokenName, ...known]);
+  return { nameOf, isUser: (name: string | undefined) => name !== undefined && wantedNames.has(name) };
 }

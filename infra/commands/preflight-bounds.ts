@@ -68,9 +68,9 @@ const reservations = (config: ResolvedConfig): [string, number][] => {
  * @example reservationFault(resolveConfig({ upstream, groups: { orders: 'iam' } }), 10)  // 'The stage reserves 10 …'
  */
 export function reservationFault(config: ResolvedConfig, instances: number): string | undefined {
-  const wanted = reservedBy(config);
-  if (wanted === 0 || wanted <= instances - platform.leftUnreserved) return undefined;
-  return `The stage reserves ${number(wanted)} instances (${groupsOf(config)}), but the account has ${number(instances)} and Lambda leaves at least ${platform.leftUnreserved} unreserved, so the deployment would fail: put functions: { reservedConcurrency: 'none' } into the stage${config.live ? ' and take live out of it' : ''}, or ask AWS for a higher quota “Concurrent executions” of Lambda.`;
+  const reservedCount = reservedBy(config);
+  if (reservedCount === 0 || reservedCount <= instances - platform.leftUnreserved) return undefined;
+  return `The stage reserves ${number(reservedCount)} instances (${groupsOf(config)}), but the account has ${number(instances)} and Lambda leaves at least ${platform.leftUnreserved} unreserved, so the deployment would fail: put functions: { reservedConcurrency: 'none' } into the stage${config.live ? ' and take live out of it' : ''}, or ask AWS for a higher quota “Concurrent executions” of Lambda.`;
 }
 
 const groupsOf = (config: ResolvedConfig) =>

@@ -86,8 +86,8 @@ const section = (title: string, lines: readonly string[]) =>
 
 function loadOf(config: ResolvedConfig, { phones, ...times }: Wish): Load | undefined {
   const plan = largestPlan(config);
-  const wanted = phones ?? (plan && phonesOf(plan, times.everySeconds));
-  return wanted === undefined ? undefined : { phones: wanted, ...times };
+  const wantedPhones = phones ?? (plan && phonesOf(plan, times.everySeconds));
+  return wantedPhones === undefined ? undefined : { phones: wantedPhones, ...times };
 }
 
 function headlines(bounds: readonly Bound[], { everySeconds, withinSeconds }: Wish, isKnown: boolean) {
@@ -119,12 +119,12 @@ function wishInWords(
   carries: boolean | undefined,
 ): string {
   const count = `${number(load.phones)} phones`;
-  const asked =
+  const claim =
     phones === undefined
       ? `Its largest plan, ${largestPlan(config)?.name}, is made for ${count}`
       : `${count} were asked for`;
-  if (carries === undefined) return `${asked}: whether it carries them is unknown.`;
-  return `${asked}: it ${carries ? 'carries' : 'does not carry'} them.`;
+  if (carries === undefined) return `${claim}: whether it carries them is unknown.`;
+  return `${claim}: it ${carries ? 'carries' : 'does not carry'} them.`;
 }
 
 function loadFaults(bounds: readonly Bound[], load: Load): readonly Obstacle[] {
@@ -183,19 +183,19 @@ function certificateFaults(
 }
 
 function reservationFaults(config: ResolvedConfig, { lambda, deployed }: AwsAccount): readonly Obstacle[] {
-  const wanted = reservedBy(config);
-  if (!lambda || wanted === 0) return [];
+  const reservedCount = reservedBy(config);
+  if (!lambda || reservedCount === 0) return [];
   const never = reservationFault(config, lambda.all);
   const none =
     "Put functions: { reservedConcurrency: 'none' } into the stage, until AWS has raised Lambda’s quota.";
   if (never) return [{ words: never, remedies: [none] }];
   const free = Math.max(0, lambda.unreserved + (deployed?.reserved ?? 0) - platform.leftUnreserved);
-  if (!deployed || wanted <= free) return [];
+  if (!deployed || reservedCount <= free) return [];
   return [
     {
-      words: `The stage reserves ${number(wanted)} instances, but other functions have reserved so many that Lambda can give ${number(free)}: the deployment would fail.`,
+      words: `The stage reserves ${number(reservedCount)} instances, but other functions have reserved so many that Lambda can give ${number(free)}: the deployment would fail.`,
       remedies: [
-        `Lower functions.reservedConcurrency, or ask AWS for Lambda’s quota “Concurrent executions” (L-B99A9384): ${number(lambda.all + wanted - free)}, now ${number(lambda.all)}.`,
+        `Lower functions.reservedConcurrency, or ask AWS for Lambda’s quota “Concurrent executions” (L-B99A9384): ${number(lambda.all + reservedCount - free)}, now ${number(lambda.all)}.`,
       ],
     },
   ];

@@ -96,7 +96,7 @@ export async function callGroup(
   account: string | undefined,
 ): Promise<GroupCalls> {
   const { query = {} } = operation.example;
-  const asked = 'account_id' in operation.query ? { ...query, account_id: account ?? '' } : query;
+  const fullQuery = 'account_id' in operation.query ? { ...query, account_id: account ?? '' } : query;
   const ask = askOf(operation, connection);
   const outcomes: Record<string, number> = {};
   const count = (code: string) => {
@@ -110,7 +110,7 @@ export async function callGroup(
     for (;;) {
       const from = clock();
       try {
-        const { headers } = await ask(asked);
+        const { headers } = await ask(fullQuery);
         times.push(clock() - from);
         if (headers.has('age')) ages.push(Number(headers.get('age')));
         count('answered');

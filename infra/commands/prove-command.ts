@@ -42,7 +42,7 @@ export const prove = command({
     const { awsAccess } = await import('./aws.ts');
     // Fails early: without AWS credentials no other question is worth asking.
     await awsAccess();
-    const given = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
+    const keys = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
     const ports = await portsOf(stage, yes);
     const { prove } = await import('./prove.ts');
     const proof = await prove(
@@ -51,10 +51,10 @@ export const prove = command({
         config: configOf(stage),
         isSandbox,
         keep,
-        appKey: given.APP_KEY,
-        appSecret: given.APP_SECRET,
-        accessToken: given.ACCESS_TOKEN,
-        token: given.TOKEN,
+        appKey: keys.APP_KEY,
+        appSecret: keys.APP_SECRET,
+        accessToken: keys.ACCESS_TOKEN,
+        token: keys.TOKEN,
       },
       ports,
     );

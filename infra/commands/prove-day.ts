@@ -111,9 +111,9 @@ export async function measure(day: Day): Promise<void> {
   for (const [group, operation] of Object.entries(probes) as [Group, Operation][])
     await callsStep(day, through, group, operation);
   await limitStep(day, through);
-  const told = await orderStreamStep(day, through);
-  await orderStep(day, through, told);
-  await told?.close();
+  const eventStream = await orderStreamStep(day, through);
+  await orderStep(day, through, eventStream);
+  await eventStream?.close();
   await streamStep(day, through);
   await day.steps.measure('status', async () => {
     const status = await statusOf(deployedStatus(day.target));

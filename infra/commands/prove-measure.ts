@@ -83,8 +83,8 @@ export async function hasLogged(
 ): Promise<boolean> {
   const group = deployed.find(({ id, type }) => type === 'AWS::Logs::LogGroup' && id.startsWith(part));
   if (!group) return false;
-  const asked = { logGroupName: group.physicalId, startTime, filterPattern: text };
-  for await (const { events = [] } of paginateFilterLogEvents({ client: new CloudWatchLogsClient() }, asked))
+  const filter = { logGroupName: group.physicalId, startTime, filterPattern: text };
+  for await (const { events = [] } of paginateFilterLogEvents({ client: new CloudWatchLogsClient() }, filter))
     if (events.length > 0) return true;
   return false;
 }
@@ -137,7 +137,7 @@ const summedMetrics = {
 const mostQueries = 500;
 
 export async function sumsOf(deployed: readonly DeployedResource[], from: number, to: number): Promise<Sums> {
-  const asked = Object.entries(summedMetrics).flatMap(([name, [namespace, metric, dimension, type]]) =>
+  const queries = Object.entries(summedMetrics).flatMap(([name, [namespace, metric, dimension, type]]) =>
     deployed
       .filter((one) => one.type === type)
       .map((one, index) => ({
@@ -153,13 +153,13 @@ export async function sumsOf(deployed: readonly DeployedResource[], from: number
         },
       })),
   );
-  if (asked.length === 0) return {};
+  if (queries.length === 0) return {};
   const minute = 60_000;
   const { MetricDataResults = [] } = await new CloudWatchClient().send(
     new GetMetricDataCommand({
       StartTime: new Date(from - (from % minute)),
       EndTime: new Date(to + minute),
-      MetricDataQueries: asked.slice(0, mostQueries),
+      MetricDataQueries: queries.slice(0, mostQueries),
     }),
   );
   const found: Partial<Record<SumName, number>> = {};

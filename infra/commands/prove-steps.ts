@@ -36,9 +36,9 @@ export function createSteps(
   const step: Steps['step'] = async (name, work) => {
     const from = clock();
     say(`${name} …`);
-    const said = await work().catch((error: unknown) => ({ fault: wordsOf(error) }));
-    const isDone = typeof said === 'string';
-    const says = isDone ? said : said.fault;
+    const outcome = await work().catch((error: unknown) => ({ fault: wordsOf(error) }));
+    const isDone = typeof outcome === 'string';
+    const says = isDone ? outcome : outcome.fault;
     all.push({
       name,
       result: isDone ? 'done' : 'failed',

@@ -52,7 +52,7 @@ export async function grantAll(day: GrantingParts): Promise<readonly string[]> {
 }
 
 async function grant({ target }: GrantingParts, who: CommandSubject): Promise<void> {
-  const given: UsersArguments = {
+  const grantArguments: UsersArguments = {
     target,
     verb: 'grant',
     who,
@@ -63,7 +63,7 @@ async function grant({ target }: GrantingParts, who: CommandSubject): Promise<vo
     limit: 1,
     json: false,
   };
-  await manageUsers(given, { ...(await deployedUsers(given)), say: () => {} });
+  await manageUsers(grantArguments, { ...(await deployedUsers(grantArguments)), say: () => {} });
 }
 
 /** Reads the subject of a token without verifying it, which the gateway does. @throws StartError, which repeats nothing of it */

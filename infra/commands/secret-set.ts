@@ -34,8 +34,8 @@ export async function usableSecret(text: string): Promise<string> {
  */
 export async function setSecret(stackName: string, text: string): Promise<string> {
   const secret = stackSecret(stackName, outputOf(stackName, await outputsOf(stackName), secretOutput));
-  const given = membersOf(text);
-  if (Object.hasOwn(given, 'access_token')) {
+  const members = membersOf(text);
+  if (Object.hasOwn(members, 'access_token')) {
     await secret.put(text);
     return '';
   }
@@ -43,12 +43,12 @@ export async function setSecret(stackName: string, text: string): Promise<string
     const current = await readToKeep(secret);
     const { app_key, access_token } = membersOf(current?.text);
     const token = isText(access_token) ? access_token : undefined;
-    const keeps = token !== undefined && app_key === given.app_key;
+    const keeps = token !== undefined && app_key === members.app_key;
     if (!current) {
       await secret.put(text);
       return '';
     }
-    const next = keeps ? JSON.stringify({ ...given, access_token: token }) : text;
+    const next = keeps ? JSON.stringify({ ...members, access_token: token }) : text;
     if (!(await secret.replace(current, next))) return undefined;
     if (keeps) return 'Its access token stays; "access_token": "" in the JSON takes it away.';
     return token === undefined

@@ -170,7 +170,7 @@ export function statusInWords(report: StatusReport, options: string): string {
   const raised = alarms?.filter(({ state }) => state === 'ALARM') ?? [];
   const { disabledSchedules = [], stops = [] } = report;
   const { limitRefused, tradeEventsConnected, streamedSymbols, streamSilenceSeconds } = figures;
-  const said = (value: unknown, words: string) => (value === undefined ? [] : [words]);
+  const ifKnown = (value: unknown, words: string) => (value === undefined ? [] : [words]);
   return [
     `${stack}${version === undefined ? '' : `, version ${version}`}`,
     ...(alarms ? [alarmWords(alarms.length, raised.length)] : []),
@@ -180,29 +180,29 @@ export function statusInWords(report: StatusReport, options: string): string {
         `A schedule is switched off, and its function does not run: aws events enable-rule --name ${name}`,
     ),
     ...stops.map((one) => `Trading is stopped: ${one}.`),
-    ...said(limits, String(limits)),
-    ...said(
+    ...ifKnown(limits, String(limits)),
+    ...ifKnown(
       limitLeft,
       `Left of the limit of market data, at least: ${limitLeft}; refused: ${limitRefused ?? 0}.`,
     ),
-    ...said(reads, `Shared answers: ${reads} reads, ${Math.round((100 * hits) / (reads || 1))} % hits.`),
-    ...said(age, `The oldest quote in an answer was ${age} s old; stale answers: ${staleAnswers ?? 0}.`),
-    ...said(
+    ...ifKnown(reads, `Shared answers: ${reads} reads, ${Math.round((100 * hits) / (reads || 1))} % hits.`),
+    ...ifKnown(age, `The oldest quote in an answer was ${age} s old; stale answers: ${staleAnswers ?? 0}.`),
+    ...ifKnown(
       tokenDaysLeft,
       (tokenDaysLeft ?? 0) < noEndDays
         ? `The access token had ${tokenDaysLeft} days left at its last check.`
         : 'The access token has no known end, or none is needed.',
     ),
-    ...said(
+    ...ifKnown(
       streamedSymbols,
       `Market stream: ${streamedSymbols} symbols at least${streamSilenceSeconds === undefined ? '' : `, silent for ${streamSilenceSeconds.toFixed(1)} s at most`}.`,
     ),
-    ...said(
+    ...ifKnown(
       tradeEventsConnected,
       `Trade events: ${tradeEventsConnected === 1 ? 'connected' : 'not connected all the time'}.`,
     ),
-    ...said(unknownOrders, `Orders whose outcome is unknown: ${unknownOrders}.`),
-    ...said(massCancels, `Mass cancels under way: ${massCancels}.`),
+    ...ifKnown(unknownOrders, `Orders whose outcome is unknown: ${unknownOrders}.`),
+    ...ifKnown(massCancels, `Mass cancels under way: ${massCancels}.`),
     ...unread.map((one) => `Unknown: ${one}`),
   ].join('\n');
 }

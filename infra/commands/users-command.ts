@@ -40,9 +40,9 @@ function keyIn(text: string): CommandSubject {
 }
 
 function scopesIn(text: string): readonly Scope[] {
-  const given = text.split(',').map((one) => one.trim());
+  const parts = text.split(',').map((one) => one.trim());
   const isScope = (one: string): one is Scope => (scopes as readonly string[]).includes(one);
-  return given.every(isScope) ? given : refuse(`must be of ${scopes.join(', ')}, with commas between.`);
+  return parts.every(isScope) ? parts : refuse(`must be of ${scopes.join(', ')}, with commas between.`);
 }
 
 const who = <T extends CommandSubject>(shape: string, says: string, read: (text: string) => T) =>

@@ -133,19 +133,19 @@ async function show({ who, json }: UsersArguments, ports: UsersPorts): Promise<v
     who?.kind === 'name'
       ? records.flatMap(({ name, record }) => (name === who.name ? [subjectOf(record)] : []))
       : subjectsFor(who, records, ports);
-  const looked = await Promise.all(subjects.map((one) => lookedUp(one, records, ports)));
-  const name = who?.kind === 'name' ? who.name : (looked[0]?.name ?? '');
-  const shown = looked.filter(({ found, bound }) => found || bound.length > 0);
+  const lookUps = await Promise.all(subjects.map((one) => lookedUp(one, records, ports)));
+  const name = who?.kind === 'name' ? who.name : (lookUps[0]?.name ?? '');
+  const shownLookUps = lookUps.filter(({ found, bound }) => found || bound.length > 0);
   if (json) {
-    const [record = null] = looked.flatMap((one) => (one.name === name ? (one.found ?? []) : []));
-    const others = looked.flatMap((one) => (one.name === name ? [] : (one.found ?? [])));
-    const bound = looked.flatMap((one) => one.bound);
+    const [record = null] = lookUps.flatMap((one) => (one.name === name ? (one.found ?? []) : []));
+    const others = lookUps.flatMap((one) => (one.name === name ? [] : (one.found ?? [])));
+    const bound = lookUps.flatMap((one) => one.bound);
     return say(
       JSON.stringify({ stack: stackName, name, record, bound, ...(others.length > 0 && { others }) }),
     );
   }
-  if (shown.length === 0) return say(`Nothing is recorded of ${name} in ${stackName}.`);
-  for (const { subject, found, bound } of shown) {
+  if (shownLookUps.length === 0) return say(`Nothing is recorded of ${name} in ${stackName}.`);
+  for (const { subject, found, bound } of shownLookUps) {
     const issuer = issuerIn(ports);
     for (const line of found ? recordWords(found, issuer) : [subjectWords(subject, issuer)]) say(line);
     for (const { record } of bound) say(`  ${subjectWords(subjectOf(record))} acts for it`);
@@ -174,10 +174,10 @@ interface MadeChange {
 async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
   const { say, stackName } = ports;
   const issuer = issuerIn(ports);
-  const made = await makeAll(await changesFor(given, ports), stackName, ports.admin);
-  const isChanged = made.some((one) => one.isChanged);
+  const madeChanges = await makeAll(await changesFor(given, ports), stackName, ports.admin);
+  const isChanged = madeChanges.some((one) => one.isChanged);
   if (given.json) {
-    const [first, ...others] = made.map(({ name, found }) => ({ name, record: found ?? null }));
+    const [first, ...others] = madeChanges.map(({ name, found }) => ({ name, record: found ?? null }));
     const more = others.length > 0 && { others };
     return say(JSON.stringify({ stack: stackName, changed: isChanged, ...first, ...more }));
   }
@@ -186,13 +186,13 @@ async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
       ? `Written to ${stackName}; its functions see it within 60 seconds.`
       : `Nothing to change in ${stackName}.`,
   );
-  for (const { wanted, found } of made)
+  for (const { wanted, found } of madeChanges)
     if (found) for (const line of recordWords(found, issuer)) say(line);
     else say(`${subjectWords(wanted.subject, issuer)}\n  may do nothing, and is not blocked`);
-  for (const hint of new Set(made.flatMap((one) => hintsFor(one, issuer)))) say(hint);
-  if (made.length > 1)
+  for (const hint of new Set(madeChanges.flatMap((one) => hintsFor(one, issuer)))) say(hint);
+  if (madeChanges.length > 1)
     say(
-      `That is the user of the stage’s issuer, and of each other one in the table: ${made.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
+      `That is the user of the stage’s issuer, and of each other one in the table: ${madeChanges.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
     );
 }
 
@@ -207,20 +207,20 @@ async function changesFor(given: UsersArguments, ports: UsersPorts): Promise<rea
 }
 
 async function makeAll(changes: readonly GrantChange[], stackName: string, admin: AccessAdmin) {
-  const made: MadeChange[] = [];
+  const madeChanges: MadeChange[] = [];
   for (const wanted of changes)
     try {
       // Reads all that can fail before the write: afterwards, an error would claim that nothing was changed.
       const name = await admin.nameOf(wanted.subject);
       const { isChanged, record, ...end } = await admin.apply(wanted);
-      made.push({ wanted, isChanged, name, found: record && { name, record, ...end } });
+      madeChanges.push({ wanted, isChanged, name, found: record && { name, record, ...end } });
     } catch (error) {
-      if (made.length === 0) throw error;
+      if (madeChanges.length === 0) throw error;
       throw new StartError(
-        `Written to ${stackName} for the user of ${made.map(issuerOf).join(', ')}, and not for that of ${issuerOf({ wanted })}: run the command again.`,
+        `Written to ${stackName} for the user of ${madeChanges.map(issuerOf).join(', ')}, and not for that of ${issuerOf({ wanted })}: run the command again.`,
       );
     }
-  return made;
+  return madeChanges;
 }
 
 /** Advice on what an operator may have meant otherwise. */

@@ -69,7 +69,7 @@ async function namesOf({ key, address }: CallerClient, prefix: NetworkPrefix): P
     callerName('member', key, textOf(bytes)),
     isNarrow ? callerName('site', key, textOf(masked(bytes, siteBits))) : undefined,
   ]);
-  return { unit, member, site };
+  return { unit, member, ...(site && { site }) };
 }
 
 /** Hashes the texts: 128 bits of their SHA-256, as base64url. */
