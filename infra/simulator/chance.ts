@@ -60,12 +60,12 @@ export function faultsByChance(
  * simulator.bring(loseFirstAnswers());
  */
 export function loseFirstAnswers(kind: 'drop-after' | 'hang-after' = 'drop-after'): ChooseFault {
-  const asked = new Set<string>();
+  const seenOrders = new Set<string>();
   return (request) => {
     let isFirst = false;
     for (const order of ordersIn(request)) {
-      isFirst ||= !asked.has(order);
-      asked.add(order);
+      isFirst ||= !seenOrders.has(order);
+      seenOrders.add(order);
     }
     return isFirst ? { kind } : undefined;
   };

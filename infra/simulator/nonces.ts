@@ -9,8 +9,8 @@ export class NonceMemory {
     this.#forget(now);
     // Neither part can contain a line end: both were header values.
     const key = `${appKey}\n${nonce}`;
-    const taken = this.#takenUntil.get(key);
-    if (taken !== undefined && taken >= now) return false;
+    const takenUntil = this.#takenUntil.get(key);
+    if (takenUntil !== undefined && takenUntil >= now) return false;
     this.#takenUntil.delete(key);
     this.#takenUntil.set(key, until);
     return true;

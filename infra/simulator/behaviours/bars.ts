@@ -18,20 +18,20 @@ const maxBars = 1650;
 
 export const bars: Behaviours = {
   listStockBars: ({ body, now }, world) => {
-    const asked = body as BarsBody;
-    const count = Number(asked.count ?? usualCount);
+    const request = body as BarsBody;
+    const count = Number(request.count ?? usualCount);
     // The schema accepts any text of digits as a count.
     if (count < 1 || count > maxBars) return illegalParameter('count');
-    const found = findAll(asked.symbols, (symbol) => findInstrument(world, symbol, asked.category));
+    const found = findAll(request.symbols, (symbol) => findInstrument(world, symbol, request.category));
     if (isRefusal(found)) return found;
     const which: AskedSessions = {
-      timespan: asked.timespan,
+      timespan: request.timespan,
       count,
-      forming: asked.real_time_required !== false,
-      startTime: asked.start_time,
-      endTime: asked.end_time,
+      forming: request.real_time_required !== false,
+      startTime: request.start_time,
+      endTime: request.end_time,
       now,
-      sessions: asked.trading_sessions,
+      sessions: request.trading_sessions,
     };
     return answer({
       result: found.map((instrument) => ({
@@ -72,8 +72,8 @@ function stockBars(instrument: Instrument, asked: AskedSessions): readonly objec
   // A bar of a day or longer contains all sessions.
   const intraday = !['D', 'W', 'M', 'Y'].includes(asked.timespan);
   const traded = stockAsTraded(instrument, session);
-  const wanted = (time: number) => !intraday || nameAt(time) !== undefined;
-  return barsOf(traded, { ...asked, wanted }).map((bar) => ({
+  const isWanted = (time: number) => !intraday || nameAt(time) !== undefined;
+  return barsOf(traded, { ...asked, wanted: isWanted }).map((bar) => ({
     ...shownBar(bar),
     ...(intraday && { trading_session: nameAt(bar.time) }),
   }));

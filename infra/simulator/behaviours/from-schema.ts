@@ -30,16 +30,16 @@ export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
 /** Fills every optional member, and takes the first of several forms. Throws for a schema that it cannot fill. */
 export function exampleAnswer(operation: Operation, call: ExampleCall): unknown {
   const { query = {}, body } = call;
-  const asked: AnswerFacts = { ...(typeof body === 'object' && body), ...query };
-  const page = pageFor(operation, asked, call);
+  const facts: AnswerFacts = { ...(typeof body === 'object' && body), ...query };
+  const page = pageFor(operation, facts, call);
   const { paging } = operation;
-  if (!paging || !Object.hasOwn(asked, paging.parameter)) return page;
+  if (!paging || !Object.hasOwn(facts, paging.parameter)) return page;
   // The second page is the last, so that a client that reads all pages comes to an end.
   if ('member' in paging.next) {
     const { [paging.next.member]: _cursor, ...last } = page as Record<string, unknown>;
     return last;
   }
-  const { [paging.parameter]: cursor, ...before } = asked;
+  const { [paging.parameter]: cursor, ...before } = facts;
   const firstPage = pageFor(operation, before, call);
   const lastItem = (firstPage as readonly Record<string, unknown>[]).at(-1);
   return lastItem?.[paging.next.ofLastItem] === cursor ? [] : page;
@@ -153,8 +153,8 @@ function makeArray(schema: Schema, place: AnswerPlace): unknown[] {
     : (place.records ?? bySymbol);
   const count = records?.length ?? Math.min(100, Number(place.asked.count ?? 2) || 2);
   return Array.from({ length: Math.min(maximum, Math.max(minimum, count)) }, (_, index) => {
-    const asked = { ...place.asked, ...records?.[index] };
-    return makeValue(schema.item!, { ...elementPlace(place, index), asked, isInList: true });
+    const facts = { ...place.asked, ...records?.[index] };
+    return makeValue(schema.item!, { ...elementPlace(place, index), asked: facts, isInList: true });
   });
 }
 

@@ -53,10 +53,10 @@ const tellers: Readonly<Record<string, TellFacts>> = {
   getBalanceSheet: periods,
 
   getFinancialIndicators: (about, call) => {
-    const told: readonly AnswerFacts[] = periods(about, call);
+    const periodFacts: readonly AnswerFacts[] = periods(about, call);
     const values = Object.entries(indicators).map(([name, [part, whole, decimals]]) => [
       name,
-      told.map((one) => ({
+      periodFacts.map((one) => ({
         fiscal_year: one.fiscal_year,
         fiscal_period: one.fiscal_period,
         value: fixed(Number(one[part]) / Number(one[whole]), decimals),
@@ -239,13 +239,13 @@ const behaviour =
   (call, world) => {
     const about = findAny(world, call.query.symbol);
     if (isRefusal(about)) return about;
-    const told = tell(about, call, world);
-    if (isRefusal(told)) return told;
+    const facts = tell(about, call, world);
+    if (isRefusal(facts)) return facts;
     const common = factsOf(about, call.now);
     return answer(
-      Array.isArray(told)
-        ? factualAnswer(call, about.noise, common, told)
-        : factualAnswer(call, about.noise, { ...common, ...told }),
+      Array.isArray(facts)
+        ? factualAnswer(call, about.noise, common, facts)
+        : factualAnswer(call, about.noise, { ...common, ...facts }),
     );
   };
 

@@ -49,11 +49,11 @@ function select(
   { symbols, status }: Readonly<Record<string, string>>,
   wanted: (instrument: Instrument) => boolean,
 ): readonly Instrument[] {
-  const named =
+  const candidates =
     symbols === undefined
       ? [...universe.values()]
       : [...new Set(symbols.split(','))].flatMap((symbol) => universe.get(symbol) ?? []);
-  return named.filter((one) => wanted(one) && (status === undefined || one.status === status));
+  return candidates.filter((one) => wanted(one) && (status === undefined || one.status === status));
 }
 
 /** Requires more margin for an instrument that moves more. */

@@ -34,20 +34,20 @@ export const legacy: Behaviours = {
 
   legacyListOptionContracts: (call, world) => {
     const { option_symbol: symbols, last_instrument_id: last, page_size: size, ...query } = call.query;
-    const asked = { ...query, ...(symbols !== undefined && { option_symbols: symbols }) };
+    const newForm = { ...query, ...(symbols !== undefined && { option_symbols: symbols }) };
     const records: object[] = [];
-    let passed = last === undefined;
+    let hasPassed = last === undefined;
     let count = 0;
-    for (const page of pagesOf(optionContracts.listOptionContracts!, { ...call, query: asked }, world)) {
+    for (const page of pagesOf(optionContracts.listOptionContracts!, { ...call, query: newForm }, world)) {
       if (isRefusal(page)) return page;
       for (const record of page.data) {
-        if (passed) records.push(record);
+        if (hasPassed) records.push(record);
         if (records.length === Number(size ?? usualPageSize)) return answer(records);
-        passed ||= (record as { instrument_id?: unknown }).instrument_id === last;
-        if (++count > maxContracts && !passed) return parameterError('last_instrument_id');
+        hasPassed ||= (record as { instrument_id?: unknown }).instrument_id === last;
+        if (++count > maxContracts && !hasPassed) return parameterError('last_instrument_id');
       }
     }
-    return passed ? answer(records) : parameterError('last_instrument_id');
+    return hasPassed ? answer(records) : parameterError('last_instrument_id');
   },
 
   legacyListOptionBars: (call, world) => {
@@ -110,10 +110,10 @@ function orderPages(
     const cursor = after !== undefined && {
       pagination_key: writeCursor({ now: call.now, after: String(after) }),
     };
-    const asked = translated(query);
-    if (isRefusal(asked)) return asked;
+    const newForm = translated(query);
+    if (isRefusal(newForm)) return newForm;
     const groups: object[] = [];
-    for (const page of pagesOf(current, { ...call, query: { ...asked, ...cursor } }, world)) {
+    for (const page of pagesOf(current, { ...call, query: { ...newForm, ...cursor } }, world)) {
       if (isRefusal(page)) return page;
       groups.push(...page.data);
       if (groups.length >= Number(size)) break;

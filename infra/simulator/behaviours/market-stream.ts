@@ -51,28 +51,28 @@ export function asOnTheWire(operation: Operation): Operation {
 
 export const marketStream: Behaviours = {
   subscribeMarketData: (call, world) => {
-    const asked = call.body as v.InferOutput<typeof subscription>;
+    const request = call.body as v.InferOutput<typeof subscription>;
     const session = sessionOf(call, world);
     if (isRefusal(session)) return session;
     const refused =
-      typeFault(asked.sub_types) ??
-      categoryFault(call, asked.category) ??
-      notSubscribed(world, asked.category);
+      typeFault(request.sub_types) ??
+      categoryFault(call, request.category) ??
+      notSubscribed(world, request.category);
     if (refused) return refused;
-    const found = findAll(world, asked.symbols, asked.category);
+    const found = findAll(world, request.symbols, request.category);
     if (isRefusal(found)) return found;
     const { depthLevels } = world;
-    const depth = Number(asked.depth ?? Math.min(10, depthLevels));
+    const depth = Number(request.depth ?? Math.min(10, depthLevels));
     if (depth > depthLevels) return refuse(417, 'ILLEGAL_PARAMETER', `depth not more than ${depthLevels}`);
-    if (new Set([...session.symbols, ...asked.symbols]).size > maxSymbols)
+    if (new Set([...session.symbols, ...request.symbols]).size > maxSymbols)
       return refuse(
         417,
         'TOO_MANY_SYMBOLS_SUBSCRIPTION',
         `Maximum number of subscribe tickers:${maxSymbols}`,
       );
-    session.subscribe(found, asked.sub_types as SubType[], {
+    session.subscribe(found, request.sub_types as SubType[], {
       depth,
-      overnight: asked.overnight_required === true,
+      overnight: request.overnight_required === true,
     });
     return answer({});
   },

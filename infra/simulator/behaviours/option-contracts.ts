@@ -34,12 +34,12 @@ export const optionContracts: Behaviours = {
     if (cursor && !after) return parameterError('pagination_key');
     const data: object[] = [];
     let last = '';
-    let passed = cursor === undefined;
+    let hasPassed = cursor === undefined;
     for (const contract of contractsFor(query, moment, universe, after?.underlying)) {
-      if (!passed) {
+      if (!hasPassed) {
         // A cursor of another query may name a contract that this query's list lacks.
         if (query.option_symbols === undefined && contract.underlying !== after!.underlying) break;
-        passed = contract.symbol === after!.symbol;
+        hasPassed = contract.symbol === after!.symbol;
         continue;
       }
       if (data.length === pageSize)
@@ -47,7 +47,7 @@ export const optionContracts: Behaviours = {
       data.push(shownContract(contract, moment, query));
       last = contract.symbol;
     }
-    return passed ? answer({ data }) : parameterError('pagination_key');
+    return hasPassed ? answer({ data }) : parameterError('pagination_key');
   },
 };
 
@@ -91,11 +91,11 @@ function underlyings(
 function matches(contract: Contract, query: ContractsQuery, now: number): boolean {
   const { underlying, expiryDay, type, strike } = contract;
   const status = endOfTrading(contract) >= now ? 'LISTING' : 'DELISTING';
-  const wanted = query.underlying_symbols?.split(',');
+  const wantedSymbols = query.underlying_symbols?.split(',');
   return (
     status === (query.status ?? 'LISTING') &&
     query.style !== 'EUROPEAN' &&
-    (wanted === undefined || wanted.includes(underlying.symbol)) &&
+    (wantedSymbols === undefined || wantedSymbols.includes(underlying.symbol)) &&
     matchesUnderlying(underlying, query) &&
     matchesDay(expiryDay, query) &&
     matchesType(type, query) &&

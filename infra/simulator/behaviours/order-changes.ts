@@ -37,8 +37,8 @@ export const orderChanges: Behaviours = {
   }),
 
   cancelOrder: ofAccount(({ account_id: id }, { body, now }, world) => {
-    const asked = body as BodyIn<typeof cancelOrder>;
-    const { client_order_id: clientOrderId, client_combo_order_id: comboId } = asked;
+    const request = body as BodyIn<typeof cancelOrder>;
+    const { client_order_id: clientOrderId, client_combo_order_id: comboId } = request;
     const found = world.orders.find(id, clientOrderId);
     if (!found) return orderNotFound(clientOrderId);
     if (comboId !== undefined && comboId !== found.group.clientComboOrderId)
@@ -71,9 +71,9 @@ function checkChange(
     ...sent,
     ...(change.quantity !== undefined && { entrust_type: 'QTY' }),
   } as NewOrder;
-  const asked = checkFigures(terms, order.asset, now);
-  if (typeof asked !== 'bigint') return asked;
-  const total = change.quantity === undefined ? order.total : asked;
+  const newTotal = checkFigures(terms, order.asset, now);
+  if (typeof newTotal !== 'bigint') return newTotal;
+  const total = change.quantity === undefined ? order.total : newTotal;
   return total > order.filled ? { found, terms, total } : parameterError('quantity');
 }
 

@@ -84,11 +84,11 @@ function checkPrices(order: NewOrder): Rejection | undefined {
 function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Rejection {
   const byAmount = order.entrust_type === 'AMOUNT';
   const name = byAmount ? 'total_cash_amount' : 'quantity';
-  const asked = parseQuantity(order[name]);
-  if (asked === undefined || asked <= 0n) return parameterError(name);
-  if (!byAmount) return asset.kind === 'OPTION' && asked % oneShare !== 0n ? parameterError(name) : asked;
+  const amount = parseQuantity(order[name]);
+  if (amount === undefined || amount <= 0n) return parameterError(name);
+  if (!byAmount) return asset.kind === 'OPTION' && amount % oneShare !== 0n ? parameterError(name) : amount;
   const price = BigInt(priceAskedFor({ terms: order, asset }, now)) * BigInt(asset.multiplier);
-  const shares = price > 0n ? divide(asked * 100n, price) : 0n;
+  const shares = price > 0n ? divide(amount * 100n, price) : 0n;
   return shares > 0n ? shares : parameterError(name);
 }
 

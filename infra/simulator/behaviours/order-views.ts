@@ -35,11 +35,11 @@ export const orderViews: Behaviours = {
     const bare = start === undefined && end === undefined;
     const from = start === undefined ? (bare ? call.now - usualPeriod : 0) : Date.parse(start);
     const to = end === undefined ? Infinity : Date.parse(end);
-    const wanted = ({ orders }: OrderGroup) => {
+    const isWanted = ({ orders }: OrderGroup) => {
       const { placedAt } = orders[0]!.stored;
       return placedAt >= from && placedAt <= to;
     };
-    return page(account, call, world, wanted, ({ endedAt = -Infinity, status }) =>
+    return page(account, call, world, isWanted, ({ endedAt = -Infinity, status }) =>
       call.now < endedAt + historyLagMs ? 'PENDING' : status,
     );
   }),
@@ -65,13 +65,13 @@ function page(
   const rest = world.orders
     .groupsOf(account.account_id, now)
     .filter((group) => group.sequence < after && wanted(group));
-  const shown = rest.slice(0, pageSize);
+  const shownGroups = rest.slice(0, pageSize);
   return answer({
-    data: shown.map((group) =>
+    data: shownGroups.map((group) =>
       shownGroup(group, group.orders[0]!.stored.clientOrderId, (order) => shownOrder(order, statusOf(order))),
     ),
-    ...(rest.length > shown.length && {
-      pagination_key: writeCursor({ now, after: String(shown.at(-1)!.sequence) }),
+    ...(rest.length > shownGroups.length && {
+      pagination_key: writeCursor({ now, after: String(shownGroups.at(-1)!.sequence) }),
     }),
   });
 }
@@ -81,12 +81,12 @@ function shownGroup(
   clientOrderId: string,
   shown: (order: LiveOrder) => object,
 ) {
-  const named = orders.find(({ stored }) => stored.clientOrderId === clientOrderId)!;
+  const namedOrder = orders.find(({ stored }) => stored.clientOrderId === clientOrderId)!;
   return {
     client_order_id: clientOrderId,
     ...(comboOrderId !== undefined && { combo_order_id: comboOrderId }),
     ...(clientComboOrderId !== undefined && { client_combo_order_id: clientComboOrderId }),
-    combo_type: named.stored.order.combo_type,
+    combo_type: namedOrder.stored.order.combo_type,
     orders: orders.map(shown),
   };
 }

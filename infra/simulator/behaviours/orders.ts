@@ -19,10 +19,10 @@ type PlaceOrderBody = BodyIn<typeof placeOrder>;
 export const orders: Behaviours = {
   placeOrder: ofAccount((account, { body, now }, world) => {
     const { new_orders, client_combo_order_id: given } = body as PlaceOrderBody;
-    const asked = new_orders.map(completeOrder);
-    if (!areComplete(asked)) return parameterError('symbol');
-    const combination = isCombination(asked);
-    const checked = checkAll(asked, account, world, now);
+    const completeOrders = new_orders.map(completeOrder);
+    if (!areComplete(completeOrders)) return parameterError('symbol');
+    const combination = isCombination(completeOrders);
+    const checked = checkAll(completeOrders, account, world, now);
     if (isRefusal(checked)) return checked;
     if (!combination) return answer(add(checked, account, world, now)[0]);
     const comboOrderId = world.orders.nextIdentifier();
@@ -79,15 +79,15 @@ function checkAll(
   world: World,
   now: number,
 ): readonly OrderPlan[] | Rejection {
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   const all: OrderPlan[] = [];
   for (const order of asked) {
     if (isCombination(asked) && order.combo_type === 'NORMAL') return parameterError('combo_type');
     const id = order.client_order_id;
     // An accepted order uses up its id; a refused one does not.
-    if (seen.has(id) || world.orders.knows(account.account_id, id))
+    if (seenIds.has(id) || world.orders.knows(account.account_id, id))
       return refuse(417, 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', `client_order_id was used before, ${id}`);
-    seen.add(id);
+    seenIds.add(id);
     const late = checkDay(order, now);
     if (late) return late;
     const checked = checkTerms(order, world, now);

@@ -91,17 +91,17 @@ const windowOf = ({ rank_type, period }: ApiCall['query']) => rank_type ?? perio
 
 function rowOf(instrument: Instrument, window: string, now: number): AnswerFacts {
   const time = lastTradeTime(instrument, now);
-  const shown = snapshot(instrument, time);
+  const figures = snapshot(instrument, time);
   const day = dayPricesAt(instrument, time);
   const length = windows[window];
   const base =
     length === undefined ? day.previousClose : priceAt(instrument, Math.max(marketStart, time - length));
-  const volume = Number(shown.volume);
+  const volume = Number(figures.volume);
   const { dividend, exDay } = factsOf(instrument, time);
   return {
     name: instrument.name,
     // Comes second, because V8 makes the object several times faster then.
-    ...shown,
+    ...figures,
     category: instrument.category,
     sector: instrument.sectorId,
     exchange_code: instrument.exchangeCode,
@@ -116,7 +116,7 @@ function rowOf(instrument: Instrument, window: string, now: number): AnswerFacts
     turnover_rate: ratio(volume, instrument.sharesOutstanding),
     amplitude: ratio(day.high - day.low, day.previousClose),
     relative_volume_10d: trait(instrument, Math.floor(now / dayMilliseconds), 0.5, 2).toFixed(2),
-    pe_ttm: shown.pe_ratio,
+    pe_ttm: figures.pe_ratio,
     price_1w: money(priceAt(instrument, time - 7 * dayMilliseconds)),
     dividend: money(dividend),
     ex_date: dayText(exDay),

@@ -41,10 +41,10 @@ export function createExchange(
     fill(accountId, clientOrderId, quantity) {
       const found = openOrder(accountId, clientOrderId);
       const { rest } = found.order;
-      const asked = quantity === undefined ? rest : parseQuantity(quantity);
-      if (asked === undefined || asked === 0n || asked > rest)
+      const amount = quantity === undefined ? rest : parseQuantity(quantity);
+      if (amount === undefined || amount === 0n || amount > rest)
         throw new Error(`${quantity} is not a part of what is left of ${clientOrderId}`);
-      orders.fill(found, asked, clock());
+      orders.fill(found, amount, clock());
     },
     failPlacing(accountId, clientOrderId) {
       const found = openOrder(accountId, clientOrderId);

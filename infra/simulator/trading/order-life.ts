@@ -95,8 +95,8 @@ export class LiveOrder {
   /** Moment before which nothing happens: the next fill, or the expiry; 0 when any price may strike the order. */
   get wakeAt(): number {
     if (this.struck) {
-      const told = this.fills.some((fill) => fill.time > this.struck!.time);
-      return this.struck.time + (told ? filledAfterMs : partlyAfterMs);
+      const isHalfFilled = this.fills.some((fill) => fill.time > this.struck!.time);
+      return this.struck.time + (isHalfFilled ? filledAfterMs : partlyAfterMs);
     }
     return this.#checkedUntil !== undefined && this.#isOutOfReach() ? this.expiry : 0;
   }
@@ -229,8 +229,8 @@ export class LiveOrder {
     const found: Fill[] = [];
     const rest = this.total - this.filled;
     const half = this.terms.time_in_force === 'FOK' ? 0n : rest - (rest / 2n / oneShare) * oneShare;
-    const told = this.fills.some((fill) => fill.time > time);
-    if (!told && half > 0n && half < rest && now >= time + partlyAfterMs)
+    const isHalfFilled = this.fills.some((fill) => fill.time > time);
+    if (!isHalfFilled && half > 0n && half < rest && now >= time + partlyAfterMs)
       found.push({ time: time + partlyAfterMs, quantity: half, price });
     if (now >= time + filledAfterMs)
       found.push({ time: time + filledAfterMs, quantity: rest - (found[0]?.quantity ?? 0n), price });
