@@ -23,7 +23,7 @@ interface Patient extends Pick<LocalSettings, 'credentials' | 'accessToken'> {
  * const run = await startLocalRun(settings, { log: (entry) => isRequest(entry) && doctor.observe(entry) });
  */
 export function createDoctor(patient: Patient, print: (line: string) => void): Doctor {
-  const said = new Set<string>();
+  const saidSentences = new Set<string>();
   const unknownPaths = new Set<string>();
   let knowsAPath = false;
   /** State of the token, asked for once until a request succeeds. */
@@ -44,8 +44,8 @@ export function createDoctor(patient: Patient, print: (line: string) => void): D
         everywhere: knowsAPath ? false : unknownPaths.size > 1 || undefined,
         ...(facts.cause === 'token_refused' && { tokenStatus: await tokenStatus }),
       });
-      if (!diagnosis || said.has(diagnosis.sentence)) return;
-      said.add(diagnosis.sentence);
+      if (!diagnosis || saidSentences.has(diagnosis.sentence)) return;
+      saidSentences.add(diagnosis.sentence);
       print(`${diagnosis.sentence} ${diagnosis.remedy}`);
     },
   };

@@ -49,10 +49,10 @@ export async function createIssuer({ issuer, users, clock = Date.now }: IssuerOp
 
   async function grant(fields: URLSearchParams): Promise<TokenAnswer | OAuthError> {
     const isByCode = fields.get('grant_type') === 'authorization_code';
-    const asked = isByCode ? codes.take(fields) : readTokenRequest(fields, users);
-    if ('error' in asked) return asked;
+    const tokenGrant = isByCode ? codes.take(fields) : readTokenRequest(fields, users);
+    if ('error' in tokenGrant) return tokenGrant;
     const now = Math.floor(clock() / 1000);
-    const { user, clientId, scope, lifetime } = asked;
+    const { user, clientId, scope, lifetime } = tokenGrant;
     const claims = {
       iss: issuer(),
       sub: user,
@@ -145,27 +145,27 @@ function authorize(
   users: readonly string[],
   codes: ReturnType<typeof createCodes>,
 ): HttpResponse {
-  const given = (name: string) => query.get(name) ?? '';
-  const redirectUri = given('redirect_uri');
+  const parameter = (name: string) => query.get(name) ?? '';
+  const redirectUri = parameter('redirect_uri');
   if (!ownRedirect.test(redirectUri))
     return asText('redirect_uri must be an app’s own scheme, or an address of this machine.', 400);
   const back = (answer: Readonly<Record<string, string>>) => {
     const url = new URL(redirectUri);
-    for (const [name, value] of Object.entries({ ...answer, state: given('state') }))
+    for (const [name, value] of Object.entries({ ...answer, state: parameter('state') }))
       if (value) url.searchParams.set(name, value);
     return seeOther(url.href);
   };
   const scope =
-    given('scope')
+    parameter('scope')
       .split(' ')
       .filter((one) => !openIdScopes.includes(one))
       .join(' ') || scopes.join(' ');
-  const fault = authorizeFault(given, scope);
+  const fault = authorizeFault(parameter, scope);
   if (fault) return back({ ...fault });
-  const user = users.find((name) => name === given('login_hint'));
+  const user = users.find((name) => name === parameter('login_hint'));
   if (user === undefined) return asText(choicePage(query, users), 200, 'text/html; charset=utf-8');
-  const challenge = given('code_challenge');
-  const clientId = given('client_id');
+  const challenge = parameter('code_challenge');
+  const clientId = parameter('client_id');
   return back({
     code: codes.issue({ user, scope, clientId, lifetime: lifetimeSeconds, redirectUri, challenge }),
   });
@@ -186,9 +186,9 @@ function authorizeFault(given: (name: string) => string, scope: string): OAuthEr
 /** Offers links only, because there is no password to ask for. */
 const choicePage = (query: URLSearchParams, users: readonly string[]): string => {
   const links = users.map((name) => {
-    const asked = new URLSearchParams(query);
-    asked.set('login_hint', name);
-    return `<li><a href="authorize?${asked.toString().replaceAll('&', '&amp;')}">Sign in as ${name}</a></li>`;
+    const signInQuery = new URLSearchParams(query);
+    signInQuery.set('login_hint', name);
+    return `<li><a href="authorize?${signInQuery.toString().replaceAll('&', '&amp;')}">Sign in as ${name}</a></li>`;
   });
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Sign in</title></head><body><main><h1>Who signs in?</h1><p>The users of this run are invented, so that no password is asked for.</p><ul>${links.join('')}</ul></main></body></html>`;
 };

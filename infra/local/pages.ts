@@ -27,11 +27,11 @@ interface PagesOptions {
 const cachedFiles = untilResolved(pageFiles);
 
 export function createPages({ document, reference, open }: PagesOptions): ReadonlyMap<string, LocalPage> {
-  const made = new Map<string, string>();
+  const textsByForm = new Map<string, string>();
   const openApiText = (form: DocumentForm) => {
     const name = JSON.stringify(form);
-    const text = made.get(name) ?? JSON.stringify(document(form));
-    made.set(name, text);
+    const text = textsByForm.get(name) ?? JSON.stringify(document(form));
+    textsByForm.set(name, text);
     return text;
   };
   const referenceText = onDemand(() => JSON.stringify(reference()));
@@ -53,8 +53,8 @@ const noScripts = "default-src 'none'; frame-ancestors 'none'";
 
 /** Refuses an unknown form: the document in another one would go unnoticed into a generator. */
 function openApi({ query, accept, requestId }: PageRequest, textOf: (form: DocumentForm) => string) {
-  const asked = Object.fromEntries(query);
-  const form = documentForm(asked);
+  const parameters = Object.fromEntries(query);
+  const form = documentForm(parameters);
   const errors: readonly Fault[] = [...query.keys()].flatMap((name, index, names) => {
     if (!Object.hasOwn(askedOfDocument, name))
       return [
@@ -62,7 +62,7 @@ function openApi({ query, accept, requestId }: PageRequest, textOf: (form: Docum
       ];
     if (names.indexOf(name) < index) return [{ in: 'query', name, detail: 'given twice' }];
     const known = name as keyof typeof askedOfDocument;
-    if (documentForm({ [known]: asked[known] })) return [];
+    if (documentForm({ [known]: parameters[known] })) return [];
     return [{ in: 'query', name, detail: 'not an allowed value', allowed: askedOfDocument[known] }];
   });
   if (form && errors.length === 0) return page('.json', textOf(form), noScripts);

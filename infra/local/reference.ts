@@ -65,10 +65,10 @@ function hasSwaggerUi(): boolean {
 function htmlOf(open: readonly Group[]): string {
   // A group without an operation in the catalogue has nothing to open.
   const all = openable.filter((group) => operations.some((operation) => operation.group === group));
-  const named = (isOpen: boolean) =>
+  const groupNames = (isOpen: boolean) =>
     all.filter((group) => open.includes(group) === isOpen).join(', ') || 'none';
   return readPageFile(indexFile).replace(
     '<!-- groups -->',
-    `Open groups: ${named(true)}. Closed: ${named(false)} (OPEN_GROUPS says which are open).`,
+    `Open groups: ${groupNames(true)}. Closed: ${groupNames(false)} (OPEN_GROUPS says which are open).`,
   );
 }

@@ -63,7 +63,7 @@ export function createRequestLog({
   readonly mask: (text: string) => string;
   readonly clock?: () => number;
 }): RequestLog {
-  const seen: { readonly request: SeenRequest; readonly sends: readonly NotedSend[] }[] = [];
+  const entries: { readonly request: SeenRequest; readonly sends: readonly NotedSend[] }[] = [];
   const current = new AsyncLocalStorage<NotedSend[]>();
   const sendsBy = new Map<string, NotedSend[]>();
   const reports = new Map<string, SeenRequest['report']>();
@@ -107,13 +107,13 @@ export function createRequestLog({
         ...(refusal && { refusal: { ...refusal, detail: mask(refusal.detail) } }),
         ...(report && { report }),
       };
-      seen.unshift({ request, sends });
-      if (seen.length > maxRequests) seen.pop();
+      entries.unshift({ request, sends });
+      if (entries.length > maxRequests) entries.pop();
       return request;
     },
     list: () =>
       Promise.all(
-        seen.map(async ({ request, sends }) => ({
+        entries.map(async ({ request, sends }) => ({
           ...request,
           sent: await Promise.all(sends.map(explainedOf)),
         })),

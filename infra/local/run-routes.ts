@@ -127,19 +127,19 @@ export function createRunRoutes(options: RunRoutesOptions): readonly LocalRoute[
       return { origins: origins.of(id, symbols.split(',')) };
     }),
     route('POST', '/faults', async (event) => {
-      const given = v.safeParse(bodies.faults, jsonIn(event));
-      if (!given.success) return `Send {"kind":"…"} with one of ${Object.keys(faults).join(', ')}.`;
+      const form = v.safeParse(bodies.faults, jsonIn(event));
+      if (!form.success) return `Send {"kind":"…"} with one of ${Object.keys(faults).join(', ')}.`;
       if (!simulator) return 'Nothing goes wrong on purpose at another upstream than the simulator.';
-      fault = given.output.kind;
+      fault = form.output.kind;
       simulator.bring(faults[fault]() ?? settings.faults?.fault);
       const kind = channelFaults[fault];
       if (kind) simulator.marketStream?.bring({ kind });
       return state();
     }),
     route('POST', '/phones', async (event) => {
-      const given = v.safeParse(bodies.phones, jsonIn(event));
-      return given.success
-        ? phones(given.output)
+      const form = v.safeParse(bodies.phones, jsonIn(event));
+      return form.success
+        ? phones(form.output)
         : 'Send JSON such as {"way":"gateway","phones":1000,"seconds":10}; way is gateway or straight.';
     }),
   ];

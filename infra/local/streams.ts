@@ -26,10 +26,10 @@ export function createQuoteStream({ portsOf, env }: CalledParts, settings: Local
   const ports = portsOf(ofStreams);
   return streamOf(streamStockSnapshots, ports, settings, () => {
     const offer = quoteOffer(streamBounds);
-    const asked = [...offer.operations, ...offer.lookUps];
+    const operations = [...offer.operations, ...offer.lookUps];
     return composeOffer(
       offer,
-      settingsIn(env(asked, false), (one) => readFunctionSettings(one, asked)),
+      settingsIn(env(operations, false), (one) => readFunctionSettings(one, operations)),
       ports,
     );
   });

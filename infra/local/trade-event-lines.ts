@@ -23,20 +23,20 @@ export function createTradeEventLines({
   streamPath,
   after = (ms, run) => void setTimeout(run, ms).unref(),
 }: TradeEventLinesOptions): (event: BusEvent) => void {
-  let shown = 0;
+  let shownCount = 0;
   let hidden = 0;
   function begin(): void {
     if (hidden > 0) print(`  and ${hidden} more trade events within a second: GET ${streamPath} has all.`);
-    shown = 0;
+    shownCount = 0;
     hidden = 0;
   }
   return (event) => {
-    if (shown === 0) after(1000, begin);
-    if (shown === maxLines) {
+    if (shownCount === 0) after(1000, begin);
+    if (shownCount === maxLines) {
       hidden++;
       return;
     }
-    shown++;
+    shownCount++;
     print(lineOf(event));
   };
 }
@@ -44,11 +44,11 @@ export function createTradeEventLines({
 const members = ['scene', 'event_type', 'symbol', 'client_order_id', 'status', 'filled_quantity'] as const;
 
 function lineOf({ detailType, detail }: BusEvent): string {
-  const shown = JSON.parse(detail) as Readonly<Record<string, unknown>>;
+  const facts = JSON.parse(detail) as Readonly<Record<string, unknown>>;
   const words = members.flatMap((name) =>
-    shown[name] === undefined ? [] : [`${labels[name] ?? ''}${plainText(shown[name])}`],
+    facts[name] === undefined ? [] : [`${labels[name] ?? ''}${plainText(facts[name])}`],
   );
-  return [detailType, ...words, ...(shown.reconciled === true ? ['(found by a read)'] : [])].join(' ');
+  return [detailType, ...words, ...(facts.reconciled === true ? ['(found by a read)'] : [])].join(' ');
 }
 
 const labels: Partial<Record<(typeof members)[number], string>> = {

@@ -55,7 +55,7 @@ export function createTradingRoutes(options: LocalTradingOptions): readonly Loca
     return { kind: 'gateway' };
   }
 
-  const shown = async () => ({
+  const state = async () => ({
     controls: await admin.list(),
     mass_cancels: (await massCancels.open()).map(({ scope, at }) => ({ scope, at })),
     history: await admin.history(20),
@@ -65,21 +65,21 @@ export function createTradingRoutes(options: LocalTradingOptions): readonly Loca
     <Action extends keyof typeof bodies>(action: Action): LocalRoute['handler'] =>
     async (event: APIGatewayProxyEvent) => {
       const { requestId, headers } = await toGatewayRequest(event);
-      const given = v.safeParse(bodies[action], jsonIn(event));
+      const form = v.safeParse(bodies[action], jsonIn(event));
       const refuse = (detail: string) =>
         toProxyResult(refusalResponse({ code: 'invalid_body', detail }, requestId, headers.accept));
-      if (!given.success) return refuse(`Send JSON such as ${examples[action]}.`);
+      if (!form.success) return refuse(`Send JSON such as ${examples[action]}.`);
       try {
-        await admin.apply(changeOf(action, given.output, subjectOf(given.output)));
+        await admin.apply(changeOf(action, form.output, subjectOf(form.output)));
       } catch (error) {
         if (error instanceof ControlChangeError) return refuse(error.message);
         throw error;
       }
-      return jsonAnswer(await shown());
+      return jsonAnswer(await state());
     };
 
   return [
-    { method: 'GET', path: tradingPath, handler: async () => jsonAnswer(await shown()), isOperators: true },
+    { method: 'GET', path: tradingPath, handler: async () => jsonAnswer(await state()), isOperators: true },
     ...(Object.keys(bodies) as (keyof typeof bodies)[]).map(
       (action): LocalRoute => ({
         method: 'POST',
