@@ -38,16 +38,16 @@ export function readMarketStreamPort(env: Variables): number | undefined {
 export function readUpstreamLimits(env: Variables): UpstreamLimits | undefined {
   const text = env.UPSTREAM_LIMITS;
   if (!text) return undefined;
-  let given: unknown = text;
+  let limits: unknown = text;
   if (text.startsWith('{'))
     try {
-      given = JSON.parse(text);
+      limits = JSON.parse(text);
     } catch {
       // Handled by the check below: the text is no preset.
     }
-  const fault = upstreamLimitsFault(given);
+  const fault = upstreamLimitsFault(limits);
   if (fault) throw new StartError(`UPSTREAM_LIMITS: ${fault}.`);
-  return given as UpstreamLimits;
+  return limits as UpstreamLimits;
 }
 
 /**
@@ -126,8 +126,8 @@ export function readAppCredentials(env: Variables): AppCredentials | undefined {
     return { appKey, appSecret };
   }
   if (!appKey && !appSecret) return undefined;
-  const [given, absent] = appKey ? ['APP_KEY', 'APP_SECRET'] : ['APP_SECRET', 'APP_KEY'];
-  throw new StartError(`${given} is set but ${absent} is not: set both or neither.`);
+  const [present, absent] = appKey ? ['APP_KEY', 'APP_SECRET'] : ['APP_SECRET', 'APP_KEY'];
+  throw new StartError(`${present} is set but ${absent} is not: set both or neither.`);
 }
 
 /** Invents a pair for one run, as long as real ones. */
@@ -154,12 +154,12 @@ export async function listening<T>(start: Promise<T>, ports: Readonly<Record<str
 
 /** @param first variable whose port is known to be in use */
 async function takenSentence(first: string, ports: Readonly<Record<string, number>>): Promise<string> {
-  const taken: string[] = [];
+  const takenNames: string[] = [];
   for (const [name, port] of Object.entries(ports))
-    if (name === first || (port !== 0 && (await isTaken(port)))) taken.push(name);
-  if (taken.length === 1) return `Port ${ports[first]} is taken: set ${first} to another.`;
+    if (name === first || (port !== 0 && (await isTaken(port)))) takenNames.push(name);
+  if (takenNames.length === 1) return `Port ${ports[first]} is taken: set ${first} to another.`;
   const list = (words: readonly unknown[]) => words.join(', ').replace(/, (?=[^,]*$)/, ' and ');
-  return `Ports ${list(taken.map((name) => ports[name]))} are taken, perhaps by another run: end it, or set ${list(taken)} to others.`;
+  return `Ports ${list(takenNames.map((name) => ports[name]))} are taken, perhaps by another run: end it, or set ${list(takenNames)} to others.`;
 }
 
 interface Closable {

@@ -80,8 +80,8 @@ export const localDocument = ({ 'index.html': html }: PageFiles): string =>
 function hostedDocument({ 'index.html': html }: PageFiles, hosted: HostedPage): string {
   const { gateway, issuer, clientId } = hosted;
   const origins = [gateway, ...(issuer ? [issuer] : [])].map((address) => new URL(address).origin);
-  const named = { gateway: gateway.replace(/\/+$/, ''), issuer, 'client-id': clientId };
-  const metas = Object.entries(named).flatMap(([name, value]) =>
+  const settings = { gateway: gateway.replace(/\/+$/, ''), issuer, 'client-id': clientId };
+  const metas = Object.entries(settings).flatMap(([name, value]) =>
     value ? [`<meta name="${name}" content="${escapeHtml(value)}">`] : [],
   );
   const policy = `<meta http-equiv="content-security-policy" content="${policyOf(...origins)}">`;

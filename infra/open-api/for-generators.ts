@@ -84,11 +84,11 @@ function simplify(json: Json, schemas: JsonObject, isSent: boolean): Json {
 
 /** Keeps the first of names that are the same in code, `instrumentId` and `instrument_id`; none of them is required. */
 function distinct(members: JsonObject): JsonObject {
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   return Object.fromEntries(
     Object.entries(members).filter(([name]) => {
       const inCode = name.replaceAll('_', '').toLowerCase();
-      return !seen.has(inCode) && seen.add(inCode);
+      return !seenNames.has(inCode) && seenNames.add(inCode);
     }),
   );
 }

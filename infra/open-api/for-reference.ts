@@ -54,15 +54,15 @@ export function forReference(
   document: JsonObject,
   { operations, isSimulated }: ReferenceOptions,
 ): JsonObject {
-  const given = document.paths as Readonly<Record<string, JsonObject>>;
+  const documentPaths = document.paths as Readonly<Record<string, JsonObject>>;
   const sorted = operations.toSorted((one, other) => placeOf(one) - placeOf(other));
   const tags = document.tags as readonly JsonObject[];
   const paths: Record<string, JsonObject> = {};
   for (const operation of sorted) {
     const { path } = operation;
     const method = operation.method.toLowerCase();
-    const shown = shownOf(operation, given[path]?.[method] as JsonObject, isSimulated);
-    paths[path] = { ...paths[path], [method]: shown };
+    const entry = shownOf(operation, documentPaths[path]?.[method] as JsonObject, isSimulated);
+    paths[path] = { ...paths[path], [method]: entry };
   }
   return {
     ...document,

@@ -85,8 +85,8 @@ export function GuardRails() {
         class="row"
         onSubmit={(event) => {
           event.preventDefault();
-          const given = String(new FormData(event.currentTarget).get('notional')).trim();
-          void sendChange(limit(given), 'It takes effect within 5 s.');
+          const limitText = String(new FormData(event.currentTarget).get('notional')).trim();
+          void sendChange(limit(limitText), 'It takes effect within 5 s.');
         }}
       >
         <label>

@@ -41,9 +41,9 @@ async function ask(): Promise<void> {
 
 /** Polls a local run. A hosted page does not, because no deployment answers at `/_run`. */
 export function useRun(): void {
-  const given = key.value;
+  const apiKey = key.value;
   useEffect(() => {
-    if (!given) return;
+    if (!apiKey) return;
     if (isHosted) {
       isLocal.value = false;
       return;
@@ -60,7 +60,7 @@ export function useRun(): void {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [given]);
+  }, [apiKey]);
 }
 
 export async function bring(kind: string): Promise<GatewayAnswer<RunState>> {

@@ -43,11 +43,11 @@ const replacesKey =
 
 /** Takes a key from behind the #, which browsers send to no server, and removes it from the address and the history. */
 function takeKey(): void {
-  const given = new URLSearchParams(location.hash.slice(1)).get('key');
-  if (given === null) return;
+  const linkKey = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (linkKey === null) return;
   history.replaceState(null, '', location.pathname + location.search);
   // Asks first, because anybody can make a link: with a stranger's key, a person's orders would go where the stranger wants.
-  if (!key.value || key.value === given || confirm(replacesKey)) useKey(given);
+  if (!key.value || key.value === linkKey || confirm(replacesKey)) useKey(linkKey);
 }
 
 takeKey();

@@ -163,10 +163,10 @@ export function Orders() {
     return () => stop.abort();
   }, [who]);
   const may = accounts.value;
-  const shown = orders.value.filter(
+  const shownOrders = orders.value.filter(
     (one) => typeof may !== 'string' && may.some(({ account_id }) => account_id === accountOf(one)),
   );
-  const others = typeof may === 'string' || may.length === 0 ? 0 : orders.value.length - shown.length;
+  const others = typeof may === 'string' || may.length === 0 ? 0 : orders.value.length - shownOrders.length;
   return (
     <section id="orders" aria-labelledby="orders-title">
       <h2 id="orders-title">Orders</h2>
@@ -184,7 +184,7 @@ export function Orders() {
         </p>
       )}
       <ol class="cards" aria-label="Orders of this page, the newest first">
-        {shown.map((one) => (
+        {shownOrders.map((one) => (
           <Order key={one.id} order={one} />
         ))}
       </ol>
@@ -194,10 +194,10 @@ export function Orders() {
 
 /** Reads the order from the form, with an id that no order had. */
 function orderOf(form: HTMLFormElement) {
-  const given = Object.fromEntries(
+  const fields = Object.fromEntries(
     [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]),
   );
-  const { account = '', symbol = '', side = '', quantity = '', limit_price = '' } = given;
+  const { account = '', symbol = '', side = '', quantity = '', limit_price = '' } = fields;
   const isLimit = limit_price !== '';
   const id = freshId('page');
   const order = {

@@ -51,7 +51,7 @@ async function signIn(user: string): Promise<void> {
   sessionStorage.setItem(storageKey, JSON.stringify({ verifier, state }));
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const { authorization_endpoint } = await discovery();
-  const asked = new URLSearchParams({
+  const parameters = new URLSearchParams({
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri(),
@@ -61,7 +61,7 @@ async function signIn(user: string): Promise<void> {
     state,
     ...(user && { login_hint: user }),
   });
-  location.assign(`${authorization_endpoint}?${asked}`);
+  location.assign(`${authorization_endpoint}?${parameters}`);
 }
 
 /** Ends a sign-in, for which the issuer has led the browser back here with a code. */
@@ -95,9 +95,9 @@ export async function finishSignIn(): Promise<void> {
     redirect_uri: redirectUri(),
   });
   const response = await fetch(token_endpoint, { method: 'POST', body });
-  const given = (await response.json()) as Readonly<Record<string, string>>;
-  if (given.access_token) useToken(given.access_token);
-  else status.value = `Nobody is signed in: ${given.error_description ?? given.error}`;
+  const reply = (await response.json()) as Readonly<Record<string, string>>;
+  if (reply.access_token) useToken(reply.access_token);
+  else status.value = `Nobody is signed in: ${reply.error_description ?? reply.error}`;
 }
 
 /** Reads a token without verifying it, which the gateway does. */
