@@ -94,7 +94,7 @@ async function refusalWords(
   return withReference(diagnosis ?? detail ?? 'The gateway failed; its log says more.', response);
 }
 
-/** Asks another operation why: a refused refresh of snapshots leaves no cause in their answers, and has the same one. */
+/** Asks another operation for the cause: it is refused for the same one, which an answer without fresh snapshots hides. */
 async function causeWords(askAnother: () => Promise<SmokeAnswer>): Promise<string> {
   const response = await askAnother();
   const words = typeof response === 'string' || response.status === 200 ? undefined : diagnosisOf(response);
