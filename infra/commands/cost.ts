@@ -3,7 +3,7 @@
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { limits } from '../../lib/catalogue/index.ts';
 import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
-import type { ResolvedPlan } from '../stack/config.ts';
+import type { ResolvedPlan } from '../stack/plans-config.ts';
 import {
   answerBytes,
   canary,

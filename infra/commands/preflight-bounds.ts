@@ -4,9 +4,10 @@ import { appPlan, limits, listStockBars, type UsagePlan } from '../../lib/catalo
 import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
 import { takesKey } from '../access-modes.ts';
-import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
+import type { ResolvedConfig } from '../stack/config.ts';
+import { massCancelConcurrency } from '../stack/functions-config.ts';
 import { marketDataUsePage } from '../stack/market-data-use.ts';
-import { massCancelConcurrency } from '../stack/resolve-functions.ts';
+import type { ResolvedPlan } from '../stack/plans-config.ts';
 import type { AwsAccount, Concurrency } from './account.ts';
 import {
   bucketFor,

@@ -5,8 +5,8 @@
 
 import { noneIsTold } from '../stack/alarm-table.ts';
 import type { ResolvedConfig } from '../stack/config.ts';
+import { certificateRegionFault } from '../stack/domain-config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
-import { certificateRegionFault } from '../stack/resolve-domain.ts';
 import { configOf, stackNameOf } from '../stack/stages.ts';
 import { type AwsAccount, readAccount } from './account.ts';
 import { type Load, phonesOf, platform, readMs } from './capacity.ts';

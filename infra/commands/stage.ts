@@ -6,8 +6,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { ConfigError, type CountersignConfig } from '../stack/config.ts';
+import { certificateRegionFault } from '../stack/domain-config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
-import { certificateRegionFault } from '../stack/resolve-domain.ts';
 import { configOf, exampleBaseUrl, stackNameOf, stagesPlace } from '../stack/stages.ts';
 import { readInstances } from './account.ts';
 import { awsAccess, awsJson } from './aws.ts';

@@ -20,11 +20,12 @@ import type { JsonObject } from '../json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
-import { hasAccessMode, type ResolvedConfig } from './config.ts';
+import type { ResolvedConfig } from './config.ts';
+import { hasAccessMode } from './domain-config.ts';
+import { integrationTimeoutSeconds } from './functions-config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import { mostStreamSeconds } from './live-config.ts';
 import { constantAnswer, health, preflight } from './mock-responses.ts';
-import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
   readonly title: string;

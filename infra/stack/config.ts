@@ -1,17 +1,20 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
-import type { Group, PlanTier, UsagePlan } from '../../lib/catalogue/index.ts';
+import type { AuthSettings } from '../../lib/access/auth-settings.ts';
+import type { Group } from '../../lib/catalogue/index.ts';
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
-import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
+import type { AuthConfig } from './auth-config.ts';
 import type { CacheConfig, ResolvedCache } from './cache-config.ts';
+import type { DomainConfig, ResolvedDomain } from './domain-config.ts';
+import type { FunctionsConfig, ResolvedFunctions } from './functions-config.ts';
 import type { LimiterConfig, ResolvedLimiter } from './limiter-config.ts';
 import type { LiveConfig, ResolvedLive } from './live-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
 import type { MarketStreamConfig, ResolvedMarketStream } from './market-stream-config.ts';
-import type { Rollout } from './rollout-config.ts';
-import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
+import type { PlanConfig, ResolvedPlan } from './plans-config.ts';
+import type { GivenParts } from './resolve-config.ts';
+import type { AccessTokenConfig } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
 import type { ResolvedStopOnAlarms, TradingConfig } from './trading-config.ts';
 import type { ResolvedUpstream, UpstreamConfig } from './upstream-config.ts';
@@ -84,7 +87,7 @@ export interface CountersignConfig {
    * that the broker's data is for; `licensed`, where others are among them and a licence allows it. Required unless
    * nothing is shared (`cache: 'off'`, no `events`), refused at synth otherwise. It changes nothing in the template.
    */
-  readonly marketDataUse?: MarketDataUse;
+  readonly marketDataUse?: 'own-use' | 'licensed';
   /**
    * Responses that all clients share: one fetch from the upstream serves many. `off` leaves the table out, and
    * every request goes to the upstream.
@@ -100,29 +103,7 @@ export interface CountersignConfig {
   readonly live?: LiveConfig;
   /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
   readonly cors?: { readonly origins: readonly string[] };
-  readonly functions?: {
-    /** Below API Gateway's 29 seconds, with room for two attempts at the upstream, and 4 more with events. Default 25. */
-    readonly timeoutSeconds?: number;
-    /**
-     * Default 512: the work is waiting for the upstream, and a start is not slower for it, because Lambda
-     * gives a starting function a whole CPU.
-     */
-    readonly memoryMiB?: number;
-    /**
-     * How many instances Lambda keeps free for a function, which are also its maximum. It is called as its group; orders
-     * have `order-cancels` and `order-reads` besides. Default 10 for groups with side effects, so that a flood of reads
-     * cannot starve trading, 5 for `order-cancels`, or `none` with `orders: 'none'`, and `none` for others. 100 must be
-     * left to the account's other functions: a new account, with a limit of 10 in all, takes `none` in place of the
-     * object, which is `none` for every function.
-     */
-    readonly reservedConcurrency?: 'none' | Partial<Record<FunctionName, number | 'none'>>;
-    /**
-     * How a new version of the functions behind the API takes over: `canary` gives it a tenth of the requests for a quarter
-     * of an hour and then all of them, `linear` a tenth more each three minutes. An alarm of failing answers brings the old
-     * version back. Streams, workers and the authorizer change at once. Default `all-at-once`.
-     */
-    readonly rollout?: Rollout;
-  };
+  readonly functions?: FunctionsConfig;
   readonly logs?: {
     /** Days, one of those that CloudWatch Logs knows. Default 30. */
     readonly retentionDays?: number;
@@ -190,76 +171,21 @@ export interface CountersignConfig {
   readonly onRemoval?: 'destroy' | 'retain';
 }
 
-export type MarketDataUse = 'own-use' | 'licensed';
-
-/**
- * What API Gateway accepts of a TLS handshake, by its own names, the default first. That one takes TLS 1.2 with forward
- * secrecy and TLS 1.3, which Android has from 5 and iOS from 9 on. `TLS_1_2` is for older clients; those with 1.3 alone
- * shut out Android before 10 and iOS before 12.2.
- */
-export const securityPolicies = [
-  'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
-  'TLS_1_2',
-  'SecurityPolicy_TLS13_1_3_2025_09',
-  'SecurityPolicy_TLS13_1_3_FIPS_2025_09',
-] as const;
-
-/** The newer policies come with an access mode: the name in the TLS handshake must be that of the Host header. */
-export const hasAccessMode = (policy: (typeof securityPolicies)[number]): boolean =>
-  policy.startsWith('SecurityPolicy_');
-
-export interface DomainConfig {
-  /** A host name in lower case, without scheme, port, path or wildcard. */
-  readonly name: string;
-  /**
-   * A certificate for the name in AWS Certificate Manager, in the stack's own Region, because the endpoint is
-   * regional. Default a new one, which `hostedZone` validates.
-   */
-  readonly certificateArn?: string;
-  /**
-   * The public zone of Route 53 that holds the name. The alias records A and AAAA are written there, and the record
-   * that validates a new certificate. By id and name, so that synth asks AWS nothing. Default none, where
-   * `certificateArn` is given: the deployer points the name at the API.
-   */
-  readonly hostedZone?: { readonly id: string; readonly name: string };
-  /** Default `SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09`. */
-  readonly securityPolicy?: (typeof securityPolicies)[number];
-  /**
-   * Whether the URL with the stage is refused. Default false: it asks for the same keys and signatures, clients that
-   * have it go on, and it can be called before DNS knows the name.
-   */
-  readonly disableStageUrl?: boolean;
-}
+/** The modes of groups that are open. */
+export type OpenModes = Readonly<Partial<Record<Group, AccessMode>>>;
 
 export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
 
-export interface PlanConfig {
-  /**
-   * `upstream`, the default, keeps one key within the upstream's market-data limit; `app` is for many clients
-   * under one key that read cached responses. In place of figures.
-   */
-  readonly tier?: PlanTier;
-  /** Tokens that come back each second; together with `burst`, in place of `tier`. */
-  readonly ratePerSecond?: number;
-  /** How many requests may come at once; together with `ratePerSecond`. */
-  readonly burst?: number;
-  readonly quota?: { readonly requests: number; readonly per: 'day' | 'week' | 'month' };
-  /** A name for each API key; API Gateway makes their values. Default one key, `default`. */
-  readonly keys?: readonly string[];
-}
-
 /** With nothing left open. */
-export interface ResolvedConfig {
+export interface ResolvedConfig extends GivenParts {
   readonly upstream: ResolvedUpstream;
-  readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
-  readonly auth?: ResolvedAuth;
+  readonly access: OpenModes;
+  readonly auth?: AuthSettings;
   /** Instances that are reserved for the authorizer; none where no group opens with `jwt`. */
   readonly authorizerConcurrency?: number;
-  readonly throttle: UsagePlan;
   readonly plans: readonly ResolvedPlan[];
   readonly limiter: ResolvedLimiter;
   readonly events?: EventsConfig;
-  readonly accessToken?: ResolvedAccessToken | undefined;
   readonly tradeEvents?: ResolvedTradeEvents;
   readonly marketStream?: ResolvedMarketStream;
   /** Of the whole gateway, until an operator sets others. */
@@ -270,32 +196,6 @@ export interface ResolvedConfig {
   readonly cache: 'off' | ResolvedCache;
   readonly live?: ResolvedLive;
   readonly origins: readonly string[];
-  readonly functions: {
-    readonly timeoutSeconds: number;
-    readonly memoryMiB: number;
-    readonly reservedConcurrency: Readonly<Partial<Record<FunctionName, number>>>;
-    readonly rollout: Rollout;
-  };
-  readonly logs: {
-    readonly retentionDays: number;
-    readonly access: AccessLog;
-    readonly firehoseArn?: string | undefined;
-  };
-  readonly stageName: string;
-  readonly domain?: DomainConfig & Required<Pick<DomainConfig, 'securityPolicy' | 'disableStageUrl'>>;
-  readonly alarmTopic?: string | undefined;
-  readonly alarms: 'on' | 'off';
-  readonly existingSecret?: string | undefined;
-  readonly alarmEmail?: string | undefined;
-  readonly dashboard: 'on' | 'off';
-  readonly encryptionKey?: string | undefined;
-  readonly webAclArn?: string | undefined;
-  readonly canary?: { readonly everyMinutes: number; readonly symbol: string } | undefined;
-  readonly onRemoval: 'destroy' | 'retain';
-}
-
-export interface ResolvedPlan extends UsagePlan {
-  readonly name: string;
-  readonly quota?: PlanConfig['quota'];
-  readonly keys: readonly string[];
+  readonly functions: ResolvedFunctions;
+  readonly domain?: ResolvedDomain;
 }

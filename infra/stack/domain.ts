@@ -12,9 +12,9 @@ import { Certificate, CertificateValidation, type ICertificate } from 'aws-cdk-l
 import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import { hasAccessMode, type ResolvedConfig } from './config.ts';
+import { hasAccessMode, type ResolvedDomain } from './domain-config.ts';
 
-type DomainOptions = NonNullable<ResolvedConfig['domain']>;
+type DomainOptions = ResolvedDomain;
 
 /** The root of the domain is the stage: no base path. */
 export function createDomain(scope: Construct, options: DomainOptions, api: SpecRestApi): DomainName {

@@ -18,21 +18,21 @@ import { defined } from '../defined.ts';
 import { Mistakes } from '../mistakes.ts';
 import { authSchema, resolveAuth } from './auth-config.ts';
 import { cacheSchema, resolveCache } from './cache-config.ts';
-import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
+import { ConfigError, type CountersignConfig, type OpenModes, type ResolvedConfig } from './config.ts';
 import { sentencesOf } from './config-sentences.ts';
-import { type Drawing, limiterSchema, resolveLimiter, resolveReserve } from './limiter-config.ts';
-import { liveSchema, resolveLive, withReservedStreams } from './live-config.ts';
-import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
-import { marketDataUseSchema } from './market-data-use.ts';
-import { marketStreamSchema, resolveMarketStream } from './market-stream-config.ts';
-import { domainSchema, resolveDomain } from './resolve-domain.ts';
+import { domainSchema, resolveDomain } from './domain-config.ts';
 import {
   functionsSchema,
   integrationTimeoutSeconds,
   resolveFunctions,
   withStreamsReserved,
-} from './resolve-functions.ts';
-import { plansSchema, resolvePlan } from './resolve-plans.ts';
+} from './functions-config.ts';
+import { type Drawing, limiterSchema, resolveLimiter, resolveReserve } from './limiter-config.ts';
+import { liveSchema, resolveLive, withReservedStreams } from './live-config.ts';
+import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
+import { marketDataUseSchema } from './market-data-use.ts';
+import { marketStreamSchema, resolveMarketStream } from './market-stream-config.ts';
+import { plansSchema, resolvePlan } from './plans-config.ts';
 import {
   email,
   faultless,
@@ -133,6 +133,26 @@ export const config = v.strictObject({
 });
 
 type Parts = v.InferOutput<typeof config>;
+
+/** What the schema has resolved already. */
+export type GivenParts = Readonly<
+  Pick<
+    Parts,
+    | 'throttle'
+    | 'accessToken'
+    | 'logs'
+    | 'stageName'
+    | 'alarmTopic'
+    | 'alarms'
+    | 'existingSecret'
+    | 'alarmEmail'
+    | 'dashboard'
+    | 'encryptionKey'
+    | 'webAclArn'
+    | 'canary'
+    | 'onRemoval'
+  >
+>;
 
 /** What else can be wrong, once it is known how groups open. */
 export type FurtherChecks = (resolved: Pick<ResolvedConfig, 'access' | 'domain'>) => readonly string[];
@@ -236,13 +256,15 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         parts.trading?.stopOnAlarms &&
         resolveStopOnAlarms(parts.trading.stopOnAlarms, functions.reservedConcurrency.orders === undefined),
     );
+  checkTogether(parts, mistakes);
   return {
-    ...asGiven(parts, mistakes),
+    ...parts,
     upstream,
     access,
     ...auth,
     limiter: reserved,
-    ...defined({ events, stopOnAlarms, domain, live }),
+    domain,
+    ...defined({ events, stopOnAlarms, live }),
     ...listeners,
     tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
     orderMembers: parts.trading?.orderMembers ?? [],
@@ -256,7 +278,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
 /** What listens to the upstream by itself. */
 function resolveListeners(
   { resolve, mistakes, parts }: Pick<Resolver, 'resolve' | 'mistakes' | 'parts'>,
-  access: ResolvedConfig['access'],
+  access: OpenModes,
 ) {
   const tradeEvents = resolve(
     ['tradeEvents', 'upstream', 'functions'],
@@ -285,44 +307,14 @@ function resolveListeners(
   return defined({ tradeEvents, marketStream });
 }
 
-/** What the schema has resolved already. */
-function asGiven(parts: Parts, mistakes: Mistakes) {
-  const {
-    throttle,
-    accessToken,
-    logs,
-    stageName,
-    alarmTopic,
-    alarmEmail,
-    alarms,
-    dashboard,
-    existingSecret,
-    encryptionKey,
-    webAclArn,
-    canary,
-    onRemoval,
-  } = parts;
+function checkTogether(parts: Parts, mistakes: Mistakes): void {
+  const { alarmTopic, alarmEmail, alarms, canary, groups: modes, functions } = parts;
   if (alarmTopic !== undefined && alarmEmail !== undefined)
     mistakes.add('alarmEmail makes a topic of its own: take one of alarmEmail and alarmTopic.');
-  if (canary && (parts.groups?.['market-data'] ?? 'api-key') !== 'api-key')
+  if (canary && (modes?.['market-data'] ?? 'api-key') !== 'api-key')
     mistakes.add('canary needs groups.market-data open to API keys: it asks for a quote as a client does.');
-  if (alarms === 'off' && parts.functions?.rollout !== 'all-at-once' && parts.functions !== undefined)
+  if (alarms === 'off' && functions?.rollout !== 'all-at-once' && functions !== undefined)
     mistakes.add('functions.rollout needs alarms: without them nothing brings the old version back.');
-  return {
-    throttle,
-    accessToken,
-    logs,
-    stageName,
-    alarmTopic,
-    alarmEmail,
-    alarms,
-    dashboard,
-    existingSecret,
-    encryptionKey,
-    webAclArn,
-    canary,
-    onRemoval,
-  };
 }
 
 function checkTimes({ upstream, functions, events }: Parts, mistakes: Mistakes): void {
@@ -339,7 +331,7 @@ function checkTimes({ upstream, functions, events }: Parts, mistakes: Mistakes):
 }
 
 /** The mode of each group that is open. */
-const accessOf = (given: Parts['groups']): ResolvedConfig['access'] =>
+const accessOf = (given: Parts['groups']): OpenModes =>
   Object.fromEntries(
     openable.flatMap((group) => {
       const access = given[group] ?? (openByDefault.includes(group) ? usualMode(group) : 'closed');

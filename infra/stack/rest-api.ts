@@ -20,7 +20,7 @@ import { type Group, type Operation, routesOf, type UsagePlan } from '../../lib/
 import { type AccessMode, accessModes } from '../access-modes.ts';
 import type { JsonObject } from '../json.ts';
 import { apiDefinition } from './api-definition.ts';
-import type { AccessLog } from './config.ts';
+import type { ResolvedConfig } from './config.ts';
 import type { Shared } from './shared.ts';
 
 export interface RestApiOptions {
@@ -114,7 +114,7 @@ function accessLogging(scope: Construct, retention: number, removalPolicy: Remov
 }
 
 /** What the rules of AwsSolutions would have otherwise here, each with the reason why it is as it is. */
-function acknowledge(api: SpecRestApi, accessLog: AccessLog): void {
+function acknowledge(api: SpecRestApi, accessLog: ResolvedConfig['logs']['access']): void {
   Validations.of(api).acknowledge({
     id: 'AwsSolutions-APIG2',
     reason:

@@ -20,7 +20,7 @@ import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import type { AlarmName } from './alarm-table.ts';
 import type { Alarms } from './alarms.ts';
 import type { ResolvedConfig } from './config.ts';
-import type { Rollout } from './rollout-config.ts';
+import type { ResolvedFunctions } from './functions-config.ts';
 
 /** A share of failing answers is judged over ten minutes: no step may be over sooner. */
 const steps = {
@@ -54,7 +54,7 @@ const aliasOf = (scope: Construct, name: string, { currentVersion }: LambdaFunct
 export function rollOut(
   parent: Construct,
   called: Functions<IFunction>,
-  { rollout, alarms }: { readonly rollout: Rollout; readonly alarms: Alarms },
+  { rollout, alarms }: { readonly rollout: ResolvedFunctions['rollout']; readonly alarms: Alarms },
 ): void {
   if (rollout === 'all-at-once') return;
   const scope = new Construct(parent, 'Rollout');

@@ -6,8 +6,8 @@ import type { Construct } from 'constructs';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { limitsInForceKey } from '../../lib/gateway/index.ts';
 import { versionOf } from '../version.ts';
-import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
+import type { DomainConfig } from './domain-config.ts';
 import { defaultBucket } from './limiter-config.ts';
 import {
   keyOutput,

@@ -2,7 +2,7 @@
 
 import { ApiKey, Period, type Stage, UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import type { ResolvedPlan } from './config.ts';
+import type { ResolvedPlan } from './plans-config.ts';
 
 const periods = { day: Period.DAY, week: Period.WEEK, month: Period.MONTH };
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { App } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type * as v from 'valibot';
 import { test } from 'vitest';
-import { ConfigError } from '../../infra/stack/config.ts';
-import { resolveConfig, retentionDays } from '../../infra/stack/resolve-config.ts';
+import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
+import { type config, resolveConfig, retentionDays } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { configOf, stageOf } from '../../infra/stack/stages.ts';
 import { limits, openByDefault } from '../../lib/catalogue/index.ts';
@@ -15,6 +16,38 @@ const upstream = { baseUrl, limits: 'interface' } as const;
 test('logs may be kept as long as CloudWatch has a choice for it, and not for ever', () => {
   const choices = Object.values(RetentionDays).filter((days) => typeof days === 'number');
   assert.deepEqual([...retentionDays, RetentionDays.INFINITE], choices);
+});
+
+/** Of members that have a name of their own: schemas of groups and scopes take their names from the catalogue. */
+type Paths<T> = T extends readonly unknown[]
+  ? never
+  : T extends object
+    ? string extends keyof T
+      ? never
+      : { [K in keyof T & string]: K | `${K}.${Paths<NonNullable<T[K]>>}` }[keyof T & string]
+    : never;
+type Loose<T> = T extends readonly (infer I)[]
+  ? Loose<I>[]
+  : T extends object
+    ? { -readonly [K in keyof T]: Loose<T[K]> }
+    : T;
+type Taken = Paths<v.InferInput<typeof config>>;
+type Named =
+  | 'groups'
+  | 'auth.scopes'
+  | 'functions.reservedConcurrency'
+  | 'trading.limits'
+  | 'upstream.limits';
+
+type Differences =
+  | Exclude<Taken, Paths<CountersignConfig>>
+  | Exclude<Paths<CountersignConfig>, Taken | `${Named}.${string}`>;
+
+test('the schema takes what the type says, and both have the same members: the compiler compares them', () => {
+  // Of days that logs are kept the type says that they are a number.
+  const taken = (given: Loose<Omit<CountersignConfig, 'logs'>>): v.InferInput<typeof config> => given;
+  const areSame: Differences extends never ? true : Differences = true;
+  assert.deepEqual([taken({ upstream }), areSame], [{ upstream }, true]);
 });
 
 test('an upstream and what it allows are enough: the rest has defaults that are safe', () => {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, test } from 'vitest';
-import { ConfigError, type DomainConfig, securityPolicies } from '../../infra/stack/config.ts';
+import { ConfigError } from '../../infra/stack/config.ts';
+import { type DomainConfig, securityPolicies } from '../../infra/stack/domain-config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';

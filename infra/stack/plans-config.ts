@@ -1,9 +1,29 @@
 /** Usage plans: what may be configured of them, and the figures that they have without. */
 
 import * as v from 'valibot';
-import { planOfTier, planTiers } from '../../lib/catalogue/index.ts';
-import type { ResolvedPlan } from './config.ts';
+import { type PlanTier, planOfTier, planTiers, type UsagePlan } from '../../lib/catalogue/index.ts';
 import { name, number, oneOf, whole } from './schema-parts.ts';
+
+export interface PlanConfig {
+  /**
+   * `upstream`, the default, keeps one key within the upstream's market-data limit; `app` is for many clients
+   * under one key that read cached responses. In place of figures.
+   */
+  readonly tier?: PlanTier;
+  /** Tokens that come back each second; together with `burst`, in place of `tier`. */
+  readonly ratePerSecond?: number;
+  /** How many requests may come at once; together with `ratePerSecond`. */
+  readonly burst?: number;
+  readonly quota?: { readonly requests: number; readonly per: 'day' | 'week' | 'month' };
+  /** A name for each API key; API Gateway makes their values. Default one key, `default`. */
+  readonly keys?: readonly string[];
+}
+
+export interface ResolvedPlan extends UsagePlan {
+  readonly name: string;
+  readonly quota?: PlanConfig['quota'];
+  readonly keys: readonly string[];
+}
 
 const plan = v.pipe(
   v.strictObject({

@@ -4,10 +4,32 @@ import * as v from 'valibot';
 import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/catalogue/functions.ts';
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
 import type { Mistakes } from '../mistakes.ts';
-import type { ResolvedConfig } from './config.ts';
 import { type ResolvedLive, reservedStreams } from './live-config.ts';
-import { rolloutSchema } from './rollout-config.ts';
-import { reservation, whole } from './schema-parts.ts';
+import { oneOf, reservation, whole } from './schema-parts.ts';
+
+export interface FunctionsConfig {
+  /** Below API Gateway's 29 seconds, with room for two attempts at the upstream, and 4 more with events. Default 25. */
+  readonly timeoutSeconds?: number;
+  /**
+   * Default 512: the work is waiting for the upstream, and a start is not slower for it, because Lambda
+   * gives a starting function a whole CPU.
+   */
+  readonly memoryMiB?: number;
+  /**
+   * How many instances Lambda keeps free for a function, which are also its maximum. It is called as its group; orders
+   * have `order-cancels` and `order-reads` besides. Default 10 for groups with side effects, so that a flood of reads
+   * cannot starve trading, 5 for `order-cancels`, or `none` with `orders: 'none'`, and `none` for others. 100 must be
+   * left to the account's other functions: a new account, with a limit of 10 in all, takes `none` in place of the
+   * object, which is `none` for every function.
+   */
+  readonly reservedConcurrency?: 'none' | Partial<Record<FunctionName, number | 'none'>>;
+  /**
+   * How a new version of the functions behind the API takes over: `canary` gives it a tenth of the requests for a quarter
+   * of an hour and then all of them, `linear` a tenth more each three minutes. An alarm of failing answers brings the old
+   * version back. Streams, workers and the authorizer change at once. Default `all-at-once`.
+   */
+  readonly rollout?: 'all-at-once' | 'canary' | 'linear';
+}
 
 /** REST APIs end an integration here; more takes a quota increase. */
 export const integrationTimeoutSeconds = 29;
@@ -42,8 +64,12 @@ export const functionsSchema = v.strictObject({
   timeoutSeconds: v.optional(whole(3, integrationTimeoutSeconds - 1), 25),
   memoryMiB: v.optional(whole(128, 10_240), 512),
   reservedConcurrency: v.optional(reservations, {}),
-  rollout: v.optional(rolloutSchema, 'all-at-once'),
+  rollout: v.optional(oneOf('all-at-once', 'canary', 'linear'), 'all-at-once'),
 });
+
+export type ResolvedFunctions = Omit<v.InferOutput<typeof functionsSchema>, 'reservedConcurrency'> & {
+  readonly reservedConcurrency: Readonly<Partial<Record<FunctionName, number>>>;
+};
 
 /**
  * @param open the groups that are
@@ -54,7 +80,7 @@ export function resolveFunctions(
   open: readonly Group[],
   operations: readonly Operation[],
   mistakes: Mistakes,
-): ResolvedConfig['functions'] {
+): ResolvedFunctions {
   if (given === 'none') return { ...rest, reservedConcurrency: {} };
   for (const name of (Object.keys(given) as FunctionName[]).filter((one) => !open.includes(groupOf(one))))
     mistakes.add(
@@ -69,9 +95,9 @@ export function resolveFunctions(
 
 /** With an instance for each stream. */
 export const withStreamsReserved = (
-  functions: ResolvedConfig['functions'],
+  functions: ResolvedFunctions,
   live: ResolvedLive | undefined,
-): ResolvedConfig['functions'] =>
+): ResolvedFunctions =>
   live
     ? {
         ...functions,
@@ -99,5 +125,6 @@ function usualCount(
  */
 export const massCancelConcurrency = ({
   functions,
-}: Pick<ResolvedConfig, 'functions'>): number | undefined =>
-  functions.reservedConcurrency.orders === undefined ? undefined : 1;
+}: {
+  readonly functions: ResolvedFunctions;
+}): number | undefined => (functions.reservedConcurrency.orders === undefined ? undefined : 1);

@@ -3,10 +3,49 @@
 import * as v from 'valibot';
 import { defined } from '../defined.ts';
 import type { Mistakes } from '../mistakes.ts';
-import { type ResolvedConfig, securityPolicies } from './config.ts';
 import { matching, oneOf, yesOrNo } from './schema-parts.ts';
 
-type ResolvedDomain = NonNullable<ResolvedConfig['domain']>;
+/**
+ * What API Gateway accepts of a TLS handshake, by its own names, the default first. That one takes TLS 1.2 with forward
+ * secrecy and TLS 1.3, which Android has from 5 and iOS from 9 on. `TLS_1_2` is for older clients; those with 1.3 alone
+ * shut out Android before 10 and iOS before 12.2.
+ */
+export const securityPolicies = [
+  'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+  'TLS_1_2',
+  'SecurityPolicy_TLS13_1_3_2025_09',
+  'SecurityPolicy_TLS13_1_3_FIPS_2025_09',
+] as const;
+
+/** The newer policies come with an access mode: the name in the TLS handshake must be that of the Host header. */
+export const hasAccessMode = (policy: (typeof securityPolicies)[number]): boolean =>
+  policy.startsWith('SecurityPolicy_');
+
+export interface DomainConfig {
+  /** A host name in lower case, without scheme, port, path or wildcard. */
+  readonly name: string;
+  /**
+   * A certificate for the name in AWS Certificate Manager, in the stack's own Region, because the endpoint is
+   * regional. Default a new one, which `hostedZone` validates.
+   */
+  readonly certificateArn?: string;
+  /**
+   * The public zone of Route 53 that holds the name. The alias records A and AAAA are written there, and the record
+   * that validates a new certificate. By id and name, so that synth asks AWS nothing. Default none, where
+   * `certificateArn` is given: the deployer points the name at the API.
+   */
+  readonly hostedZone?: { readonly id: string; readonly name: string };
+  /** Default `SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09`. */
+  readonly securityPolicy?: (typeof securityPolicies)[number];
+  /**
+   * Whether the URL with the stage is refused. Default false: it asks for the same keys and signatures, clients that
+   * have it go on, and it can be called before DNS knows the name.
+   */
+  readonly disableStageUrl?: boolean;
+}
+
+export type ResolvedDomain = DomainConfig &
+  Required<Pick<DomainConfig, 'securityPolicy' | 'disableStageUrl'>>;
 
 /** At least two labels, and no address: the last label begins with a letter. */
 const hostName = String.raw`(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])`;
@@ -66,7 +105,7 @@ export function resolveDomain(given: v.InferOutput<typeof domainSchema>, mistake
  * @returns one sentence, when the deployment would certainly fail
  */
 export function certificateRegionFault(
-  domain: ResolvedConfig['domain'],
+  domain: DomainConfig | undefined,
   region: string | undefined,
 ): string | undefined {
   const there = domain?.certificateArn?.split(':')[3];
