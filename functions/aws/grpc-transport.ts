@@ -12,6 +12,7 @@ import {
   connect,
   type IncomingHttpHeaders,
 } from 'node:http2';
+import { within } from '../../lib/kernel/pauses.ts';
 import { eventServicePath } from '../../lib/trade-events/messages.ts';
 import { type StreamCall, StreamError, type TradeEventTransport } from '../../lib/trade-events/ports.ts';
 import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
@@ -65,18 +66,13 @@ export function createGrpcTransport({
 }
 
 function connected(session: ClientHttp2Session, timeoutMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (error?: Error) => {
-      clearTimeout(timer);
-      reject(new StreamError('UNAVAILABLE', { cause: error }));
-    };
-    const timer = setTimeout(() => fail(new Error(`no connection within ${timeoutMs} ms`)), timeoutMs);
-    session.once('error', fail);
-    session.once('close', () => fail());
-    session.once('connect', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+  const connecting = new Promise<void>((resolve, reject) => {
+    session.once('error', reject);
+    session.once('close', () => reject());
+    session.once('connect', () => resolve());
+  });
+  return within(connecting, timeoutMs).catch((cause: unknown) => {
+    throw new StreamError('UNAVAILABLE', { cause });
   });
 }
 
