@@ -3,7 +3,7 @@
  * and what it told of each.
  */
 
-import { memberGroups, streamedMembers } from '../cache/snapshots/streamed.ts';
+import { memberGroups, streamedMembers } from '../cache/snapshots/newer-members.ts';
 import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
 import { keyOf, type Refused } from './assign.ts';
 import { SessionLife } from './life.ts';

@@ -10,8 +10,9 @@ import {
   type StreamedLog,
   viewOf,
 } from '../../lib/cache/snapshots/index.ts';
-import { SnapshotMemory, StreamedReader } from '../../lib/cache/snapshots/memory.ts';
-import { streamedMembers, withNewer } from '../../lib/cache/snapshots/streamed.ts';
+import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
+import { streamedMembers, withNewer } from '../../lib/cache/snapshots/newer-members.ts';
+import { StreamedReader } from '../../lib/cache/snapshots/streamed.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (record: Uint8Array) => new TextDecoder().decode(record);

@@ -1,8 +1,8 @@
 /** The entries of one view that an instance has in memory, and how much each is in demand. */
 
+import { streamedMembers, withNewer } from './newer-members.ts';
 import type { SnapshotOptions } from './ports.ts';
 import { textHash } from './records.ts';
-import { streamedMembers, withNewer } from './streamed.ts';
 import { type View, viewOfId } from './view.ts';
 
 /** One symbol of a view. */

@@ -6,7 +6,7 @@ import type { Priority } from '../../limiter/index.ts';
 import { type DirectoryPorts, SymbolDirectory } from './directory.ts';
 import { DemandShares } from './fairness.ts';
 import { Contention } from './health.ts';
-import { SnapshotMemory, StreamedReader } from './memory.ts';
+import { SnapshotMemory } from './memory.ts';
 import {
   type AskUpstream,
   defaultSnapshotOptions,
@@ -17,7 +17,7 @@ import {
 } from './ports.ts';
 import { RefreshLog } from './refresh-log.ts';
 import type { RefreshKind, SnapshotStore } from './store.ts';
-import type { StreamedLog } from './streamed.ts';
+import { type StreamedLog, StreamedReader } from './streamed.ts';
 
 export interface SnapshotCacheOptions extends Partial<Runtime> {
   readonly store: SnapshotStore;

@@ -1,6 +1,6 @@
 /**
  * The knowledge of one instance: the entries of each view, the status of each symbol, and how upstream and callers do.
- * Memory asks nobody; the refresh log brings it records, checkpoints and streamed batches.
+ * Memory asks nobody: the refresh log and the log of the market stream are read into it.
  */
 
 import type { SymbolDirectory } from './directory.ts';
@@ -11,13 +11,11 @@ import { UpstreamStatus } from './health.ts';
 import { minuteMs, type SnapshotOptions } from './ports.ts';
 import {
   type FetchedRecords,
-  maxAheadMs,
   maxSymbolLength,
   type NegativeItem,
   type RefreshRecord,
   type SnapshotCheckpoint,
 } from './store.ts';
-import type { CarriedSymbols, StreamedBatch, StreamedLog } from './streamed.ts';
 import { SymbolStatus } from './symbol-status.ts';
 
 /** How many negative entries a checkpoint holds: the latest. */
@@ -278,69 +276,3 @@ export class SnapshotMemory {
 }
 
 const hitKey = (view: string, symbol: string) => `${view}/${symbol}`;
-
-/** An instance that has not read for this long begins with a whole batch: many batches may have been written meanwhile. */
-const rejoinMs = 4000;
-
-type Views = ReadonlyMap<string, ViewEntries>;
-
-/** Reads the market stream's log into the memory's entries. */
-export class StreamedReader {
-  readonly #log: StreamedLog;
-  readonly #views: Views;
-  /** The last batch before which none is missing; undefined until a whole one was read. */
-  #after: number | undefined;
-  #readAt = Number.NEGATIVE_INFINITY;
-  #carried: readonly CarriedSymbols[] = [];
-
-  /** @param views of the instance's memory, by id */
-  constructor(log: StreamedLog, views: Views) {
-    this.#log = log;
-    this.#views = views;
-  }
-
-  /** Reads new batches. Rejects when the log cannot be read. */
-  async poll(now: number): Promise<void> {
-    if (now - this.#readAt > rejoinMs) this.#after = undefined;
-    const batches = await this.#log.read(this.#after);
-    this.#readAt = now;
-    // After a hole nothing is known for certain, until the hole fills or a whole batch follows.
-    for (const batch of batches)
-      if (batch.carried || batch.sequence === (this.#after ?? Number.NaN) + 1) this.#apply(batch, now);
-  }
-
-  #apply(batch: StreamedBatch, now: number): void {
-    this.#after = batch.sequence;
-    for (const { category, symbol, members } of batch.changes)
-      for (const view of this.#viewsOf(category)) view.change(symbol, members);
-    if (batch.carried) this.#carry(batch.carried);
-    batch.signs.forEach((signAt, session) => {
-      // A wrong clock would make every record seem new.
-      if (signAt > now + maxAheadMs) return;
-      const torn = new Set(batch.torn?.[session]);
-      for (const entry of this.#entriesOf(this.#carried[session]))
-        if (entry.isStreamed && !torn.has(entry.symbol)) entry.sentAt = Math.max(entry.sentAt, signAt);
-    });
-  }
-
-  /** A whole batch has brought every carried record up to its moment. */
-  #carry(carried: readonly CarriedSymbols[]): void {
-    for (const symbols of this.#carried)
-      for (const entry of this.#entriesOf(symbols)) entry.isStreamed = false;
-    this.#carried = carried;
-    for (const symbols of carried) for (const entry of this.#entriesOf(symbols)) entry.isStreamed = true;
-  }
-
-  *#entriesOf(carried: CarriedSymbols | undefined): Generator<SnapshotEntry> {
-    if (!carried) return;
-    for (const { entries } of this.#viewsOf(carried.category))
-      for (const symbol of carried.symbols) {
-        const entry = entries.get(symbol);
-        if (entry) yield entry;
-      }
-  }
-
-  #viewsOf(category: string): readonly ViewEntries[] {
-    return [...this.#views.values()].filter(({ view }) => view.category === category);
-  }
-}

@@ -2,7 +2,6 @@
 
 import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import { StoreHealth } from './health.ts';
-import type { StreamedReader } from './memory.ts';
 import { type Runtime, type SnapshotOptions, upstreamTimeoutMs } from './ports.ts';
 import {
   checkpointCopies,
@@ -15,6 +14,7 @@ import {
   type SnapshotCheckpoint,
   type SnapshotStore,
 } from './store.ts';
+import type { StreamedReader } from './streamed.ts';
 
 /** How much later than the upstream's last possible answer a record may come. */
 const recordSlackMs = 1000;

@@ -1,12 +1,11 @@
 /**
- * The log of the market stream, in which its listener tells all instances of changed members in batches, several a second. One listener writes it, so that a batch has no lease: its number is the one after the last. Where a streamed
- * value and a fetched one meet in one record, the newer trade wins.
+ * The log of the market stream, in which its listener tells all instances of changed members in batches, several a second,
+ * and an instance's reading of it. One listener writes the log, so that a batch has no lease: its number is the one after
+ * the last.
  */
 
-import { compareDecimals } from '../../kernel/decimals.ts';
-import { type WrittenMember, writtenMembers } from '../../kernel/json-members.ts';
-import { closeBrace, quote, skipSpace, startOf } from '../../kernel/json-scan.ts';
-import type { View } from './view.ts';
+import type { SnapshotEntry, ViewEntries } from './entries.ts';
+import { maxAheadMs } from './store.ts';
 
 /** A symbol's members that a stream carries, each with the text that the upstream wrote. */
 export interface StreamedChange {
@@ -87,172 +86,68 @@ export function createMemoryStreamedLog(clock: () => number = Date.now): Streame
   };
 }
 
-/** Members that change together, and how two states of them compare. */
-interface MemberGroup {
-  /** The member that says when: milliseconds since the epoch. */
-  readonly time: string;
-  /** The member that only grows, for several trades in one millisecond. */
-  readonly volume?: string;
-  readonly members: readonly string[];
-  /** The parameter without which a view lacks the group. */
-  readonly flag?: string;
-}
+/** An instance that has not read for this long begins with a whole batch: many batches may have been written meanwhile. */
+const rejoinMs = 4000;
 
-const extended = ['last_price', 'high', 'low', 'change', 'change_ratio', 'volume'];
-const overnight = ['price', 'high', 'low', 'change', 'change_ratio', 'volume'];
+type Views = ReadonlyMap<string, ViewEntries>;
 
-/** The members of a snapshot record that a stream carries, by groups. */
-export const memberGroups: readonly MemberGroup[] = [
-  {
-    time: 'last_trade_time',
-    volume: 'volume',
-    members: ['price', 'open', 'high', 'low', 'volume', 'change', 'change_ratio', 'pre_close'],
-  },
-  {
-    time: 'extend_hour_last_trade_time',
-    volume: 'extend_hour_volume',
-    members: extended.map((name) => `extend_hour_${name}`),
-    flag: 'extend_hour_required',
-  },
-  {
-    time: 'ovn_last_trade_time',
-    volume: 'ovn_volume',
-    members: overnight.map((name) => `ovn_${name}`),
-    flag: 'overnight_required',
-  },
-  { time: 'quote_time', members: ['bid', 'bid_size', 'ask', 'ask_size'] },
-];
+/** Reads the market stream's log into the memory's entries. */
+export class StreamedReader {
+  readonly #log: StreamedLog;
+  readonly #views: Views;
+  /** The last batch before which none is missing; undefined until a whole one was read. */
+  #after: number | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #carried: readonly CarriedSymbols[] = [];
 
-const times = new Set(memberGroups.map(({ time }) => time));
-const streamedNames = [...memberGroups.flatMap(({ time, members }) => [time, ...members]), 'close'];
-
-type MemberTexts = Readonly<Record<string, string>>;
-
-/** The members of a record that a stream may carry, as texts; none for what is no object. */
-export const streamedMembers = (record: Uint8Array): MemberTexts =>
-  textsOf(writtenMembers(record, streamedNames));
-
-/**
- * The record with those groups of members that are newer than its own.
- *
- * @param isLater they arrived after the record: of the same moment, they take the place of its own
- * @param fetchedAt when the record was fetched: the moment of each group whose members it has without their time, as the
- * upstream may send the book; default: long ago
- * @returns the record itself when nothing is newer
- */
-export function withNewer(
-  record: Uint8Array,
-  members: MemberTexts,
-  view: View,
-  isLater: boolean,
-  fetchedAt = 0,
-): Uint8Array {
-  const own = writtenMembers(record, streamedNames);
-  if (!own) return record;
-  const texts = textsOf(own);
-  const changed = new Map<string, string>();
-  for (const group of memberGroups) {
-    if (group.flag !== undefined && !hasFlag(view, group.flag)) continue;
-    const untimedAt = group.members.some((name) => own.has(name)) ? fetchedAt : 0;
-    if (!isNewer(members, texts, group, isLater, untimedAt)) continue;
-    for (const name of [group.time, ...group.members])
-      if (members[name] !== undefined && members[name] !== texts[name]) changed.set(name, members[name]);
+  /** @param views of the instance's memory, by id */
+  constructor(log: StreamedLog, views: Views) {
+    this.#log = log;
+    this.#views = views;
   }
-  const price = changed.get('price');
-  // The last trade's price under another name, as long as the market is open.
-  if (price !== undefined && texts.close !== undefined && texts.close === texts.price)
-    changed.set('close', price);
-  return changed.size === 0 ? record : withMembers(record, own, changed);
-}
 
-const hasFlag = ({ query }: View, flag: string): boolean => query.some(([name]) => name === flag);
-
-function isNewer(
-  a: MemberTexts,
-  b: MemberTexts,
-  { time, volume }: MemberGroup,
-  isLater: boolean,
-  untimedAt: number,
-): boolean {
-  const [timeOfA, timeOfB] = [momentOf(a[time]), momentOf(b[time]) ?? untimedAt];
-  if (!timeOfA) return false;
-  if (timeOfA !== timeOfB) return timeOfA > timeOfB;
-  if (volume === undefined || a[volume] === undefined || b[volume] === undefined) return isLater;
-  const order = comparedLeniently(a[volume], b[volume]);
-  return order > 0 || (order === 0 && isLater);
-}
-
-/** Compares decimals; a text that is no decimal is neither greater nor less. */
-function comparedLeniently(a: string, b: string): number {
-  try {
-    return compareDecimals(a, b);
-  } catch {
-    return 0;
+  /** Reads new batches. Rejects when the log cannot be read. */
+  async poll(now: number): Promise<void> {
+    if (now - this.#readAt > rejoinMs) this.#after = undefined;
+    const batches = await this.#log.read(this.#after);
+    this.#readAt = now;
+    // After a hole nothing is known for certain, until the hole fills or a whole batch follows.
+    for (const batch of batches)
+      if (batch.carried || batch.sequence === (this.#after ?? Number.NaN) + 1) this.#apply(batch, now);
   }
-}
 
-const momentOf = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-
-/** Text and number alike, without quotation marks; null counts as absent. */
-function textsOf(members: ReadonlyMap<string, WrittenMember> | undefined): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const [name, { text: written }] of members ?? []) {
-    if (written.startsWith('"')) texts[name] = JSON.parse(written) as string;
-    else if (/^[-\d]/.test(written)) texts[name] = written;
+  #apply(batch: StreamedBatch, now: number): void {
+    this.#after = batch.sequence;
+    for (const { category, symbol, members } of batch.changes)
+      for (const view of this.#viewsOf(category)) view.change(symbol, members);
+    if (batch.carried) this.#carry(batch.carried);
+    batch.signs.forEach((signAt, session) => {
+      // A wrong clock would make every record seem new.
+      if (signAt > now + maxAheadMs) return;
+      const torn = new Set(batch.torn?.[session]);
+      for (const entry of this.#entriesOf(this.#carried[session]))
+        if (entry.isStreamed && !torn.has(entry.symbol)) entry.sentAt = Math.max(entry.sentAt, signAt);
+    });
   }
-  return texts;
-}
 
-/** The record with other values of some members, in the form that each had; those that it lacks are added at its end. */
-function withMembers(
-  record: Uint8Array,
-  own: ReadonlyMap<string, WrittenMember>,
-  changed: ReadonlyMap<string, string>,
-): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  let at = 0;
-  const replace = (start: number, end: number, text: string) => {
-    pieces.push(record.subarray(at, start), encoder.encode(text));
-    at = end;
-  };
-  const placed = [...own].sort(([, a], [, b]) => a.start - b.start);
-  for (const [name, { start, end }] of placed) {
-    const text = changed.get(name);
-    if (text !== undefined) replace(start, end, written(name, text, record[start]));
+  /** A whole batch has brought every carried record up to its moment. */
+  #carry(carried: readonly CarriedSymbols[]): void {
+    for (const symbols of this.#carried)
+      for (const entry of this.#entriesOf(symbols)) entry.isStreamed = false;
+    this.#carried = carried;
+    for (const symbols of carried) for (const entry of this.#entriesOf(symbols)) entry.isStreamed = true;
   }
-  const added = [...changed]
-    .filter(([name]) => !own.has(name))
-    .map(([name, text]) => `"${name}":${written(name, text, undefined)}`)
-    .join();
-  if (added) {
-    const start = startOf(record);
-    const end = record.lastIndexOf(closeBrace);
-    const isEmpty = skipSpace(record, start + 1) === end;
-    replace(end, end, isEmpty ? added : `,${added}`);
+
+  *#entriesOf(carried: CarriedSymbols | undefined): Generator<SnapshotEntry> {
+    if (!carried) return;
+    for (const { entries } of this.#viewsOf(carried.category))
+      for (const symbol of carried.symbols) {
+        const entry = entries.get(symbol);
+        if (entry) yield entry;
+      }
   }
-  pieces.push(record.subarray(at));
-  return concatenated(pieces);
-}
 
-const encoder = new TextEncoder();
-
-function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let length = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, length);
-    length += piece.length;
+  #viewsOf(category: string): readonly ViewEntries[] {
+    return [...this.#views.values()].filter(({ view }) => view.category === category);
   }
-  return bytes;
-}
-
-/**
- * As the record writes the member. Where it has none of it, as snapshots do: times as numbers, decimals as texts.
- *
- * @param first the first byte of the record's own value
- */
-function written(name: string, text: string, first: number | undefined): string {
-  const isNumber = first === undefined || first === 0x6e ? times.has(name) : first !== quote;
-  return isNumber ? text : JSON.stringify(text);
 }
