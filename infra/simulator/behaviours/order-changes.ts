@@ -13,7 +13,7 @@ import { isRefusal } from './find.ts';
 import { checkFigures, ofAccount } from './order-checks.ts';
 import { orderNotFound } from './order-views.ts';
 
-type OrderChange = BodyIn<typeof replaceOrder>['modify_orders'][number];
+type OrderModification = BodyIn<typeof replaceOrder>['modify_orders'][number];
 
 interface Replacement {
   readonly found: FoundOrder;
@@ -52,7 +52,7 @@ export const orderChanges: Behaviours = {
 };
 
 function checkChange(
-  change: OrderChange,
+  change: OrderModification,
   accountId: string,
   world: World,
   now: number,
