@@ -11,7 +11,7 @@ export interface LocalUser {
   readonly accounts: readonly string[];
 }
 
-interface GrantOptions {
+interface UserGrants {
   readonly users: readonly LocalUser[];
   /** Id of the key that stands for the first user. */
   readonly apiKeyId: string;
@@ -40,7 +40,7 @@ export const usersOf = (
  */
 export async function grantUsers(
   store: AccessStore,
-  { users, apiKeyId, issuer, identity }: GrantOptions,
+  { users, apiKeyId, issuer, identity }: UserGrants,
 ): Promise<void> {
   const admin = createAccessAdmin({ store, identity, by: 'local run' });
   for (const [index, { name, accounts }] of users.entries()) {
