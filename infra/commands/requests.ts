@@ -46,13 +46,13 @@ export async function signRequest(given: RequestArguments): Promise<void> {
   for (const [name, text] of Object.entries(signed.headers)) print(`${name}: ${text}`);
 }
 
-interface ExplainOptions extends RequestArguments {
+interface ExplainRequest extends RequestArguments {
   readonly nonce: string | undefined;
   readonly timestamp: string | undefined;
   readonly compare: string | undefined;
 }
 
-export async function explainRequest({ nonce, timestamp, compare, ...given }: ExplainOptions): Promise<void> {
+export async function explainRequest({ nonce, timestamp, compare, ...given }: ExplainRequest): Promise<void> {
   const { APP_KEY } = await secrets(given.credentials, ['APP_KEY']);
   const input = await inputOf(given);
   const compareWith = compare === undefined ? undefined : (await readText(compare)).trim();
