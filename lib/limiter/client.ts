@@ -11,14 +11,14 @@ import { UsersOfLate } from './shares.ts';
 import { failureOf, StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
 import { WaitQueue } from './wait-queue.ts';
 
-export interface PermitRequest {
+interface PermitRequest {
   readonly limits: readonly [string, ...string[]];
   readonly user: string | undefined;
   readonly priority: Priority;
   readonly waitMs: number;
 }
 
-export interface LimiterClientOptions extends StoreClientOptions {
+interface LimiterClientOptions extends StoreClientOptions {
   /** Absent where nothing is reserved. */
   readonly reserve?: FallbackLimiter | undefined;
   readonly report: (report: LimiterReport) => void;

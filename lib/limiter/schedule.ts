@@ -29,7 +29,7 @@ export interface Run {
  * When permits were granted, run-length encoded: a minute of steady use is one run, a burst is another, so
  * that a whole window fits into a small item.
  */
-export type GrantLog = readonly Run[];
+type GrantLog = readonly Run[];
 
 /** What the schedule says of one limit. */
 export interface LimitSchedule {

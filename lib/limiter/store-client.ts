@@ -36,7 +36,7 @@ export type StoreFailure =
   | { readonly kind: 'store_busy'; readonly cause: unknown }
   | { readonly kind: 'store_unavailable'; readonly cause: unknown };
 
-export type GrantAnswer =
+type GrantAnswer =
   /** `remaining`: how many permits the window still holds. */
   | {
       readonly kind: 'granted';
