@@ -66,7 +66,7 @@ export interface ListedControl extends ControlState {
 }
 
 /** What is sealed of a scope. */
-export interface ControlAbout {
+interface ControlAbout {
   readonly subject: ControlSubject;
   /** Who stopped it, and why. */
   readonly stopped?: { readonly by: string; readonly reason: string };

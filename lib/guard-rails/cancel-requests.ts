@@ -4,7 +4,7 @@ import { putLatest } from '../kernel/bounded-map.ts';
 import { within } from '../kernel/pauses.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
 
-export interface CancelRequestsParts {
+interface CancelRequestsParts {
   readonly store: Pick<MassCancelStore, 'request'>;
   readonly clock: () => number;
   /** The order is blocked all the same. */

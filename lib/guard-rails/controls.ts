@@ -30,7 +30,7 @@ export interface ControlStore {
 }
 
 /** Controls as they were at a moment. */
-export interface ReadControls {
+interface ReadControls {
   readonly controls: ReadonlyMap<string, Control>;
   /** How long ago the oldest of them began to be read, in milliseconds. */
   readonly ageMs: number;

@@ -34,7 +34,7 @@ export const writeExposure = (exposure: Exposure): string => JSON.stringify(expo
 export const readExposure = (text: string): Exposure => JSON.parse(text) as Exposure;
 
 /** What a replacement changes of an order, and what is known of the order from those before it. */
-export interface Replaced {
+interface Replaced {
   /** JSON of what it changes. */
   readonly replaced?: string;
   readonly exposure?: Exposure | undefined;

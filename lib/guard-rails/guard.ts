@@ -72,7 +72,7 @@ export interface GuardWiring {
 
 export type GuardOptions = OptionsOf<GuardWiring, 'controls'>;
 
-export interface GuardParts extends GuardOptions {
+interface GuardParts extends GuardOptions {
   readonly names: KeyedNames;
   readonly clock: () => number;
 }
@@ -97,7 +97,7 @@ export interface AskedOrder {
   readonly covered?: Exposure | undefined;
 }
 
-export interface GuardQuestion {
+interface GuardQuestion {
   /** In clear. */
   readonly account: string;
   /** The user's keyed name. */

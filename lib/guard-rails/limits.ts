@@ -189,7 +189,7 @@ const changes = v.strictObject({
 export type LimitChanges = v.InferOutput<typeof changes>;
 
 /** What is wrong with a set of limits, a sentence each. */
-export interface LimitFault {
+interface LimitFault {
   /** The member, such as `max_order_notional`. */
   readonly name: string;
   readonly detail: string;

@@ -19,7 +19,7 @@ export type Prices = ReadonlyMap<string, string>;
 
 export const priceKey = ({ kind, symbol }: PricedSymbol): string => `${kind} ${symbol}`;
 
-export interface Notional {
+interface Notional {
   /** All of it; where something is unknown, what is known of it. */
   readonly value: string;
   readonly unknown?: Unknown;

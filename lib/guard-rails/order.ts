@@ -43,7 +43,7 @@ export interface OrderToCheck {
   readonly contradiction: Unknown | undefined;
 }
 
-export interface OrderSymbol {
+interface OrderSymbol {
   readonly symbol: string;
   readonly instrument: string | undefined;
   /** Of an option: which one the members beside the symbol name. */
