@@ -15,7 +15,7 @@ import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
 import { openSockets, type Sockets } from './sockets.ts';
 
 /** Each operation that a store uses, with what it takes and what it answers. */
-export interface DynamoOperations {
+interface DynamoOperations {
   readonly BatchGetItem: readonly [Sdk.BatchGetItemInput, Sdk.BatchGetItemOutput];
   readonly DeleteItem: readonly [Sdk.DeleteItemInput, Sdk.DeleteItemOutput];
   readonly GetItem: readonly [Sdk.GetItemInput, Sdk.GetItemOutput];

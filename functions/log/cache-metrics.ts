@@ -4,14 +4,7 @@ import type { RequestReport } from '../../lib/gateway/index.ts';
 import type { Log } from './log.ts';
 import { figuresOf } from './metrics.ts';
 
-export interface CacheMetrics {
-  /** Of a request; one that was not answered from the cache counts as none. */
-  record(report: Pick<RequestReport, 'cache' | 'quotesAgeMs' | 'stale'>): void;
-  /** Writes the figures since the last time, unless that is a moment ago. */
-  write(): void;
-}
-
-export interface CacheMetricsOptions {
+interface CacheMetricsOptions {
   readonly secretId: string;
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
@@ -20,12 +13,13 @@ export interface CacheMetricsOptions {
 /** Three minutes in a row with stale quotes are an alarm: each of them has a line, from every function that is busy. */
 const pauseMs = 10_000;
 
-export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOptions): CacheMetrics {
+export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOptions) {
   const none = { reads: 0, hits: 0, stale: 0, age: undefined as number | undefined };
   let since = none;
   let notBefore = Number.NEGATIVE_INFINITY;
   return {
-    record({ cache, quotesAgeMs, stale }) {
+    /** Counts a request; one that was not answered from the cache counts as none. */
+    record({ cache, quotesAgeMs, stale }: Pick<RequestReport, 'cache' | 'quotesAgeMs' | 'stale'>): void {
       if (!cache) return;
       const { reads, hits, age } = since;
       since = {
@@ -35,7 +29,8 @@ export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOp
         age: quotesAgeMs === undefined ? age : Math.max(age ?? 0, quotesAgeMs / 1000),
       };
     },
-    write() {
+    /** Writes the figures since the last time, unless that is a moment ago. */
+    write(): void {
       if (since.reads === 0 || clock() < notBefore) return;
       notBefore = clock() + pauseMs;
       const { reads, hits, stale, age } = since;

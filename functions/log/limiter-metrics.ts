@@ -17,7 +17,7 @@ export interface LimiterMetrics {
   write(): void;
 }
 
-export interface LimiterMetricsOptions {
+interface LimiterMetricsOptions {
   readonly functionName: string;
   /** Of the table that is shared by all functions that keep the same limits. */
   readonly tableName: string;

@@ -4,18 +4,13 @@ import type { MarketStreamReport, MarketStreamRun } from '../../lib/market-strea
 import { describe, type Log } from './log.ts';
 import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';
 
-export interface MarketStreamMetrics {
-  /** What to hand to the listener as `report`. */
-  readonly report: (report: MarketStreamReport) => void;
-  /** Called for what came of a run. */
-  readonly ran: (run: MarketStreamRun) => void;
-}
-
-export function createMarketStreamMetrics(log: Log, options: MetricsOptions): MarketStreamMetrics {
+export function createMarketStreamMetrics(log: Log, options: MetricsOptions) {
   const write = metricsLog(log, options);
   return {
-    report: (report) => write(entryOf(report)),
-    ran({ result }) {
+    /** The listener's `report`. */
+    report: (report: MarketStreamReport): void => write(entryOf(report)),
+    /** Called for what came of a run. */
+    ran({ result }: MarketStreamRun): void {
       // Every minute: Lambda's own line says that it ran.
       if (result === 'not_needed') return;
       const isGood = result === 'listened';

@@ -9,7 +9,7 @@ import { JournalUnavailable } from '../../lib/orders/journal.ts';
 import { describe, type Log } from './log.ts';
 import { figuresOf, type MetricOf } from './metrics.ts';
 
-export interface OrderReportsOptions {
+interface OrderReportsOptions {
   readonly log: Log;
   readonly clock: () => number;
   readonly journalTable: string;

@@ -6,27 +6,21 @@ import { StreamError } from '../../lib/trade-events/ports.ts';
 import { describe, type Level, type Log } from './log.ts';
 import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';
 
-export interface TradeEventsMetrics {
-  /** What to hand to the listener as `report`. */
-  readonly report: (report: TradeEventReport) => void;
-  /** Called with how many events the bus did not take. */
-  readonly refused: (events: number) => void;
-  /** Called for what came of a run. */
-  readonly ran: (report: RunReport) => void;
-}
-
-export function createTradeEventsMetrics(log: Log, options: MetricsOptions): TradeEventsMetrics {
+export function createTradeEventsMetrics(log: Log, options: MetricsOptions) {
   const write = metricsLog(log, options);
   return {
-    report: (report) => write(entryOf(report)),
-    refused(events) {
+    /** The listener's `report`. */
+    report: (report: TradeEventReport): void => write(entryOf(report)),
+    /** Called with how many events the bus did not take. */
+    refused(events: number): void {
       write({
         level: 'error',
         event: 'trade_events_not_taken',
         values: { TradeEventsUnpublished: events },
       });
     },
-    ran({ result }) {
+    /** Called for what came of a run. */
+    ran({ result }: RunReport): void {
       // Every minute: Lambda's own line says that it ran.
       if (result === 'not_needed') return;
       write({
