@@ -37,7 +37,7 @@ export type Watched = Readonly<
 
 export type Alarms = Readonly<Partial<Record<AlarmName, Alarm>>>;
 
-export interface AlarmsProps {
+interface AlarmsProps {
   /** Begins the alarms' names. */
   readonly name: string;
   readonly watched: Watched;
@@ -78,7 +78,7 @@ export const isWatched = (watched: Watched, of: AlarmSubject): boolean =>
 const stageOfStack = (scope: Construct) =>
   /^Countersign-(.+)$/.exec(Stack.of(scope).stackName)?.[1] ?? 'STAGE';
 
-export const thresholdOf = (
+const thresholdOf = (
   { threshold }: Pick<AlarmRow, 'threshold'>,
   { accessToken }: Pick<ResolvedConfig, 'accessToken'>,
 ): number => (typeof threshold === 'number' ? threshold : (accessToken?.alarmDaysBefore ?? 0));
