@@ -9,7 +9,7 @@ import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
 export interface SymbolLists {
   /** When its last page was read, in milliseconds since the epoch. */
   readonly completedAt: number;
-  /** By category. */
+  /** Symbols by category. */
   readonly symbols: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -78,7 +78,7 @@ export function createMemoryDirectoryStore(): DirectoryStore {
 
 /** One page of a list. */
 export interface ListingPage {
-  /** By category. */
+  /** Symbols by category. */
   readonly symbols: ReadonlyMap<string, readonly string[]>;
   /** Where the next page begins; absent on the last one. */
   readonly next?: string;

@@ -114,7 +114,7 @@ export const negativeMs = 600_000;
 export const firstNegativeMs = 30_000;
 
 export class NegativeCache {
-  /** By symbol and view. */
+  /** Entries by symbol and view. */
   readonly #entries = new Map<string, Map<string, NegativeEntry>>();
 
   /** Whether there is an entry in any view, however long ago. */

@@ -34,7 +34,7 @@ interface NegativeHit {
 type ListedSymbols = Pick<SymbolDirectory, 'lists' | 'observe'>;
 
 export class SnapshotMemory {
-  /** By the view's id. */
+  /** Entries by the view's id. */
   readonly views = new Map<string, ViewEntries>();
   readonly quota: InvalidSymbolQuota;
   readonly upstream = new UpstreamStatus();
