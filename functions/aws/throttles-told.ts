@@ -3,15 +3,15 @@
 import type { BatchGetItemOutput } from '@aws-sdk/client-dynamodb';
 import type { Host } from '../compose/ports.ts';
 import { figuresOf } from '../log/metrics.ts';
-import { type Environment, PartReader } from '../settings/parts.ts';
+import { readParts } from '../settings/parts.ts';
 import { type DynamoSender, isThrottling } from './dynamo-client.ts';
 
 /** A storm of them is a line each second. */
 const pauseMs = 1000;
 
-function secretIdIn(env: Environment): string {
-  const parts = new PartReader(env);
-  return (parts.read('UPSTREAM') ?? parts.read('METRICS'))?.secretId ?? '';
+function secretIdIn(env: NodeJS.ProcessEnv): string {
+  const found = readParts(env, ({ read }) => read('UPSTREAM') ?? read('METRICS'));
+  return (found.ok && found.settings?.secretId) || '';
 }
 
 /** @param secretId names the metric, also in a function that may not read the secret */

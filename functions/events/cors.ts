@@ -65,20 +65,6 @@ export function corsRequestHeaders(
   return [...new Set([...requestHeaders, ...operations.flatMap(({ headers }) => headers ?? [])])];
 }
 
-/** Reads origins from an environment variable: `*`, or a list with commas; empty: none. */
-export function readOrigins(text: string | undefined): CorsOrigins {
-  if (!text?.trim()) return [];
-  if (text.trim() === '*') return '*';
-  return text.split(',').map((origin) => origin.trim());
-}
-
-/** Sentences on the entries that are no origins. */
-export const originsFaults = (origins: CorsOrigins): readonly string[] =>
-  (origins === '*' ? [] : origins).flatMap((origin, index) => {
-    const fault = originFault(origin);
-    return fault ? [`entry ${index + 1} is no origin; ${fault}, or * stands alone`] : [];
-  });
-
 /** Says what is wrong with an origin; undefined for a valid one. */
 export function originFault(origin: string): string | undefined {
   const form = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::(?<port>\d{1,5}))?$/.exec(origin);

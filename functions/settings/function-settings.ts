@@ -20,7 +20,7 @@ import {
   type UserSettings,
 } from './parts.ts';
 
-/** What a function does without is `undefined`, and said to be. */
+/** Settings of a function that asks the upstream; `undefined` members say that it does without. */
 export interface FunctionSettings {
   readonly upstreamBaseUrl: string;
   readonly upstreamPaths: UpstreamPaths;
@@ -46,21 +46,21 @@ export interface LimiterSettings extends LimiterTableSettings {
 }
 
 export interface AccessSettings extends UserSettings {
-  /** Whose access tokens are accepted. There when the function takes any. */
+  /** Says which issuer's access tokens are accepted. There when the function takes any. */
   readonly auth: AuthSettings | undefined;
 }
 
 export interface LastPriceSettings {
-  /** Of the cache. */
+  /** The cache's table. */
   readonly tableName: string;
-  /** What the function of market data shares by symbol, and what a price is read with that it does not have. */
+  /** Reads that the function of market data shares by symbol; a price that is not shared is asked for with them. */
   readonly quotes: QuoteReads;
 }
 
 /** The operation that gives quotes of each kind. */
 export type QuoteReads = Readonly<Record<PricedKind, Operation>>;
 
-/** Of a function that checks orders before it sends them. */
+/** Checks orders before a function sends them. */
 export interface OrderChecks {
   /** Asked for, too, where quotes are shared. */
   readonly quotes: QuoteReads;
@@ -94,12 +94,12 @@ export const readFunctionSettings = (
 /** The settings of a worker that holds the app key itself: no caller comes to it whom a directory could know. */
 export function holderSettings(parts: PartReader, operations: readonly Operation[]): FunctionSettings {
   const { limiter, ...settings } = askingSettings(parts, operations);
-  // What waits for a limit may wait for the table, too.
+  // A request that waits for a limit may wait for the table, too.
   const reserve = unusedReserve(limiter?.reserve);
   return { ...settings, limiter: limiter && { ...limiter, reserve } };
 }
 
-/** What others may use stays reserved here, too, and is not used: so many instances have less than one request each. */
+/** Keeps the reserve of the others and uses none of it: so many instances have less than one request each. */
 export const unusedReserve = (reserve: LimiterSettings['reserve']): LimiterSettings['reserve'] =>
   reserve && { ...reserve, instances: Number.MAX_SAFE_INTEGER };
 
@@ -112,7 +112,7 @@ export function readAccess(parts: PartReader): AccessSettings | undefined {
 /** Checked once more, because it decides whose tokens count. */
 export function readAuth(parts: PartReader): AuthSettings | undefined {
   const auth = parts.read('AUTH');
-  if (auth !== undefined) parts.faults.push(...authSettingsFaults(auth).map((fault) => `AUTH: ${fault}`));
+  if (auth !== undefined) for (const fault of authSettingsFaults(auth)) parts.faults.add(`AUTH: ${fault}`);
   return auth;
 }
 

@@ -19,7 +19,7 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
     const { groups = [], instances, queues } = parts.required('LOOKUPS');
     // Every sender to the other queue could name a source that has been granted accounts.
     if (queues && !queues.busQueueUrl && groups.some(isAccountData))
-      parts.faults.push('LOOKUPS: account data is read by event, and the bus has no queue of its own');
+      parts.faults.add('LOOKUPS: account data is read by event, and the bus has no queue of its own');
     return { operations: readsOf(catalogue, groups), instances, queues };
   });
   const own = readFunctionSettings(env, lookups.ok ? lookups.settings.operations : []);
@@ -32,7 +32,7 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
 }
 
 /**
- * What can be requested by event: nothing that has a side effect, nothing that the gateway answers by itself, and no
+ * Operations that can be requested by event: nothing that has a side effect, nothing that the gateway answers by itself, and no
  * older form, because no client in the field sends events.
  */
 export const readsOf = (catalogue: readonly Operation[], groups: readonly Group[]): readonly Operation[] =>

@@ -1,5 +1,5 @@
 /**
- * What a function reads of its environment: one variable a part, whose JSON is what the composition takes. The stack and
+ * The environment of a function: one variable a part, whose JSON is what the composition takes. The stack and
  * the local run write it from values that their schemas have checked, so functions check no value again.
  */
 
@@ -20,7 +20,7 @@ interface TableSettings {
   readonly tableName: string;
 }
 
-/** By the variable's name. Members that are `undefined` are absent from the JSON. */
+/** Settings by the variable's name. Members that are `undefined` are absent from the JSON. */
 export interface Parts {
   readonly UPSTREAM: UpstreamSettings;
   readonly CORS: CorsOrigins;
@@ -52,7 +52,7 @@ export interface Parts {
 export interface UpstreamSettings {
   readonly baseUrl: string;
   readonly limits: UpstreamLimits;
-  /** By the ids of the function's own operations. */
+  /** Paths by the ids of the function's own operations. */
   readonly paths: UpstreamPaths;
   /** For one attempt; the gateway's own default when `undefined`. */
   readonly timeoutMs: number | undefined;
@@ -65,7 +65,7 @@ export interface LimiterTableSettings extends TableSettings {
   readonly bucket: string;
   /** The part of each limit that belongs to this deployment. */
   readonly share: number;
-  /** What an instance may use while the table is unavailable; nothing when `undefined`. */
+  /** Reserved for instances while the table is unavailable; nothing when `undefined`. */
   readonly reserve: ReserveOptions | undefined;
   readonly operationLimits: OperationLimits;
 }
@@ -74,7 +74,7 @@ export interface CacheSettings extends TableSettings {
   readonly tuning: CacheTuning;
   /** Whether a listener of the market stream writes to the table. */
   readonly hasMarketStream: boolean;
-  /** What of a client's address names its network: requests of one key and network are one caller's. */
+  /** Bits of a client's address that name its network: requests of one key and network are one caller's. */
   readonly networkPrefix: NetworkPrefix;
 }
 
@@ -87,7 +87,7 @@ export interface UserSettings extends TableSettings {
 }
 
 export interface GuardSettings extends TableSettings {
-  /** Of the whole gateway, until an operator sets others. */
+  /** Limits of the whole gateway, until an operator sets others. */
   readonly limits: TradingLimits;
   /** Members that an order may have besides those of the catalogue. */
   readonly orderMembers: readonly string[];
@@ -107,14 +107,14 @@ export interface SettlementTables {
 }
 
 export interface TradeEventSettings extends TableSettings {
-  /** Of the event service. */
+  /** Address of the event service. */
   readonly url: string;
   readonly busName: string;
   readonly compareEveryMs: number;
 }
 
 export interface MarketStreamTableSettings extends TableSettings {
-  /** Of the upstream's broker. */
+  /** Address of the upstream's broker. */
   readonly url: string;
   /** Connections at once. */
   readonly sessions: number;
@@ -148,7 +148,7 @@ export interface LookupQueues extends QueueNames, TableSettings {
 }
 
 export interface CanarySettings {
-  /** What it asks for, with a query. */
+  /** Target of its request, with a query. */
   readonly url: string;
   /** The secret that holds its API key. */
   readonly keySecretId: string;
@@ -168,42 +168,27 @@ export type Read<Settings> =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Reads the parts of one environment, and gathers what is wrong with it. */
-export class PartReader {
-  readonly faults: string[] = [];
-  readonly #env: Environment;
-
-  constructor(env: Environment) {
-    this.#env = env;
-  }
-
+export interface PartReader {
+  readonly faults: Set<string>;
   /** @returns undefined where the function has no such part */
-  read<Name extends keyof Parts>(name: Name): Parts[Name] | undefined {
-    const text = this.#env[name];
-    if (!text) return undefined;
-    try {
-      return JSON.parse(text) as Parts[Name];
-    } catch {
-      this.#fault(name, 'not JSON');
-      return undefined;
-    }
-  }
-
+  read<Name extends keyof Parts>(name: Name): Parts[Name] | undefined;
   /** @returns an empty one in place of what is missing, so that all faults are told */
-  required<Name extends keyof Parts>(name: Name): Parts[Name] {
-    const part = this.read(name);
-    if (!this.#env[name]) this.#fault(name, 'not set');
-    return part ?? ({} as Parts[Name]);
-  }
-
-  #fault(name: keyof Parts, fault: string): void {
-    const told = `${name}: ${fault}`;
-    if (!this.faults.includes(told)) this.faults.push(told);
-  }
+  required<Name extends keyof Parts>(name: Name): Parts[Name];
 }
 
 /** @param read what it returns is of no use once there is a fault */
 export function readParts<Settings>(env: Environment, read: (parts: PartReader) => Settings): Read<Settings> {
-  const parts = new PartReader(env);
-  const settings = read(parts);
-  return parts.faults.length > 0 ? { ok: false, faults: parts.faults } : { ok: true, settings };
+  const faults = new Set<string>();
+  function partOf<Name extends keyof Parts>(name: Name, isRequired = false): Parts[Name] | undefined {
+    const text = env[name];
+    try {
+      if (text || isRequired) return JSON.parse(text as string);
+    } catch {
+      faults.add(`${name}: not ${text ? 'JSON' : 'set'}`);
+    }
+    return undefined;
+  }
+  const required: PartReader['required'] = (name) => partOf(name, true) ?? ({} as Parts[typeof name]);
+  const settings = read({ faults, read: partOf, required });
+  return faults.size > 0 ? { ok: false, faults: [...faults] } : { ok: true, settings };
 }

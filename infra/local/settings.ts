@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/events/cors.ts';
+import { type CorsOrigins, originFault } from '../../functions/events/cors.ts';
 import {
   type Group,
   openable,
@@ -181,12 +181,17 @@ function checkBaseUrl(baseUrl: string, paths: UpstreamPaths | undefined): undefi
   if (fault) throw new StartError(`UPSTREAM_BASE_URL: ${fault}.`);
 }
 
-/** As the deployed functions read it. */
+/** Takes `*`, or a list with commas. */
 function readCorsOrigins(text: string): CorsOrigins | undefined {
-  const corsOrigins = readOrigins(text);
-  const faults = originsFaults(corsOrigins);
+  if (!text.trim()) return undefined;
+  if (text.trim() === '*') return '*';
+  const origins = text.split(',').map((origin) => origin.trim());
+  const faults = origins.flatMap((origin, index) => {
+    const fault = originFault(origin);
+    return fault ? [`entry ${index + 1} is no origin; ${fault}, or * stands alone`] : [];
+  });
   if (faults.length > 0) throw new StartError(`CORS_ORIGINS: ${faults.join('; ')}.`);
-  return corsOrigins.length > 0 ? corsOrigins : undefined;
+  return origins;
 }
 
 /** As the deployed functions read them; `none` for no limits. */

@@ -188,7 +188,7 @@ export interface ResolvedConfig extends GivenParts {
   readonly events?: EventsConfig;
   readonly tradeEvents?: ResolvedTradeEvents;
   readonly marketStream?: ResolvedMarketStream;
-  /** Of the whole gateway, until an operator sets others. */
+  /** Limits of the whole gateway, until an operator sets others. */
   readonly tradingLimits: TradingLimits;
   /** Members that an order may have besides those of the catalogue. */
   readonly orderMembers: readonly string[];

@@ -1,4 +1,4 @@
-/** What a configuration may have at which path, as its schema says: for sentences, pages and tests. */
+/** Walks the schema of a configuration, for sentences, pages and tests: it says which values are at which path. */
 
 import type * as v from 'valibot';
 
@@ -6,9 +6,9 @@ import type * as v from 'valibot';
 export interface Walkable extends v.GenericSchema {
   readonly entries?: Readonly<Record<string, Walkable>>;
   readonly wrapped?: Walkable;
-  /** Of a record. */
+  /** Values of a record. */
   readonly value?: Walkable;
-  /** Of a schema that is chosen by what is given. */
+  /** Chooses the schema by the given value. */
   readonly getter?: (given: unknown) => Walkable;
   readonly options?: readonly unknown[];
   readonly literal?: unknown;
@@ -16,7 +16,7 @@ export interface Walkable extends v.GenericSchema {
 }
 
 export interface Place {
-  /** What has a name of its own, such as a plan, is `*`. */
+  /** Names that the deployer chooses, such as a plan's, are `*`. */
   readonly path: readonly string[];
   readonly schema: Walkable;
 }

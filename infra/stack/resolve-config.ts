@@ -134,7 +134,7 @@ export const config = v.strictObject({
 
 type Parts = v.InferOutput<typeof config>;
 
-/** What the schema has resolved already. */
+/** Properties that the schema has resolved already. */
 export type GivenParts = Readonly<
   Pick<
     Parts,

@@ -18,7 +18,7 @@ test('logs may be kept as long as CloudWatch has a choice for it, and not for ev
   assert.deepEqual([...retentionDays, RetentionDays.INFINITE], choices);
 });
 
-/** Of members that have a name of their own: schemas of groups and scopes take their names from the catalogue. */
+/** Paths of members whose names the type lists: schemas of groups and scopes take their names from the catalogue. */
 type Paths<T> = T extends readonly unknown[]
   ? never
   : T extends object
@@ -44,7 +44,7 @@ type Differences =
   | Exclude<Paths<CountersignConfig>, Taken | `${Named}.${string}`>;
 
 test('the schema takes what the type says, and both have the same members: the compiler compares them', () => {
-  // Of days that logs are kept the type says that they are a number.
+  // The type says of the days that logs are kept that they are a number.
   const taken = (given: Loose<Omit<CountersignConfig, 'logs'>>): v.InferInput<typeof config> => given;
   const areSame: Differences extends never ? true : Differences = true;
   assert.deepEqual([taken({ upstream }), areSame], [{ upstream }, true]);

@@ -4,7 +4,7 @@ import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import { subscriptionOperations } from '../../lib/market-stream/calls.ts';
 
-/** Of every second operation, so that each function has some of its own and the lookups hold theirs. */
+/** Every second operation has one, so that each function has some of its own and the lookups hold theirs. */
 const paths = Object.fromEntries(
   [...exposedOperations(operations, openable), ...subscriptionOperations]
     .filter((_, index) => index % 2 === 0)

@@ -109,7 +109,7 @@ function choicesAt(path: readonly string[], { type, options, literal, pipe = [] 
   return { path, isRange: false, values: all ?? [] };
 }
 
-/** Of what has a name of its own. */
+/** Stands for a name that the deployer chooses. */
 const nameIn = ([property]: readonly string[]) => (property === 'upstream' ? 'placeOrder' : 'x');
 
 const places = placesIn(schema)

@@ -2,7 +2,7 @@
 
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { PartReader, type Parts } from '../../functions/settings/parts.ts';
+import { type Parts, readParts } from '../../functions/settings/parts.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
@@ -103,9 +103,12 @@ export const variablesOf = (properties: Resource['Properties']) =>
 export const environmentOf = (properties: Resource['Properties']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(variablesOf(properties)).map(([name, value]) => [name, textIn(value)]));
 
-/** What the stack writes of a part; undefined for a function that has none of it. */
-export const settingsOf = <Name extends keyof Parts>(properties: Resource['Properties'], name: Name) =>
-  new PartReader(environmentOf(properties)).read(name);
+/** Settings of a part, as the stack writes them; undefined for a function that has none of it. */
+export function settingsOf<Name extends keyof Parts>(properties: Resource['Properties'], name: Name) {
+  const read = readParts(environmentOf(properties), (parts) => parts.read(name));
+  if (!read.ok) throw new Error(read.faults.join('; '));
+  return read.settings;
+}
 
 /** @param named what stands for the name or ARN of a resource */
 export function textIn(value: unknown, named = (id: string) => id): string {
