@@ -16,7 +16,7 @@ export function putLatest<T>(map: Map<string, T>, key: string, value: T, max: nu
 }
 
 /** A map whose values have a bounded total size. */
-export interface ByteBounded<T> {
+interface ByteBounded<T> {
   /** Puts a value in as the latest; a value that is larger than the whole map is not kept. */
   put(key: string, value: T): void;
   /** Removes a value and returns it. */

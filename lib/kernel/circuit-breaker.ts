@@ -8,7 +8,7 @@ import { steadyClock } from './age.ts';
 import { putLatest } from './bounded-map.ts';
 import { type BackOff, halfJitteredMs } from './pauses.ts';
 
-export interface CircuitBreakerOptions {
+interface CircuitBreakerOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: (() => number) | undefined;
   /** From 0 to below 1. Default `Math.random`. */
@@ -32,7 +32,7 @@ export type Admission<Failure> =
   /** Carries the last failure, and the time until another request makes sense. */
   | { readonly kind: 'refused'; readonly failure: Failure; readonly retryAfterMs: number };
 
-export interface Admitted<Failure> {
+interface Admitted<Failure> {
   readonly kind: 'admitted';
   /** Must be called when the request has ended; the first of several calls counts. */
   readonly end: (sight: Sight<Failure>) => void;

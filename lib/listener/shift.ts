@@ -24,7 +24,7 @@ export interface LeasedListener {
   run(call: ListenerCall): Promise<RunReport>;
 }
 
-export interface ListenerCall {
+interface ListenerCall {
   readonly until: number;
   readonly signal?: AbortSignal;
 }

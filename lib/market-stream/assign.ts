@@ -2,7 +2,7 @@
 
 import type { CategorySymbol, SubscriptionAnswer, WantedSymbol } from './ports.ts';
 
-export interface AssignOptions {
+interface AssignOptions {
   /** Symbols that all sessions together may carry. */
   readonly capacity: number;
   /** Symbols that take the place of others at once, at most: each move is paid for with requests of the shared limit. */

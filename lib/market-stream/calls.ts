@@ -15,7 +15,7 @@ const subTypes = ['SNAPSHOT', 'QUOTE'];
 /** One attempt, the gateway's waiting for a permit included. */
 const attemptMs = 10_000;
 
-export interface SubscriptionCallsOptions {
+interface SubscriptionCallsOptions {
   /** Of the holder of the app key: `access: 'single-user'`, with the operations `subscriptionOperations`. */
   readonly gateway: Pick<Gateway, 'ask'>;
   readonly clock?: () => number;

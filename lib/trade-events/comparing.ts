@@ -9,7 +9,7 @@ import type { ShiftParts } from './listener-options.ts';
 import { type Comparison, type ComparisonCall, Reconciler } from './reconcile.ts';
 import type { Stream } from './stream.ts';
 
-export interface ComparingCallbacks {
+interface ComparingCallbacks {
   /** The present stream, or the last one. */
   readonly stream: () => Stream | undefined;
   readonly accounts: () => readonly string[];

@@ -7,12 +7,12 @@ import type { TradeEvent } from './ports.ts';
 import { tradeEventNames } from './schemas.ts';
 
 /** When, by the listener's clock, and by the upstream's where it says so. */
-export interface Occasion {
+interface Occasion {
   readonly receivedAt: number;
   readonly occurredAt: number | undefined;
 }
 
-export interface OrderSight extends ReadOrder, Occasion {
+interface OrderSight extends ReadOrder, Occasion {
   readonly scene: string | undefined;
   readonly reconciled: boolean;
 }
@@ -51,7 +51,7 @@ export async function orderEvent(
   };
 }
 
-export interface OtherSight extends Occasion {
+interface OtherSight extends Occasion {
   readonly eventType: number;
   readonly isPosition: boolean;
   /** Unknown where the message does not name it and the stream has several. */

@@ -47,7 +47,7 @@ export const timeOf = (place: string): number => Number(place.slice(0, timeDigit
 /** A client may send any text in the place of one. */
 export const isPlace = (text: string | undefined): text is string => /^\d{15}-[\w-]{0,64}$/.test(text ?? '');
 
-export interface KeptBusOptions {
+interface KeptBusOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
   /** Told why events were not kept. */

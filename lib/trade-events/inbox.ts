@@ -8,7 +8,7 @@ import { type StreamedOrder, streamedChange } from './order-changes.ts';
 import { addEvent, changeTo, orderName, remembered } from './order-memory.ts';
 import { accountIn, type StreamMessage, streamedOrderOf } from './parse.ts';
 
-export interface InboxCallbacks {
+interface InboxCallbacks {
   /** Only the look-up by id tells what the order is now. */
   readonly onReplaced: (order: { readonly account: string; readonly clientOrderId: string }) => void;
   /** A message could not be written, and is given up. */

@@ -148,7 +148,7 @@ export interface Reading {
   readonly isWhole: boolean;
 }
 
-export type ReadStep =
+type ReadStep =
   | OrderEvent
   | { readonly kind: 'note'; readonly next: OrderMemory }
   /** Only the look-up by id can tell. */

@@ -14,7 +14,7 @@ import {
   silenceMs,
 } from './stream-state.ts';
 
-export interface StreamCallbacks {
+interface StreamCallbacks {
   readonly onMessage: (message: StreamMessage, receivedAt: number) => void;
   /** After the message that says so. */
   readonly onSubscribed: (receivedAt: number) => void;
