@@ -78,12 +78,10 @@ const waitMs = 75_000;
 /** The owner counts its lease as lost so long before it runs out: time to close its stream. */
 const marginMs = 2_000;
 
+type StoreFailure = { readonly kind: 'failed'; readonly step: 'store'; readonly cause: unknown };
+
 /** A lease is kept with these. */
-export interface LeaseParts
-  extends Pick<
-    ListenerRuntime<{ readonly kind: 'failed'; readonly step: 'store'; readonly cause: unknown }>,
-    'clock' | 'monotonic' | 'pause' | 'report'
-  > {
+export interface LeaseParts extends ListenerRuntime<StoreFailure> {
   readonly store: LeaseStore;
 }
 
