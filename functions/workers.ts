@@ -9,47 +9,30 @@ import { massCancelOperations } from '../lib/gateway/order-cancels.ts';
 import { orderReadOperations } from '../lib/gateway/order-reads.ts';
 import { subscriptionOperations } from '../lib/market-stream/calls.ts';
 import { tradeEventNames } from '../lib/trade-events/schemas.ts';
-import { authorizer } from './compose/authorizer.ts';
-import { canary, canaryTimeoutMs } from './compose/canary.ts';
-import { lookups } from './compose/lookups.ts';
-import { marketStream } from './compose/market-stream.ts';
-import { massCancels } from './compose/mass-cancels.ts';
-import { orderAudit } from './compose/order-audit.ts';
-import type {
-  CanaryPorts,
-  Host,
-  MarketStreamPorts,
-  MassCancelPorts,
-  SettlementPorts,
-  TradeEventPorts,
-  TradingStopPorts,
-} from './compose/ports.ts';
-import { settlement } from './compose/settlement.ts';
-import { type Composition, type ListenerContext, start } from './compose/start.ts';
-import { tokenCheck } from './compose/token-check.ts';
-import { tradeEvents } from './compose/trade-events.ts';
-import { tradingStop } from './compose/trading-stop.ts';
+import { canaryTimeoutMs } from './compose/canary.ts';
+import * as functions from './compose/functions.ts';
+import type * as ports from './compose/ports.ts';
+import { type Composition, start, type WorkerHandler } from './compose/start.ts';
 import type { Environment, Parts } from './settings/parts.ts';
 
 /** Ports of all workers together, as a platform has them that runs them in one process. */
-export type WorkerPorts = CanaryPorts &
-  MarketStreamPorts &
-  MassCancelPorts &
-  SettlementPorts &
-  TradeEventPorts &
-  TradingStopPorts;
-
-export type WorkerHandler = (event: unknown, context: ListenerContext) => Promise<unknown>;
+export type WorkerPorts = ports.CanaryPorts &
+  ports.MarketStreamPorts &
+  ports.MassCancelPorts &
+  ports.SettlementPorts &
+  ports.TradeEventPorts &
+  ports.TradingStopPorts;
 
 export interface WorkerRow {
   /** Both make the function's description. */
   readonly title: string;
-  readonly purpose: string;
+  /** Default that it signs requests and passes them on. */
+  readonly purpose?: string;
   /** For the table of functions in docs/architecture.md. */
   readonly startedBy: string;
   readonly read: (env: Environment) => unknown;
-  /** Starts it in a process of all; undefined where the caller needs more than a handler of events. */
-  readonly start: ((env: Environment, ports: WorkerPorts) => WorkerHandler) | undefined;
+  /** Starts it in a process of all; absent where the caller needs more than a handler of events. */
+  readonly start?: (env: Environment, ports: WorkerPorts) => WorkerHandler;
   /** What it asks the upstream for. With any, it has the app secret. */
   readonly asks: readonly Operation[];
   /** Its requests need no permit of the limiter. */
@@ -72,7 +55,7 @@ export interface WorkerRow {
   readonly wokenBy?: 'trading-controls';
 }
 
-const composedOf = <Settings, Ports extends Host>(
+const composedOf = <Settings, Ports extends ports.Host>(
   composition: Composition<Settings, Ports, WorkerHandler>,
 ) => ({
   read: composition.read,
@@ -88,34 +71,29 @@ const listener = {
 } as const;
 /** Until the next run starts. */
 const aMinute = 60;
-const passesOn = 'signs requests and passes them to the upstream';
 
 const rows = {
   authorizer: {
     title: 'Authorizer',
     purpose: 'refuses requests whose access token is wrong',
     startedBy: 'API Gateway, for a group with `jwt`',
-    read: authorizer.read,
-    start: undefined,
+    read: functions.authorizer.read,
     asks: [],
     // Two reads at the issuer, where it has no keys yet.
     timeoutSeconds: 10,
   },
   'quote-lookup': {
     title: 'Lookups by event',
-    purpose: passesOn,
     startedBy: 'the queues of lookups',
-    read: lookups(operations).read,
-    start: undefined,
+    read: functions.lookups(operations).read,
     // Reads of the groups that the stage opens by event.
     asks: [],
     timeoutSeconds: undefined,
   },
   'access-token': {
     title: 'Access token',
-    purpose: passesOn,
     startedBy: 'a schedule, every 6 hours',
-    ...composedOf(tokenCheck),
+    ...composedOf(functions.tokenCheck),
     asks: [checkToken, getConfig, listAccounts],
     // See the calls themselves.
     isUncounted: true,
@@ -125,7 +103,7 @@ const rows = {
     title: 'Canary',
     purpose: 'asks the API for a quote, as a client does',
     startedBy: 'a schedule, every 5 minutes',
-    ...composedOf(canary),
+    ...composedOf(functions.canary),
     asks: [],
     timeoutSeconds: canaryTimeoutMs / 1000 + 5,
   },
@@ -133,7 +111,7 @@ const rows = {
     ...listener,
     title: 'Trade events',
     purpose: 'listens to the upstream’s stream of events and publishes them',
-    ...composedOf(tradeEvents),
+    ...composedOf(functions.tradeEvents),
     asks: orderReadOperations,
     isKeyed: true,
     // It uses 76 MB, and waits nearly always. But with 128 it would have a fourteenth of a processor, and a burst of a
@@ -145,7 +123,7 @@ const rows = {
     ...listener,
     title: 'Market stream',
     purpose: 'listens to the upstream’s channel of quotes',
-    ...composedOf(marketStream),
+    ...composedOf(functions.marketStream),
     asks: subscriptionOperations,
     // A thousand changes a second take a twentieth of a processor of this machine's kind; this is a third of one in Lambda.
     memoryMiB: 512,
@@ -155,7 +133,7 @@ const rows = {
     title: 'Order settlement',
     purpose: 'finds out what became of orders whose answer was lost',
     startedBy: 'a schedule, each minute; `OrderChanged` on the bus of trade events',
-    ...composedOf(settlement),
+    ...composedOf(functions.settlement),
     asks: orderReadOperations,
     isKeyed: true,
     timeoutSeconds: aMinute,
@@ -166,8 +144,7 @@ const rows = {
     title: 'Audit of orders',
     purpose: 'writes a line for each change of the journal, and tells what was settled',
     startedBy: 'the stream of `OrderJournalTable`',
-    read: orderAudit.read,
-    start: undefined,
+    read: functions.orderAudit.read,
     asks: [],
     isKeyed: true,
     // A hundred lines are written and their events put within some seconds, also while DynamoDB throttles.
@@ -177,7 +154,7 @@ const rows = {
     title: 'Mass cancels',
     purpose: 'cancels what is open when an operator or a check asks for it',
     startedBy: 'the stream of `TradingControlsTable`; a schedule, each minute',
-    ...composedOf(massCancels),
+    ...composedOf(functions.massCancels),
     asks: massCancelOperations,
     isKeyed: true,
     timeoutSeconds: aMinute,
@@ -188,7 +165,7 @@ const rows = {
     title: 'Trading stop',
     purpose: 'stops trading for an alarm',
     startedBy: 'a rule for alarms; CloudWatch, as an alarm’s action',
-    ...composedOf(tradingStop),
+    ...composedOf(functions.tradingStop),
     asks: [],
     isKeyed: true,
     // Two operations of ten seconds each, and again when another change came between.

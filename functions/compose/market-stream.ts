@@ -16,9 +16,9 @@ import { type Parts, readParts } from '../settings/parts.ts';
 import { composeAppSecret } from './credential.ts';
 import { composeGateway, upstreamName } from './gateway.ts';
 import type { MarketStreamPorts } from './ports.ts';
-import { type Composition, fails, type ListenerContext } from './start.ts';
+import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-export type MarketStreamHandler = (event: unknown, context: ListenerContext) => Promise<MarketStreamRun>;
+export type MarketStreamHandler = WorkerHandler<MarketStreamRun>;
 
 export type MarketStreamSettings = Parts['MARKET_STREAM'] & { readonly function: FunctionSettings };
 

@@ -3,7 +3,6 @@
  * cancels do not; each cancel has its entry in the journal, and all keep the limits that all share.
  */
 
-import type { Context } from 'aws-lambda';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { getOrder } from '../../lib/catalogue/order-reads.ts';
 import {
@@ -24,12 +23,9 @@ import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
 import { composeUnguarded } from './orders.ts';
 import type { MassCancelPorts } from './ports.ts';
-import { type Composition, fails } from './start.ts';
+import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-export type MassCancelHandler = (
-  event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-) => Promise<MassCancelReport>;
+export type MassCancelHandler = WorkerHandler<MassCancelReport>;
 
 export type MassCancelSettings = Parts['MASS_CANCELS'] &
   Parts['IDENTITY'] & { readonly function: FunctionSettings; readonly journalTable: string };

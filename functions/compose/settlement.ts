@@ -3,7 +3,6 @@
  * gateway of its own, at low priority and within the limits that all functions share.
  */
 
-import type { Context } from 'aws-lambda';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { reconcile } from '../../lib/orders/reconcile.ts';
 import { createSettlement, type SettlementReport, type SettlementWiring } from '../../lib/orders/settle.ts';
@@ -17,12 +16,9 @@ import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeOrderReads } from './holder.ts';
 import { tableNames } from './orders.ts';
 import type { SettlementPorts } from './ports.ts';
-import { type Composition, fails } from './start.ts';
+import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-export type SettlementHandler = (
-  event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-) => Promise<SettlementReport | { readonly settled: boolean }>;
+export type SettlementHandler = WorkerHandler<SettlementReport | { readonly settled: boolean }>;
 
 export type SettlementSettings = Parts['SETTLEMENT'] &
   Parts['IDENTITY'] & { readonly function: FunctionSettings };

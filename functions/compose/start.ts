@@ -37,5 +37,8 @@ export type ListenerContext = Pick<Context, 'getRemainingTimeInMillis'> & {
   readonly ending?: AbortSignal;
 };
 
+/** What a schedule, a stream or a bus starts. */
+export type WorkerHandler<Report = unknown> = (event: unknown, context: ListenerContext) => Promise<Report>;
+
 /** Every invocation fails, which alarms hear. */
 export const fails = () => () => Promise.reject(new Error('wrong_configuration'));

@@ -20,9 +20,9 @@ import { type Parts, readParts } from '../settings/parts.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeOrderReads } from './holder.ts';
 import type { TradeEventPorts } from './ports.ts';
-import { type Composition, fails, type ListenerContext } from './start.ts';
+import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-export type TradeEventsHandler = (event: unknown, context: ListenerContext) => Promise<RunReport>;
+export type TradeEventsHandler = WorkerHandler<RunReport>;
 
 export type TradeEventsSettings = Parts['TRADE_EVENTS'] &
   Parts['IDENTITY'] & {

@@ -5,8 +5,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { orderAudit, start } from '../../functions/compose/functions.ts';
+import type { WorkerHandler } from '../../functions/compose/start.ts';
 import { toProxyResult } from '../../functions/events/rest-proxy.ts';
-import { type WorkerHandler, type WorkerName, workerNames, workers } from '../../functions/workers.ts';
+import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import type { RunReport } from '../../lib/trade-events/index.ts';
 import type { LocalBus } from './bus.ts';

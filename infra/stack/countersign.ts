@@ -39,7 +39,7 @@ import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import type { OrderAudit, OrderSettledFilter } from './order-audit.ts';
 import type { OrderJournal } from './order-journal.ts';
 import type { OrderSettlement } from './order-settlement.ts';
-import { createParts, workersOf } from './parts.ts';
+import { createParts } from './parts.ts';
 import { useOwn } from './production.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { createRestApi } from './rest-api.ts';
@@ -170,14 +170,7 @@ export class Countersign extends Construct {
     const title = givenTitle ?? name;
     const entryOf = (own: string) => entries[own] ?? handlerOf(own);
     const network = vpc && networkOf(this, vpc, given);
-    const shared = new Shared(this, {
-      config: resolved,
-      operations,
-      name,
-      entryOf,
-      network,
-      there: workersOf(resolved, operations),
-    });
+    const shared = new Shared(this, { config: resolved, operations, name, entryOf, network });
     this.#shared = shared;
     this.secret = shared.secret;
     if (shared.users) this.identityKey = shared.users.identityKey as ISecret;

@@ -21,21 +21,14 @@ import type { Shared } from './shared.ts';
 import { allowStream } from './tables.ts';
 import { inMassCancels } from './trading-controls.ts';
 
-export interface MassCancelsProps {
-  readonly shared: Shared;
-  /** Limits and stops, with a stream: requests lie in a partition of the table. */
-  readonly controls: Table;
-  /** Each cancel has an entry in it. */
-  readonly journal: OrderJournal;
-}
-
 /** What the function does to requests beside asking for cancels; a test compares it with its code. */
 export const massCancelActions = ['DeleteItem', 'Query'];
 
 export class MassCancels extends Construct {
   readonly function: Lambda;
 
-  constructor(scope: Construct, id: string, { shared, controls, journal }: MassCancelsProps) {
+  /** @param controls limits and stops, with a stream: requests lie in a partition of the table */
+  constructor(scope: Construct, id: string, shared: Shared, controls: Table, journal: OrderJournal) {
     super(scope, id);
     this.function = shared.worker(this, 'Canceller', 'mass-cancels', {
       cache: shared.cache.accessOf([cancelOrder]),

@@ -23,12 +23,6 @@ import { busRule, lostQueue, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import { allowStream, allowTable, createTable } from './tables.ts';
 
-export interface OrderAuditProps {
-  readonly shared: Shared;
-  /** The journal's table, with a stream of old and new images. */
-  readonly journal: Table;
-}
-
 /** Which events a rule takes; of several values any, of several members all. Nothing: all events. */
 export interface OrderSettledFilter {
   /** Accounts as their keyed hashes, as `detail.account` and the gateway's log have them. */
@@ -70,7 +64,8 @@ export class OrderAudit extends Construct {
   /** Which part of the stream was given up, because it could not be audited for a day. */
   readonly lost: Queue;
 
-  constructor(scope: Construct, id: string, { shared, journal }: OrderAuditProps) {
+  /** @param journal the journal's table, with a stream of old and new images */
+  constructor(scope: Construct, id: string, shared: Shared, journal: Table) {
     super(scope, id);
     const { removalPolicy } = shared;
     // What was ordered is said nowhere else for good.

@@ -2,10 +2,9 @@
 
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
-import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
+import { workers } from '../../functions/workers.ts';
+import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
-import type { ResolvedConfig } from './config.ts';
 import { EventHistory } from './event-history.ts';
 import { groupFunctions } from './group-functions.ts';
 import { streamsInWords } from './live-config.ts';
@@ -21,30 +20,9 @@ import { TradeEvents } from './trade-events.ts';
 import { TradingControls } from './trading-controls.ts';
 import { TradingStop } from './trading-stop.ts';
 
-const isThere: Readonly<
-  Record<WorkerName, (config: ResolvedConfig, operations: readonly Operation[]) => boolean>
-> = {
-  authorizer: ({ access }) => Object.values(access).includes('jwt'),
-  'quote-lookup': ({ events }) => events !== undefined,
-  'access-token': ({ accessToken }) => accessToken !== undefined,
-  canary: ({ canary }) => canary !== undefined,
-  'trade-events': ({ tradeEvents }) => tradeEvents !== undefined,
-  'market-stream': ({ marketStream }) => marketStream !== undefined,
-  'order-settlement': (_, operations) => haveLookUps(operations),
-  'order-audit': (_, operations) => areJournaled(operations),
-  'mass-cancels': (_, operations) => operations.some(isGuarded),
-  'trading-stop': ({ stopOnAlarms }, operations) => stopOnAlarms !== undefined && operations.some(isGuarded),
-};
-
-/** Workers that a stage has. */
-export const workersOf = (
-  config: ResolvedConfig,
-  operations: readonly Operation[],
-): ReadonlySet<WorkerName> => new Set(workerNames.filter((name) => isThere[name](config, operations)));
-
 /** @returns parts by their member of the construct; undefined ones are not deployed */
 export function createParts(scope: Construct, shared: Shared) {
-  const { config, operations, removalPolicy, there } = shared;
+  const { config, operations, removalPolicy } = shared;
   const { live, stopOnAlarms, events, accessToken, marketStream: channel } = config;
 
   // What is kept of orders, and what can stop them.
@@ -52,7 +30,7 @@ export function createParts(scope: Construct, shared: Shared) {
     ? new OrderJournal(scope, 'OrderJournal', { removalPolicy })
     : undefined;
   const journal = orderJournal?.table;
-  const orderAudit = journal && new OrderAudit(scope, 'OrderAudit', { shared, journal });
+  const orderAudit = journal && new OrderAudit(scope, 'OrderAudit', shared, journal);
   const tradingControls = operations.some(isGuarded)
     ? new TradingControls(scope, 'TradingControls', {
         limits: config.tradingLimits,
@@ -62,9 +40,7 @@ export function createParts(scope: Construct, shared: Shared) {
     : undefined;
   const controls = tradingControls?.table;
   const tradingStop =
-    controls &&
-    stopOnAlarms &&
-    new TradingStop(scope, 'TradingStop', { shared, config: stopOnAlarms, controls });
+    controls && stopOnAlarms && new TradingStop(scope, 'TradingStop', shared, stopOnAlarms, controls);
 
   // The functions that answer callers, and those that work by themselves.
   const history = live?.streams['order-streams'] ? new EventHistory(scope, 'TradeEventHistory') : undefined;
@@ -76,20 +52,19 @@ export function createParts(scope: Construct, shared: Shared) {
   });
   for (const said of live ? streamsInWords(live) : []) Annotations.of(scope).addInfo(said);
   const lookups = events && new Lookups(scope, 'Lookups', { shared, config: events });
-  const tokenCheck = accessToken && new TokenCheck(scope, 'AccessToken', { shared, config: accessToken });
+  const tokenCheck = accessToken && new TokenCheck(scope, 'AccessToken', shared, accessToken);
   const tradeEvents =
-    config.tradeEvents &&
-    new TradeEvents(scope, 'TradeEvents', { shared, config: config.tradeEvents, history });
+    config.tradeEvents && new TradeEvents(scope, 'TradeEvents', shared, config.tradeEvents, history);
   const marketStream = channel && new MarketStream(scope, 'MarketStream', shared, channel);
   const orderSettlement =
-    journal && orderAudit && there.has('order-settlement')
+    journal && orderAudit && haveLookUps(operations)
       ? new OrderSettlement(scope, 'OrderSettlement', { shared, journal, audit: orderAudit.table, controls })
       : undefined;
   const { events: detailType = [] } = workers['order-settlement'];
   if (orderSettlement) tradeEvents?.rule('Settle', { detailType }, orderSettlement.target());
   const massCancels =
     orderJournal && controls
-      ? new MassCancels(scope, 'MassCancels', { shared, controls, journal: orderJournal })
+      ? new MassCancels(scope, 'MassCancels', shared, controls, orderJournal)
       : undefined;
   return {
     functions,

@@ -25,8 +25,6 @@ export interface SharedOptions {
   readonly entryOf: (name: string) => string;
   /** Absent where functions run in Lambda's own. */
   readonly network: Network | undefined;
-  /** Workers that the stage has. */
-  readonly there: ReadonlySet<WorkerName>;
 }
 
 /** What a function that asks the upstream is made of. */
@@ -41,36 +39,34 @@ export class Shared {
   readonly name: string;
   readonly removalPolicy: RemovalPolicy;
   readonly secret: ISecret;
-  readonly limiter: LimiterTable | undefined;
+  /** Made for the first function whose requests count. */
+  limiter: LimiterTable | undefined;
   readonly cache: Cache;
   readonly users: Users | undefined;
   readonly entryOf: (name: string) => string;
   readonly network: Network | undefined;
-  readonly there: ReadonlySet<WorkerName>;
+  readonly #scope: Construct;
   /** Those that were made. */
   readonly workers = new Map<WorkerName, LambdaFunction>();
 
-  constructor(scope: Construct, { config, operations, name, entryOf, network, there }: SharedOptions) {
+  constructor(scope: Construct, { config, operations, name, entryOf, network }: SharedOptions) {
     this.config = config;
     this.operations = operations;
     this.name = name;
     this.entryOf = entryOf;
     this.network = network;
-    this.there = there;
+    this.#scope = scope;
     this.removalPolicy = config.onRemoval === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.secret =
       config.existingSecret === undefined
         ? emptySecret(scope, this.removalPolicy)
         : Secret.fromSecretCompleteArn(scope, 'SecretByArn', config.existingSecret);
-    const counted = [...there].filter((name) => !workers[name].isUncounted);
-    if (this.#counts([...operations, ...counted.flatMap((name) => workers[name].asks)]))
-      this.limiter = limiterTable(scope, config.limiter.table);
     this.cache = sharedCache(scope, config, operations);
     if (groupsThatAsk(config).length > 0 || config.tradeEvents)
       this.users = new Users(scope, 'Users', {
         config,
         removalPolicy: this.removalPolicy,
-        worker: (...made) => this.worker(...made),
+        makeAuthorizer: (users, own) => this.worker(users, 'Authorizer', 'authorizer', own),
       });
   }
 
@@ -85,10 +81,10 @@ export class Shared {
     const { title, purpose, asks, isUncounted, isKeyed, eachMinute, ...row } = workers[name];
     const { timeoutSeconds = this.config.functions.timeoutSeconds, memoryMiB } = row;
     const { function: made } = new GroupFunction(scope, id, {
-      ...(asks.length > 0 ? this.asking(asks, isUncounted ? 'uncounted' : 'counted') : this.place),
+      ...(asks.length > 0 ? this.asking(asks, isUncounted) : this.place),
       ...(isKeyed && { identityKeyArn: this.users?.identityKey.secretArn ?? '' }),
       title,
-      purpose,
+      ...(purpose && { purpose }),
       entry: this.entryOf(name),
       timeoutSeconds,
       ...(memoryMiB !== undefined && { memoryMiB }),
@@ -104,12 +100,12 @@ export class Shared {
    * For a function that asks the upstream for these operations. Of the upstream's paths it has its own only, as an
    * environment holds 4 kB.
    */
-  asking(operations: readonly Operation[], counted: 'counted' | 'uncounted' = 'counted'): Asking {
+  asking(operations: readonly Operation[], isUncounted = false): Asking {
     const { upstream } = this.config;
     const { table: _, alarmTopic: __, ...limits } = this.config.limiter;
     const paths = upstreamPathsOf(upstream.paths, operations);
     const { secretArn: secretId } = this.secret;
-    const limiter = counted === 'counted' && this.#counts(operations) ? this.limiter : undefined;
+    const limiter = isUncounted ? undefined : this.#limiterFor(operations);
     return {
       secretArn: secretId,
       ...(limiter && { limiterTableArn: limiter.arn }),
@@ -121,10 +117,11 @@ export class Shared {
     };
   }
 
-  #counts(operations: readonly Operation[]): boolean {
-    const { operationLimits } = this.config.limiter;
-    const { limits: upstreamLimits } = this.config.upstream;
-    return mayCount(operations, { operationLimits, upstreamLimits });
+  #limiterFor(operations: readonly Operation[]): LimiterTable | undefined {
+    const { limiter, upstream } = this.config;
+    if (!mayCount(operations, { ...limiter, upstreamLimits: upstream.limits })) return undefined;
+    this.limiter ??= limiterTable(this.#scope, limiter.table);
+    return this.limiter;
   }
 }
 

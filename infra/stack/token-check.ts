@@ -11,11 +11,6 @@ import { Construct } from 'constructs';
 import type { Shared } from './shared.ts';
 import type { ResolvedAccessToken } from './token-config.ts';
 
-export interface TokenCheckProps {
-  readonly shared: Shared;
-  readonly config: ResolvedAccessToken;
-}
-
 /** Configuration, check, use and another check; and the secret. */
 const calls = 4;
 
@@ -23,9 +18,8 @@ export class TokenCheck extends Construct {
   /** May be invoked at any time, too. */
   readonly function: Lambda;
 
-  constructor(scope: Construct, id: string, props: TokenCheckProps) {
+  constructor(scope: Construct, id: string, shared: Shared, config: ResolvedAccessToken) {
     super(scope, id);
-    const { shared, config } = props;
     this.function = shared.worker(this, 'access-token', 'access-token', {
       timeoutSeconds: (calls * shared.config.upstream.timeoutMs) / 1000 + 10,
     });

@@ -10,18 +10,11 @@ import { Construct } from 'constructs';
 import { workAttribute, workIndex } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { writePart } from '../../functions/settings/parts.ts';
 import type { EventHistory } from './event-history.ts';
-import { allow } from './group-function.ts';
+import { allow, type FunctionAccess } from './group-function.ts';
 import { busRule, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import { allowTable, createTable } from './tables.ts';
 import type { ResolvedTradeEvents } from './trade-events-config.ts';
-
-export interface TradeEventsProps {
-  readonly shared: Shared;
-  readonly config: ResolvedTradeEvents;
-  /** There where streams tell events. */
-  readonly history?: EventHistory | undefined;
-}
 
 /** Which events a rule takes; of several values any, of several members all. Nothing: all events. */
 export interface TradeEventFilter {
@@ -50,9 +43,15 @@ export class TradeEvents extends Construct {
   /** What is known of orders, and events that the bus has not taken. */
   readonly table: Table;
 
-  constructor(scope: Construct, id: string, props: TradeEventsProps) {
+  /** @param history there where streams tell events */
+  constructor(
+    scope: Construct,
+    id: string,
+    shared: Shared,
+    config: ResolvedTradeEvents,
+    history: EventHistory | undefined,
+  ) {
     super(scope, id);
-    const { shared } = props;
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: `${shared.name}-trade-events`,
       description: 'Changes of orders and positions, as the upstream told them',
@@ -68,7 +67,7 @@ export class TradeEvents extends Construct {
       sortKey: { name: workAttribute, type: AttributeType.STRING },
       projectionType: ProjectionType.ALL,
     });
-    this.function = this.#function(props);
+    this.function = this.#function(shared, config, history?.keeping);
     protectBus(this.bus, 'EventsOfTheListenerAlone', this.function);
   }
 
@@ -87,9 +86,9 @@ export class TradeEvents extends Construct {
     return busRule(this, id, this.bus, detailType, detail, target);
   }
 
-  #function({ shared, config, history }: TradeEventsProps): Lambda {
+  #function(shared: Shared, config: ResolvedTradeEvents, keeping: FunctionAccess | undefined): Lambda {
     return shared.worker(this, 'Listener', 'trade-events', {
-      access: [history?.keeping],
+      access: [keeping],
       policies: {
         KeepEvents: [
           allowTable(tradeEventActions, this.table.tableArn),

@@ -21,13 +21,6 @@ import type { Shared } from './shared.ts';
 import type { ResolvedStopOnAlarms } from './trading-config.ts';
 import { inPartitions } from './trading-controls.ts';
 
-export interface TradingStopProps {
-  readonly shared: Shared;
-  readonly config: ResolvedStopOnAlarms;
-  /** Limits and stops. */
-  readonly controls: Table;
-}
-
 /** What the function does to the table; a test compares it with its code. */
 export const tradingStopActions = {
   read: ['BatchGetItem'],
@@ -48,21 +41,21 @@ export class TradingStop extends Construct {
   /** Events of alarms that led to no stop. */
   readonly lost: Queue;
 
-  constructor(scope: Construct, id: string, props: TradingStopProps) {
+  /** @param controls limits and stops */
+  constructor(scope: Construct, id: string, shared: Shared, config: ResolvedStopOnAlarms, controls: Table) {
     super(scope, id);
     this.lost = lostQueue(this);
-    this.function = this.#function(props);
+    this.function = this.#function(shared, config, controls);
     this.function.configureAsyncInvoke({
       retryAttempts,
       maxEventAge,
       onFailure: { bind: () => ({ destination: this.lost.queueArn }) },
     });
     this.#letAlarmsInvoke();
-    const { names } = props.config;
-    if (names.length > 0) this.#rule(names);
+    if (config.names.length > 0) this.#rule(config.names);
   }
 
-  #function({ shared, config, controls }: TradingStopProps): Lambda {
+  #function(shared: Shared, config: ResolvedStopOnAlarms, controls: Table): Lambda {
     // What is set of accounts and users lies in other partitions.
     const noted = [historyPartition, ...(config.cancelOpen ? [massCancelPartition] : [])];
     const stop = inPartitions(tradingStopActions.stop, controls, [stackScope]);

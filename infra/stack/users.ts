@@ -20,13 +20,7 @@ import { allowTable, createTable } from './tables.ts';
 export interface UsersProps {
   readonly config: ResolvedConfig;
   readonly removalPolicy: RemovalPolicy;
-  /** Makes the authorizer. */
-  readonly worker: (
-    scope: Construct,
-    id: string,
-    name: 'authorizer',
-    own: Partial<GroupFunctionProps>,
-  ) => LambdaFunction;
+  readonly makeAuthorizer: (scope: Construct, own: Partial<GroupFunctionProps>) => LambdaFunction;
 }
 
 /** What a function's directory calls; a test compares it with its code. */
@@ -65,7 +59,7 @@ export class Users extends Construct {
     });
     if (Object.values(config.access).includes('jwt'))
       // It reads no secret and no table: what it needs of the issuer is public.
-      this.authorizer = props.worker(this, 'Authorizer', 'authorizer', {
+      this.authorizer = props.makeAuthorizer(this, {
         variables: config.auth && writePart('AUTH', config.auth),
         reservedConcurrency: config.authorizerConcurrency,
       });

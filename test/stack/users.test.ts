@@ -37,7 +37,9 @@ function partsOf({ functionOf, template }: Synthesised, group: 'market-data' | '
 test('a stack of market facts for any key has none of it', () => {
   const { all, template } = synthesise({ operations });
   assert.deepEqual(
-    all('AWS::DynamoDB::Table').map(([id]) => id.replace(/[0-9A-F]{8}$/, '')),
+    all('AWS::DynamoDB::Table')
+      .map(([id]) => id.replace(/[0-9A-F]{8}$/, ''))
+      .sort(),
     ['Budget', 'Cache'],
   );
   assert.equal(all('AWS::SecretsManager::Secret').length, 1);
