@@ -8,6 +8,7 @@ import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
+import { workers } from '../../functions/workers.ts';
 import type { MemoryPorts } from '../../infra/local/memory-ports.ts';
 import { type AlarmName, type AlarmSubject, alarmRows, formulaOf } from '../../infra/stack/alarm-table.ts';
 import { memoryPlatform } from '../compositions/memory-platform.ts';
@@ -31,7 +32,6 @@ const dimensions: Partial<Record<AlarmSubject, string>> = {
   'limiter-table': platformNames.limiter,
   'journal-table': platformNames.journal,
   'controls-table': platformNames.controls,
-  'order-settlement': 'settlement',
   // As the composition is called.
   'market-data': 'marketData',
 };
@@ -97,7 +97,7 @@ export async function startWorld({
     const own = await memoryPlatform()(host);
     return { ...own, ports: breakable(own.ports, broken) };
   };
-  const compositions = { ...functions, offers: { ...offers, ...orderOffers } };
+  const compositions = { ...functions, offers: { ...offers, ...orderOffers }, workers };
   const scene = await startScene({ platform, compositions, limits, share });
   // A whole hour, in which all periods begin.
   await scene.pass(60 * minute - (clock() % (60 * minute)));

@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, test } from 'vitest';
+import { workerNames, workers } from '../../functions/workers.ts';
 import { bundle, load, replaceIn, root } from '../support/bundle.ts';
 import { memoryPlatform } from './memory-platform.ts';
 import { limits, scenarios } from './scenarios.ts';
@@ -247,6 +248,7 @@ async function foundBy(mutant?: Mutant): Promise<string | undefined> {
     import * as facts from './functions/compose/offers.ts';
     import * as ofOrders from './functions/compose/order-offers.ts';
     export * from './functions/compose/functions.ts';
+    export { workers } from './functions/workers.ts';
     export const offers = { ...facts, ...ofOrders };`;
   const { text } = await bundle(entry, { plugins, platform: 'node' });
   const compositions = (await load(text)) as Compositions;
@@ -276,6 +278,19 @@ describe('left out, a mutant does not compile', () => {
     for (const index of swapped.keys())
       assert.doesNotMatch(errors, new RegExp(`(^|/)${leftOut.length + index}/functions/compose/`, 'm'));
   });
+});
+
+test('each worker with a scenario is wired wrongly in some way', () => {
+  for (const name of workerNames.filter(
+    (one) => workers[one].start && !['access-token', 'canary'].includes(one),
+  )) {
+    const text = readFileSync(join(root, `functions/${name}/handler.ts`), 'utf8');
+    const composed = [...text.matchAll(/compose\/([\w-]+)\.ts/g)].map(([, file]) => file);
+    assert.ok(
+      swapped.some(({ file }) => composed.includes(file)),
+      name,
+    );
+  }
 });
 
 test('the compositions as they are pass', async () => {

@@ -6,15 +6,16 @@
 import assert from 'node:assert/strict';
 import type * as functions from '../../functions/compose/functions.ts';
 import type { Offer } from '../../functions/compose/group.ts';
-import type { MarketStreamHandler } from '../../functions/compose/market-stream.ts';
 import type * as offerings from '../../functions/compose/offers.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
 import type * as orderOfferings from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
+import type { ListenerContext, WorkerHandler } from '../../functions/compose/start.ts';
 import type { StreamHandler } from '../../functions/compose/stream-handler.ts';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { writePart } from '../../functions/settings/parts.ts';
+import type { WorkerName, workers as workerRows } from '../../functions/workers.ts';
 import type { MemoryPorts, PlatformNames } from '../../infra/local/memory-ports.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
@@ -48,7 +49,10 @@ export interface Scene {
   readonly simulator: Simulator;
   /** As a caller who may do everything; POST with a body. */
   ask(target: string, body?: object): Promise<Reply>;
-  /** What the schedule starts. */
+  /** Starts a worker as its schedule does, or with an event. */
+  work(name: WorkerName, event?: object): Promise<unknown>;
+  /** Workers that were started; undefined where they start by themselves. */
+  readonly worked?: ReadonlySet<WorkerName>;
   settle(): Promise<SettlementReport>;
   /** What a trade event starts. */
   settleBy(order: object): Promise<void>;
@@ -106,7 +110,10 @@ export interface Platform {
 }
 
 /** The compositions that are judged: as they are, or with a wiring changed. */
-export type Compositions = typeof functions & { readonly offers: typeof offerings & typeof orderOfferings };
+export type Compositions = typeof functions & {
+  readonly offers: typeof offerings & typeof orderOfferings;
+  readonly workers: typeof workerRows;
+};
 
 export const platformNames: PlatformNames = {
   limiter: 'the-limiter',
@@ -201,9 +208,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   };
   const { ports, ...own } = await platform(host);
   const portsOf = (functionName: string) => ({ ...ports, functionName });
-  const { offers, start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
-    compositions;
-  const { marketStream, orderStreams, quoteStreams } = compositions;
+  const { offers, start, group, lookups, orderAudit, orderStreams, quoteStreams, workers } = compositions;
   const env = environmentFor(simulator, limits, share);
   const identity = createIdentity(async () => identityKey);
   await grantAll(own.access, identity);
@@ -217,17 +222,22 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     'order-cancels': twice(offers.orderCancels),
     'order-reads': twice(offers.orderReads),
   };
-  // It writes checkpoints into the table of users, too.
-  const settle = start(settlement, env, portsOf('settlement'));
-  const cancelOpen = start(massCancels, env, portsOf('mass-cancels'));
-  // What it waits for comes over a socket.
-  const listener = start(tradeEvents, env, { ...portsOf('trade-events'), sleep });
-  const channel = start(marketStream, env, { ...portsOf('market-stream'), sleep });
+  const worked = new Set<WorkerName>();
+  const started = new Map<WorkerName, WorkerHandler>();
+  function workerOf(name: WorkerName): WorkerHandler {
+    const { start: startWorker, listens } = workers[name];
+    assert.ok(startWorker, name);
+    worked.add(name);
+    // A listener waits for what comes over a socket.
+    const handler = started.get(name) ?? startWorker(env, { ...portsOf(name), ...(listens && { sleep }) });
+    started.set(name, handler);
+    return handler;
+  }
+  const work: Scene['work'] = (name, event = {}) => workerOf(name)(event, within(60_000));
   const streams = streamsOf(
     start(orderStreams, env, { ...portsOf('order-streams'), sleep }),
     start(quoteStreams, openOnly(env), { ...portsOf('quote-streams'), sleep }),
   );
-  const stop = start(tradingStop, env, portsOf('trading-stop'));
   own.follow(start(orderAudit, env, portsOf('order-audit')));
   const lookUp = start(lookups(operations), env, portsOf('lookups'));
   const operator = createControlAdmin({
@@ -249,13 +259,16 @@ export async function startScene({ platform, compositions, limits, share }: Scen
       const bytes = Buffer.from(reply.body, reply.isBase64Encoded ? 'base64' : 'utf8');
       return { status: reply.statusCode, text: bytes.toString(), headers: reply.headers ?? {} };
     },
-    settle: async () => (await settle({}, within(60_000))) as SettlementReport,
+    work,
+    worked,
+    settle: async () => (await work('order-settlement')) as SettlementReport,
     settleBy: async (detail) =>
-      void (await settle({ 'detail-type': tradeEventNames.order, detail }, within(60_000))),
-    cancelOpen: () => cancelOpen({}, within(60_000)),
-    listen: (isSo) => runUntil(listener, isSo),
-    carry: (isSo) => runUntil(channel, isSo),
+      void (await work('order-settlement', { 'detail-type': tradeEventNames.order, detail })),
+    cancelOpen: async () => (await work('mass-cancels')) as MassCancelReport,
+    listen: (isSo) => runUntil(workerOf('trade-events'), isSo),
+    carry: (isSo) => runUntil(workerOf('market-stream'), isSo),
     async lookUp(detailType, detail, source = requester) {
+      worked.add('quote-lookup');
       await lookUp({ Records: [messageOf(detailType, detail, source)] }, within(25_000));
       const { request_id: id } = detail as { readonly request_id?: unknown };
       const replies = await own.published(platformNames.lookupBus);
@@ -264,7 +277,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
       return reply.detail;
     },
     follow: streams,
-    alarm: async () => void (await stop(alarmEvent)),
+    alarm: async () => void (await work('trading-stop', alarmEvent)),
     operator,
     copyOf: own.copyOf,
     confirm: async (taken) => {
@@ -276,7 +289,10 @@ export async function startScene({ platform, compositions, limits, share }: Scen
         'scenario',
       );
     },
-    audited: own.audited,
+    audited() {
+      worked.add('order-audit');
+      return own.audited();
+    },
     published: own.published,
     hold() {
       held = Date.now();
@@ -294,7 +310,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
 
 /** Of a listener, which runs for a quarter of an hour otherwise. */
 async function runUntil(
-  listener: (event: unknown, context: Parameters<MarketStreamHandler>[1]) => Promise<unknown>,
+  listener: (event: unknown, context: ListenerContext) => Promise<unknown>,
   isSo: () => Promise<boolean>,
 ): Promise<void> {
   const ending = new AbortController();

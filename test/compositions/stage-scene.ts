@@ -10,6 +10,7 @@ import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.t
 import { orderStreamPorts } from '../../functions/aws/order-ports.ts';
 import { streamPorts } from '../../functions/aws/ports.ts';
 import { orderStreams, quoteStreams, start } from '../../functions/compose/functions.ts';
+import { workers } from '../../functions/workers.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { confirmTables } from '../../lib/guard-rails/admin.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
@@ -84,6 +85,13 @@ export async function stageScene(stage: Stage): Promise<Scene> {
     )(...asked);
   };
 
+  /** By the title of its row, with which its description begins. */
+  const work: Scene['work'] = async (name, event) => {
+    const { Functions = [] } = await lambda.send(new ListFunctionsCommand({}));
+    const found = Functions.find(({ Description = '' }) => Description.startsWith(`${workers[name].title}:`));
+    return invoke(found?.FunctionName, event);
+  };
+
   const published: Scene['published'] = async (name) => {
     await replies.get(name)?.read();
     return (replies.get(name)?.events ?? []).map(({ 'detail-type': type, detail }) => ({ type, detail }));
@@ -110,6 +118,7 @@ export async function stageScene(stage: Stage): Promise<Scene> {
         headers: Object.fromEntries(response.headers),
       };
     },
+    work,
     settle: () => invoke(outputs.OrderSettlementFunction),
     settleBy: async (detail) =>
       void (await invoke(outputs.OrderSettlementFunction, { 'detail-type': tradeEventNames.order, detail })),
