@@ -78,7 +78,11 @@ test('it says of each worker what starts it, as its row does', () => {
       (row[1] ?? '').trim(),
     ]),
   );
-  for (const name of workerNames) assert.equal(told.get(name), workers[name].startedBy, name);
+  for (const name of workerNames) {
+    const { startedBy, eachMinute } = workers[name];
+    assert.equal(told.get(name), startedBy, name);
+    assert.equal(/each minute/.test(startedBy), eachMinute !== undefined, name);
+  }
 });
 
 const writersOf = (table: string) =>

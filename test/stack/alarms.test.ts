@@ -5,6 +5,7 @@ import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { describe, test } from 'vitest';
+import { type WorkerName, workerNames } from '../../functions/workers.ts';
 import { type AlarmRow, alarmRows, alarmTable, noneIsTold } from '../../infra/stack/alarm-table.ts';
 import { metricOf } from '../../infra/stack/alarms.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
@@ -50,6 +51,17 @@ const alarms = alarmsOf(all);
 
 test('each row is an alarm where everything is on, and there is no other', () => {
   assert.deepEqual([...alarms.keys()], Object.keys(alarmTable));
+});
+
+/** What is wrong with these, the API or the queue tells. */
+const heardElsewhere: readonly WorkerName[] = ['authorizer', 'quote-lookup'];
+
+test('each worker has an alarm', () => {
+  const watched = new Set<string>(alarmRows.map(([, { of }]) => of));
+  assert.deepEqual(
+    workerNames.filter((name) => !watched.has(name)),
+    heardElsewhere,
+  );
 });
 
 test('each is of a resource of the stack, and says what to do in words that CloudWatch and a template can carry', () => {

@@ -11,6 +11,7 @@ import * as functions from '../../functions/compose/functions.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
 import type { Environment } from '../../functions/settings/parts.ts';
+import { workerNames, workers } from '../../functions/workers.ts';
 import type { AuthConfig } from '../../infra/stack/auth-config.ts';
 import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
 import { exampleAt } from '../../infra/stack/config-examples.ts';
@@ -24,13 +25,10 @@ import { base, createApp, textIn } from './synthesise.ts';
 
 type Reader = (env: Environment) => { readonly ok: boolean; readonly faults?: readonly string[] };
 
-const lookups = functions.lookups(operations).read;
-
-/** By the construct's path. */
+/** By the construct's path; of workers by the title of their row. */
 const readers: Readonly<Record<string, Reader>> = {
-  'Users/Authorizer': functions.authorizer.read,
-  'OrderAudit/Auditor': functions.orderAudit.read,
-  'TradingStop/Stop': functions.tradingStop.read,
+  ...Object.fromEntries(workerNames.map((name) => [workers[name].title, workers[name].read as Reader])),
+  'Direct lookups': functions.lookups(operations).read,
   accounts: functions.group(offers.accounts()).read,
   fundamentals: functions.group(offers.fundamentals()).read,
   instruments: functions.group(offers.instruments()).read,
@@ -43,14 +41,6 @@ const readers: Readonly<Record<string, Reader>> = {
   'quote-streams': functions.quoteStreams.read,
   'quote-streams-managed': functions.quoteStreams.read,
   'order-streams': functions.orderStreams.read,
-  'Lookups/quote-lookup': lookups,
-  'Lookups/direct-lookup': lookups,
-  'AccessToken/access-token': functions.tokenCheck.read,
-  'Canary/canary': functions.canary.read,
-  'TradeEvents/Listener': functions.tradeEvents.read,
-  'MarketStream/Listener': functions.marketStream.read,
-  'OrderSettlement/Settlement': functions.settlement.read,
-  'MassCancels/Canceller': functions.massCancels.read,
 };
 
 interface Choices {
@@ -251,7 +241,8 @@ function environmentsOf(given: CountersignConfig) {
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, textIn(value, () => text(100))]),
     );
-    return [{ path: one.node.path.split('/').slice(2, -2).join('/'), env }];
+    const title = String(one.description).split(':')[0] ?? '';
+    return [{ path: title in readers ? title : one.node.path.split('/').slice(2, -2).join('/'), env }];
   });
 }
 
