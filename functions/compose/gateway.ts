@@ -6,7 +6,6 @@ import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { type CacheStep, cacheStep, type ResponsesWiring, responsesStep } from '../../lib/gateway/cache.ts';
 import type { CacheWiring } from '../../lib/gateway/cache-options.ts';
 import { createCore, type Gateway } from '../../lib/gateway/core.ts';
-import type { SecretSource } from '../../lib/gateway/index.ts';
 import type { CoreWiring } from '../../lib/gateway/options.ts';
 import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
@@ -19,16 +18,12 @@ import { composeLimiter } from './limiter.ts';
 import type { GatewayPorts, QuotePorts } from './ports.ts';
 
 /** What one gateway is, among those of a function's settings. */
-export interface GatewayParts {
-  readonly operations: readonly Operation[];
+export interface GatewayParts
+  extends Pick<CoreWiring, 'operations' | 'secrets' | 'access' | 'cache' | 'orders'> {
   /** What the journal looks orders up with, for a gateway that does not offer it. */
   readonly lookUps: readonly Operation[];
   /** There when its requests can wait for those of others. */
   readonly lowPriority: LowPriorityLimiter | undefined;
-  readonly secrets: SecretSource;
-  readonly access: CoreWiring['access'];
-  readonly cache: CacheStep | undefined;
-  readonly orders: CoreWiring['orders'];
 }
 
 export function composeGateway(

@@ -12,7 +12,6 @@ import {
   createLimiter,
   type Limiter,
   type LimiterReport,
-  type LimiterStore,
   type LimiterWiring,
   type ReserveOptions,
 } from '../../lib/limiter/index.ts';
@@ -82,16 +81,8 @@ export function composeLimiter(
 
 type Limits = ReturnType<typeof limiterLimits>;
 
-interface Parts {
-  readonly bucket: string;
-  readonly reserve: ReserveOptions | undefined;
-  readonly store: LimiterStore;
-  readonly report: (report: LimiterReport) => void;
-  readonly clock: () => number;
-}
-
 /** One limiter over several items, in each of which the limits are that some request counts against together. */
-function createItemLimiters(limits: Limits, { bucket, ...shared }: Parts): Limiter {
+function createItemLimiters(limits: Limits, { bucket, ...shared }: Omit<LimiterWiring, 'limits'>): Limiter {
   const all = Object.entries(limits);
   const limiters = new Map<string, Limiter>();
   const wideOf = new Map(all.map(([name, { within = name }]) => [name, within]));

@@ -12,15 +12,6 @@ import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
 import { inPartitions } from './trading-controls.ts';
 
-export interface OrderSettlementProps {
-  readonly shared: Shared;
-  readonly journal: Table;
-  /** What a restored journal is brought up to date with. */
-  readonly audit: Table;
-  /** Undefined where no order is placed or replaced. */
-  readonly controls: Table | undefined;
-}
-
 /** What the function does to the journal and to its indexes; a test compares it with its code. */
 export const settlementActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
 export const settlementIndexActions = ['Query'];
@@ -32,7 +23,11 @@ export const auditReadActions = ['Query'];
 export class OrderSettlement extends Construct {
   readonly function: Lambda;
 
-  constructor(scope: Construct, id: string, { shared, journal, audit, controls }: OrderSettlementProps) {
+  /**
+   * @param audit what a restored journal is brought up to date with
+   * @param controls undefined where no order is placed or replaced
+   */
+  constructor(scope: Construct, id: string, shared: Shared, journal: Table, audit: Table, controls?: Table) {
     super(scope, id);
     const users = shared.users?.table;
     const checked = [controls, users].filter((table) => table !== undefined);

@@ -32,11 +32,7 @@ export function createParts(scope: Construct, shared: Shared) {
   const journal = orderJournal?.table;
   const orderAudit = journal && new OrderAudit(scope, 'OrderAudit', shared, journal);
   const tradingControls = operations.some(isGuarded)
-    ? new TradingControls(scope, 'TradingControls', {
-        limits: config.tradingLimits,
-        orderMembers: config.orderMembers,
-        removalPolicy,
-      })
+    ? new TradingControls(scope, 'TradingControls', shared)
     : undefined;
   const controls = tradingControls?.table;
   const tradingStop =
@@ -58,7 +54,7 @@ export function createParts(scope: Construct, shared: Shared) {
   const marketStream = channel && new MarketStream(scope, 'MarketStream', shared, channel);
   const orderSettlement =
     journal && orderAudit && haveLookUps(operations)
-      ? new OrderSettlement(scope, 'OrderSettlement', { shared, journal, audit: orderAudit.table, controls })
+      ? new OrderSettlement(scope, 'OrderSettlement', shared, journal, orderAudit.table, controls)
       : undefined;
   const { events: detailType = [] } = workers['order-settlement'];
   if (orderSettlement) tradeEvents?.rule('Settle', { detailType }, orderSettlement.target());

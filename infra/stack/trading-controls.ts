@@ -3,7 +3,7 @@
  * orders, and no setting does without it: the kill switch is for every stage.
  */
 
-import { Annotations, type RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations } from 'aws-cdk-lib';
 import { StreamViewType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
@@ -12,15 +12,8 @@ import { writePart } from '../../functions/settings/parts.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
 import { sharesInWords, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { FunctionAccess } from './group-function.ts';
+import type { Shared } from './shared.ts';
 import { allowTable, createTable } from './tables.ts';
-
-export interface TradingControlsProps {
-  /** The gateway's limits, until an operator sets others. */
-  readonly limits: TradingLimits;
-  /** Members that an order may have besides those of the catalogue. */
-  readonly orderMembers: readonly string[];
-  readonly removalPolicy: RemovalPolicy;
-}
 
 /** What a function does to the table; a test compares it with its code. */
 export const controlsActions = ['BatchGetItem'];
@@ -29,14 +22,16 @@ export const massCancelRequestActions = ['PutItem'];
 
 export class TradingControls extends Construct {
   readonly table: Table;
+  /** The gateway's limits, until an operator sets others. */
   readonly limits: TradingLimits;
+  /** Members that an order may have besides those of the catalogue. */
   readonly #orderMembers: readonly string[];
 
-  constructor(scope: Construct, id: string, { limits, orderMembers, removalPolicy }: TradingControlsProps) {
+  constructor(scope: Construct, id: string, { config, removalPolicy }: Shared) {
     super(scope, id);
-    this.limits = limits;
-    this.#orderMembers = orderMembers;
-    for (const said of sharesInWords(limits)) Annotations.of(this).addInfo(said);
+    this.limits = config.tradingLimits;
+    this.#orderMembers = config.orderMembers;
+    for (const said of sharesInWords(this.limits)) Annotations.of(this).addInfo(said);
     this.table = createTable(this, 'Table', {
       isSorted: true,
       // What an operator set, and why, is nowhere else.
