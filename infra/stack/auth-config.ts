@@ -24,9 +24,6 @@ export interface AuthConfig extends Omit<AuthSettings, 'scopes' | 'algorithms'> 
   readonly reservedConcurrency?: number | 'none';
 }
 
-/** As functions read them; none of it is secret. */
-export type ResolvedAuth = AuthSettings;
-
 const text = v.string('takes a text');
 const texts = v.array(text, 'takes a list of texts');
 
@@ -71,7 +68,7 @@ export function resolveAuth(
     readonly reservesNone: boolean;
   },
   mistakes: Mistakes,
-): { readonly auth?: ResolvedAuth; readonly authorizerConcurrency?: number } {
+): { readonly auth?: AuthSettings; readonly authorizerConcurrency?: number } {
   const withToken = Object.keys(access).find((group) => access[group] === 'jwt');
   if (!given) {
     if (withToken)
@@ -105,4 +102,4 @@ export function resolveAuth(
 }
 
 /** Without members that are undefined: JSON and the compiler tell them from absent ones. */
-const present = (auth: object): ResolvedAuth => JSON.parse(JSON.stringify(auth)) as ResolvedAuth;
+const present = (auth: object): AuthSettings => JSON.parse(JSON.stringify(auth)) as AuthSettings;

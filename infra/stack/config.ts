@@ -10,7 +10,7 @@ import type { DomainConfig, ResolvedDomain } from './domain-config.ts';
 import type { FunctionsConfig, ResolvedFunctions } from './functions-config.ts';
 import type { LimiterConfig, ResolvedLimiter } from './limiter-config.ts';
 import type { LiveConfig, ResolvedLive } from './live-config.ts';
-import type { EventsConfig } from './lookups-config.ts';
+import type { EventsConfig, ResolvedEvents } from './lookups-config.ts';
 import type { MarketStreamConfig, ResolvedMarketStream } from './market-stream-config.ts';
 import type { PlanConfig, ResolvedPlan } from './plans-config.ts';
 import type { GivenParts } from './resolve-config.ts';
@@ -51,25 +51,7 @@ export interface CountersignConfig {
    * Lookups by event: a bus, a queue and a function for them; `{}` opens. Default none, because an idle queue
    * is asked for messages all the time, which is not free.
    */
-  readonly events?: {
-    /**
-     * The open groups whose operations can be read by event. Default those of market facts. A group of account data is
-     * readable by event only if it is named: then each source needs a grant of an operator, replies with account data
-     * are on the bus in the clear for its consumers, and `archiveDays` is refused.
-     */
-    readonly groups?: readonly Group[];
-    /** Functions that work on the queue at once. Default 2, which is the minimum. */
-    readonly concurrency?: number;
-    /**
-     * How many instances Lambda keeps free for lookups, which are also the maximum: those of the queue and those
-     * that are invoked directly. No less than `concurrency`. Default none.
-     */
-    readonly reservedConcurrency?: number;
-    /** Keeps requests so many days, 14 at most, to be replayed. Default none: an archive costs by what lies in it. */
-    readonly archiveDays?: number;
-    /** The ARN of the SNS topic that dead letters are reported to. Default none: the alarm exists all the same. */
-    readonly alarmTopic?: string;
-  };
+  readonly events?: EventsConfig;
   /**
    * A scheduled check of the access token, for an app key whose upstream wants one; `{}` opens. Default none: the
    * secret may hold a token all the same.
@@ -185,7 +167,7 @@ export interface ResolvedConfig extends GivenParts {
   readonly authorizerConcurrency?: number;
   readonly plans: readonly ResolvedPlan[];
   readonly limiter: ResolvedLimiter;
-  readonly events?: EventsConfig;
+  readonly events?: ResolvedEvents;
   readonly tradeEvents?: ResolvedTradeEvents;
   readonly marketStream?: ResolvedMarketStream;
   /** Limits of the whole gateway, until an operator sets others. */

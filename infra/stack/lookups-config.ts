@@ -6,8 +6,28 @@ import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { topicArn, whole } from './schema-parts.ts';
 
+export interface EventsConfig {
+  /**
+   * The open groups whose operations can be read by event. Default those of market facts. A group of account data is
+   * readable by event only if it is named: then each source needs a grant of an operator, replies with account data
+   * are on the bus in the clear for its consumers, and `archiveDays` is refused.
+   */
+  readonly groups?: readonly Group[];
+  /** Functions that work on the queue at once. Default 2, which is the minimum. */
+  readonly concurrency?: number;
+  /**
+   * How many instances Lambda keeps free for lookups, which are also the maximum: those of the queue and those
+   * that are invoked directly. No less than `concurrency`. Default none.
+   */
+  readonly reservedConcurrency?: number;
+  /** Keeps requests so many days, 14 at most, to be replayed. Default none: an archive costs by what lies in it. */
+  readonly archiveDays?: number;
+  /** The ARN of the SNS topic that dead letters are reported to. Default none: the alarm exists all the same. */
+  readonly alarmTopic?: string;
+}
+
 /** With nothing left open. */
-export interface EventsConfig extends Readonly<Omit<v.InferOutput<typeof eventsSchema>, 'groups'>> {
+export interface ResolvedEvents extends Readonly<Omit<v.InferOutput<typeof eventsSchema>, 'groups'>> {
   /** Readable by event. */
   readonly groups: readonly Group[];
 }
@@ -49,7 +69,7 @@ export function resolveEvents(
   { groups, ...given }: v.InferOutput<typeof eventsSchema>,
   open: readonly Group[],
   mistakes: Mistakes,
-): EventsConfig {
+): ResolvedEvents {
   const closed = groups?.filter((group) => !open.includes(group)) ?? [];
   for (const group of closed)
     mistakes.add(`events.groups names ${group}, which is closed: open it with groups.${group}.`);

@@ -22,14 +22,14 @@ import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { eventNames, reservedSources } from '../../lib/events/names.ts';
 import { ConfigError } from './config.ts';
 import { allow, GroupFunction } from './group-function.ts';
-import type { EventsConfig } from './lookups-config.ts';
+import type { ResolvedEvents } from './lookups-config.ts';
 import { createQueue, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import { allowTable, createTable } from './tables.ts';
 
 export interface LookupsProps {
   readonly shared: Shared;
-  readonly config: EventsConfig;
+  readonly config: ResolvedEvents;
 }
 
 /** A message may come back while its function still runs; AWS asks for six times its limit. */
@@ -127,7 +127,7 @@ export class Lookups extends Construct {
   }
 
   /** As many as the mappings let work on the queues at once. */
-  #atQueues({ concurrency }: EventsConfig): number {
+  #atQueues({ concurrency }: ResolvedEvents): number {
     return this.#queues.length * concurrency;
   }
 
@@ -188,7 +188,7 @@ export class Lookups extends Construct {
     return lambda;
   }
 
-  #mapping(id: string, { queueArn }: Queue, target: LambdaFunction, { concurrency }: EventsConfig): void {
+  #mapping(id: string, { queueArn }: Queue, target: LambdaFunction, { concurrency }: ResolvedEvents): void {
     new EventSourceMapping(this, id, {
       target,
       eventSourceArn: queueArn,

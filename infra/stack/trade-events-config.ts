@@ -4,6 +4,7 @@
  */
 
 import * as v from 'valibot';
+import type { TradeEventSettings } from '../../functions/settings/parts.ts';
 import { defaultCompareMs } from '../../lib/trade-events/comparing.ts';
 import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { ConfigError, matching, topicArn, whole } from './schema-parts.ts';
@@ -25,10 +26,7 @@ export interface TradeEventsConfig {
 }
 
 /** With nothing left open. */
-export interface ResolvedTradeEvents {
-  /** As the function takes it. */
-  readonly url: string;
-  readonly compareEveryMs: number;
+export interface ResolvedTradeEvents extends Pick<TradeEventSettings, 'url' | 'compareEveryMs'> {
   readonly reservedConcurrency?: number;
   readonly alarmTopic?: string | undefined;
 }
