@@ -2,9 +2,6 @@
 
 import { groups, type Operation } from '../../lib/catalogue/index.ts';
 import type { CountersignConfig } from './config.ts';
-import { oneOf } from './schema-parts.ts';
-
-export const marketDataUseSchema = oneOf('own-use', 'licensed');
 
 /** Where a deployer reads what to consider; a test follows the link. */
 export const marketDataUsePage = 'docs/deployment.md#before-you-serve-quotes-to-others';

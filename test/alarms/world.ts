@@ -21,7 +21,7 @@ import {
   startScene,
 } from '../compositions/scene.ts';
 import { snapshotTarget } from '../support/core.ts';
-import { type Point, pointsIn, ringing } from './evaluate.ts';
+import { type Point, pointsIn, ringing } from '../support/evaluate-alarm.ts';
 
 export const minute = 60_000;
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { readSettings } from '../../infra/local/settings.ts';
+import { config } from '../../infra/stack/config-schema.ts';
 import { type Place, placesIn } from '../../infra/stack/places.ts';
-import { config } from '../../infra/stack/resolve-config.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { type Group, groups } from '../../lib/catalogue/index.ts';
 import { firstColumn, rowsOf } from './pages.ts';

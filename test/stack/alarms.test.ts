@@ -10,7 +10,7 @@ import { type AlarmRow, alarmRows, alarmTable, noneIsTold } from '../../infra/st
 import { metricOf } from '../../infra/stack/alarms.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { type Group, groups } from '../../lib/catalogue/index.ts';
-import { ringing } from '../alarms/evaluate.ts';
+import { ringing } from '../support/evaluate-alarm.ts';
 import { testRefusals } from './refusals.ts';
 import { type Synthesised, synthesise } from './synthesise.ts';
 

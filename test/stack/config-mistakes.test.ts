@@ -6,8 +6,9 @@ import * as v from 'valibot';
 import { describe, test } from 'vitest';
 import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
 import { exampleAt } from '../../infra/stack/config-examples.ts';
+import { config } from '../../infra/stack/config-schema.ts';
 import { sentencesOf } from '../../infra/stack/config-sentences.ts';
-import { config, resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 
 const upstream = { baseUrl: 'https://api.example.com', limits: 'published' } as const;
