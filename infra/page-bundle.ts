@@ -1,6 +1,6 @@
 /**
  * Files of the page: one script, one style sheet, one document. The local run builds them when `/` is first asked for, the
- * package contains them, and `npm run page` writes them for a deployed gateway.
+ * package contains them, and the step `page` of `infra/package/main.ts` writes them for a deployed gateway.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -24,9 +24,8 @@ const head = `# The command ${program}
 For developers and operators: every command, with its options and an example. Made from the table of commands by
 \`npm run docs\`; a test keeps it current.
 
-\`npx ${program}\` runs it, from the package and in a clone. In a clone npm has some commands by name, with \`--\` before what
-follows: \`npm run users -- list --stage prod\`. Two are called otherwise there: \`npm run simulator\` simulates, and
-\`npm run secret:set\` sets the secret. Options follow the command, and a stage is always \`--stage\`.
+\`npx ${program}\` runs it, from the package and in a clone; there, \`npm run ${program} --\` does, too. Options follow the
+command, and a stage is always \`--stage\`.
 
 | Exit code | Meaning |
 |---|---|

@@ -1,4 +1,4 @@
-/** Steps of `npm run build` and `npm run docs` besides the compiler, each run by its name. */
+/** Steps of `npm run build` and `npm run docs` besides the compiler, run by their names. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -60,7 +60,8 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-const [name = ''] = process.argv.slice(2);
-const step = steps[name];
-if (!step) throw new Error(`The steps are ${Object.keys(steps).join(', ')}.`);
-await step();
+for (const name of process.argv.slice(2)) {
+  const step = steps[name];
+  if (!step) throw new Error(`The steps are ${Object.keys(steps).join(', ')}.`);
+  await step();
+}

@@ -28,13 +28,13 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
     assert.match(output, /secret is empty.*countersign secret.*secret_not_set/s);
   });
 
-  test('secret:set takes a secret from standard input and repeats nothing of it', async () => {
+  test('secret takes a secret from standard input and repeats nothing of it', async () => {
     const { code, output } = await secretSet(secretText, stageName);
     assert.equal(code, 0, output);
     for (const secret of Object.values(canary)) assert.ok(!output.includes(secret));
   });
 
-  test('secret:set refuses what the gateway could not use, and a stack that is not there', async () => {
+  test('secret refuses what the gateway could not use, and a stack that is not there', async () => {
     for (const wrong of ['', 'canary-app-secret-9c27', '{"app_key":"canary-app-key-5f1d"}']) {
       const { code, output } = await secretSet(wrong, stageName);
       assert.equal(code, 1);

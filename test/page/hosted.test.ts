@@ -1,4 +1,4 @@
-/** The files of `npm run page` on an origin of their own, before a gateway that allows it, and before others. */
+/** The files of the step `page` on an origin of their own, before a gateway that allows it, and before others. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
