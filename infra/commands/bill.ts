@@ -1,11 +1,11 @@
 /** `countersign cost`: a month's bill for the operator's own figures, by the prices and measurements of docs/cost.md. */
 
+import { costOf, totalOf } from '../cost/cost.ts';
+import { prices, type Situation, situations } from '../cost/cost-figures.ts';
+import { dollars, number, readRows } from '../cost/cost-tables.ts';
 import { StartError } from '../environment.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { configOf } from '../stack/stages.ts';
-import { costOf, totalOf } from './cost.ts';
-import { prices, type Situation, situations } from './cost-figures.ts';
-import { dollars, number, readRows } from './cost-tables.ts';
 import { keysInWords } from './preflight-bounds.ts';
 
 export interface BillOptions {
@@ -30,7 +30,7 @@ const metricCount = 3 + 4;
 
 /** Spreads the measured DynamoDB units over the reads: refreshes depend on time, so fewer reads each bear more. */
 export async function billOf({ stage, users, interval, hours, days }: BillOptions): Promise<Bill> {
-  const { atRest, resourcesOf } = await import('./deployment.ts').catch(() => {
+  const { atRest, resourcesOf } = await import('../cost/deployment.ts').catch(() => {
     throw new StartError(
       'countersign cost needs the CDK, which counts what a stage consists of: run it in a clone, after npm ci.',
     );

@@ -4,6 +4,8 @@ import { appPlan, limits, listStockBars, type UsagePlan } from '../../lib/catalo
 import { maxRecordsOf } from '../../lib/gateway/validate.ts';
 import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
 import { takesKey } from '../access-modes.ts';
+import { dearestOf } from '../cost/cost.ts';
+import { dollars } from '../cost/cost-tables.ts';
 import type { ResolvedConfig } from '../stack/config.ts';
 import { massCancelConcurrency } from '../stack/functions-config.ts';
 import { marketDataUsePage } from '../stack/market-data-use.ts';
@@ -21,8 +23,6 @@ import {
   steadyInstances,
   stormInstances,
 } from './capacity.ts';
-import { dearestOf } from './cost.ts';
-import { dollars } from './cost-tables.ts';
 
 export interface Bound extends PhonesCarried {
   /** Completes "bound by". */

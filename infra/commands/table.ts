@@ -40,7 +40,7 @@ export const table: Table = {
   limits: entry('says which of the upstream’s limits a stack keeps', stages, 'limits'),
   prove: entry(
     'deploys a small stage, measures it, reports, and deletes it: a first day on AWS',
-    () => import('./prove-command.ts'),
+    () => import('./prove/prove-command.ts'),
     'prove',
   ),
   destroy: entry('deletes a stage', stages, 'destroy'),

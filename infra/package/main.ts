@@ -10,11 +10,11 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
   /** Writes the docs' parts that come from the catalogue, from figures and from the table of commands. */
   async docs() {
     const { operations } = await import('../../lib/catalogue/index.ts');
-    const { operationsTable } = await import('../commands/operations-table.ts');
-    const { withCostTables, withTables } = await import('../commands/cost-tables.ts');
-    const { alarmTableLines } = await import('../commands/alarm-tables.ts');
-    const { fateLines, sizeLines } = await import('../commands/deployment-tables.ts');
-    const { commandPage } = await import('../commands/command-page.ts');
+    const { operationsTable } = await import('../documents/operations-table.ts');
+    const { withCostTables, withTables } = await import('../cost/cost-tables.ts');
+    const { alarmTableLines } = await import('../documents/alarm-tables.ts');
+    const { fateLines, sizeLines } = await import('../documents/deployment-tables.ts');
+    const { commandPage } = await import('../documents/command-page.ts');
     writeFileSync(page('operations.md'), operationsTable(operations));
     writeFileSync(page('cost.md'), withCostTables(readFileSync(page('cost.md'), 'utf8')));
     writeFileSync(page('command.md'), await commandPage());

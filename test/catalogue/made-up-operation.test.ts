@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { test } from 'vitest';
-import { operationsTable } from '../../infra/commands/operations-table.ts';
+import { operationsTable } from '../../infra/documents/operations-table.ts';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
 import { inferred } from '../../lib/catalogue/notes.ts';
 import { describe } from '../../lib/catalogue/operation.ts';

@@ -4,18 +4,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { withhold } from '../../infra/commands/prove-command.ts';
-import { runIn, startUpOf } from '../../infra/commands/prove-measure.ts';
+import { withhold } from '../../infra/commands/prove/prove-command.ts';
+import { runIn, startUpOf } from '../../infra/commands/prove/prove-measure.ts';
 import {
   compare,
   isProven,
   type ProofReport,
   priceOf,
   verdictOf,
-} from '../../infra/commands/prove-report.ts';
-import { createSteps } from '../../infra/commands/prove-steps.ts';
-import { subjectIn } from '../../infra/commands/prove-users.ts';
-import { orderInWords, proofInWords } from '../../infra/commands/prove-words.ts';
+} from '../../infra/commands/prove/prove-report.ts';
+import { createSteps } from '../../infra/commands/prove/prove-steps.ts';
+import { subjectIn } from '../../infra/commands/prove/prove-users.ts';
+import { orderInWords, proofInWords } from '../../infra/commands/prove/prove-words.ts';
 import { StartError } from '../../infra/environment.ts';
 import { root } from '../support/bundle.ts';
 import { given, refused } from './given.ts';

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { helpOf } from '../../infra/commands/command-page.ts';
 import { manageTrading, type TradingArguments, type TradingPorts } from '../../infra/commands/trading.ts';
 import { limitChanges, limitTexts, settableNames } from '../../infra/commands/trading-values.ts';
+import { helpOf } from '../../infra/documents/command-page.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';

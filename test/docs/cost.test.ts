@@ -16,7 +16,7 @@ import {
   streamHourCost,
   totalOf,
   userCostOf,
-} from '../../infra/commands/cost.ts';
+} from '../../infra/cost/cost.ts';
 import {
   answerBytes,
   countedOrderWrites,
@@ -40,7 +40,7 @@ import {
   tradeEvents,
   userSituations,
   users,
-} from '../../infra/commands/cost-figures.ts';
+} from '../../infra/cost/cost-figures.ts';
 import {
   environmentsOf,
   orderStreamHour,
@@ -49,8 +49,8 @@ import {
   streamBytesPerSecond,
   streamMillion,
   streamMonth,
-} from '../../infra/commands/cost-streams.ts';
-import { dollars, number, unitsOf, withCostTables } from '../../infra/commands/cost-tables.ts';
+} from '../../infra/cost/cost-streams.ts';
+import { dollars, number, unitsOf, withCostTables } from '../../infra/cost/cost-tables.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';

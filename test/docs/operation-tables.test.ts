@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { withTables } from '../../infra/commands/cost-tables.ts';
-import { fateLines, sizeLines } from '../../infra/commands/deployment-tables.ts';
+import { withTables } from '../../infra/cost/cost-tables.ts';
+import { fateLines, sizeLines } from '../../infra/documents/deployment-tables.ts';
 import { textOf } from './pages.ts';
 
 test('the tables of docs/deployment.md and docs/operation.md are current', () => {

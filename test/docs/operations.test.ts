@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { notImitated } from '../../infra/commands/not-imitated.ts';
-import { operationsTable, withSource } from '../../infra/commands/operations-table.ts';
+import { notImitated } from '../../infra/documents/not-imitated.ts';
+import { operationsTable, withSource } from '../../infra/documents/operations-table.ts';
 import {
   exposedOperations,
   type GroupFacts,

@@ -15,11 +15,11 @@ import {
   PutLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { prove } from '../../infra/commands/prove.ts';
-import { writeReport } from '../../infra/commands/prove-command.ts';
-import type { ProvePorts } from '../../infra/commands/prove-day.ts';
-import { stackStatus } from '../../infra/commands/prove-measure.ts';
-import { isProven, type ProofReport } from '../../infra/commands/prove-report.ts';
+import { prove } from '../../infra/commands/prove/prove.ts';
+import { writeReport } from '../../infra/commands/prove/prove-command.ts';
+import type { ProvePorts } from '../../infra/commands/prove/prove-day.ts';
+import { stackStatus } from '../../infra/commands/prove/prove-measure.ts';
+import { isProven, type ProofReport } from '../../infra/commands/prove/prove-report.ts';
 import { type DeployedResource, deployedOf } from '../../infra/commands/stack-resources.ts';
 import { outputsOf } from '../../infra/commands/stack-secret.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';

@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import { callGroup, tryLimit, tryStream } from '../../infra/commands/prove-calls.ts';
-import { tryOrder } from '../../infra/commands/prove-order.ts';
-import { openOrderStream } from '../../infra/commands/prove-order-stream.ts';
-import { orderInWords } from '../../infra/commands/prove-words.ts';
+import { callGroup, tryLimit, tryStream } from '../../infra/commands/prove/prove-calls.ts';
+import { tryOrder } from '../../infra/commands/prove/prove-order.ts';
+import { openOrderStream } from '../../infra/commands/prove/prove-order-stream.ts';
+import { orderInWords } from '../../infra/commands/prove/prove-words.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
 import type { ChooseFault } from '../../infra/simulator/index.ts';

@@ -83,3 +83,14 @@ export function atRest(resources: readonly Resource[]): AtRest {
 const metricsOf = ({ Metrics }: Resource['properties']): number =>
   ((Metrics ?? []) as readonly { readonly MetricStat?: object }[]).filter(({ MetricStat }) => MetricStat)
     .length || 1;
+
+/** Says what becomes of a resource when its stack is deleted. */
+export function fate({ type, stays, properties }: Resource): string {
+  if (stays)
+    return properties.DeletionProtectionEnabled
+      ? 'kept; cannot be deleted until its protection is off'
+      : 'kept';
+  const hasBackups =
+    type === 'AWS::DynamoDB::Table' && properties.PointInTimeRecoverySpecification !== undefined;
+  return hasBackups ? 'deleted; AWS keeps a backup for 35 days' : 'deleted';
+}

@@ -1,15 +1,15 @@
 /** Grants each caller of `countersign prove` the rights that the steps need, in the way in which the stage's groups open. */
 
-import { principalArn } from '../../lib/access/evidence.ts';
-import { isAccountData } from '../../lib/catalogue/groups.ts';
-import type { Group } from '../../lib/catalogue/index.ts';
-import { StartError } from '../environment.ts';
-import type { ResolvedConfig } from '../stack/config.ts';
-import { keyOutput } from '../stack/outputs.ts';
-import { operatorArn } from './operator.ts';
-import type { StackTarget } from './readers.ts';
-import { outputOf } from './stack-secret.ts';
-import { type CommandSubject, deployedUsers, manageUsers, type UsersArguments } from './users.ts';
+import { principalArn } from '../../../lib/access/evidence.ts';
+import { isAccountData } from '../../../lib/catalogue/groups.ts';
+import type { Group } from '../../../lib/catalogue/index.ts';
+import { StartError } from '../../environment.ts';
+import type { ResolvedConfig } from '../../stack/config.ts';
+import { keyOutput } from '../../stack/outputs.ts';
+import { operatorArn } from '../operator.ts';
+import type { StackTarget } from '../readers.ts';
+import { outputOf } from '../stack-secret.ts';
+import { type CommandSubject, deployedUsers, manageUsers, type UsersArguments } from '../users.ts';
 
 interface GrantingParts {
   readonly config: Pick<ResolvedConfig, 'access'>;

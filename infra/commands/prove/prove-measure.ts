@@ -3,10 +3,10 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
-import { StartError } from '../environment.ts';
-import { accessFault } from './aws.ts';
+import { StartError } from '../../environment.ts';
+import { accessFault } from '../aws.ts';
+import type { DeployedResource } from '../stack-resources.ts';
 import { median } from './prove-calls.ts';
-import type { DeployedResource } from './stack-resources.ts';
 
 /** @returns CloudFormation's status of the stack; undefined if it does not exist */
 export async function stackStatus(StackName: string): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 /** Makes the tables of a stage's size in docs/deployment.md and of its removal in docs/operation.md, from templates. */
 
+import { dollars } from '../cost/cost-tables.ts';
+import { atRest, fate, type Resource, resourcesOf } from '../cost/deployment.ts';
 import type { CountersignConfig } from '../stack/config.ts';
-import { dollars } from './cost-tables.ts';
-import { atRest, type Resource, resourcesOf } from './deployment.ts';
 
 const minimal = {
   upstream: { baseUrl: 'https://upstream.example', limits: 'published' },
@@ -95,15 +95,4 @@ export function fateLines(): readonly string[] {
     ),
     ...Object.entries(optionConfigs).flatMap(([where, config]) => rowsFor(where, config)),
   ];
-}
-
-/** Says what becomes of a resource when its stack is deleted. */
-export function fate({ type, stays, properties }: Resource): string {
-  if (stays)
-    return properties.DeletionProtectionEnabled
-      ? 'kept; cannot be deleted until its protection is off'
-      : 'kept';
-  const hasBackups =
-    type === 'AWS::DynamoDB::Table' && properties.PointInTimeRecoverySpecification !== undefined;
-  return hasBackups ? 'deleted; AWS keeps a backup for 35 days' : 'deleted';
 }

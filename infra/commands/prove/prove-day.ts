@@ -1,12 +1,18 @@
 /** Steps of `countersign prove` between a stage's deployment and its end. */
 
 import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { type Group, listAccounts } from '../../lib/catalogue/index.ts';
-import type { Operation } from '../../lib/catalogue/operation.ts';
-import { type Connection, viaGateway } from '../../lib/client/index.ts';
-import type { CountersignConfig, ResolvedConfig } from '../stack/config.ts';
-import { versionOutput } from '../stack/outputs.ts';
-import { awsAccess, signingFetch } from './aws.ts';
+import { type Group, listAccounts } from '../../../lib/catalogue/index.ts';
+import type { Operation } from '../../../lib/catalogue/operation.ts';
+import { type Connection, viaGateway } from '../../../lib/client/index.ts';
+import type { CountersignConfig, ResolvedConfig } from '../../stack/config.ts';
+import { versionOutput } from '../../stack/outputs.ts';
+import { awsAccess, signingFetch } from '../aws.ts';
+import type { StackTarget } from '../readers.ts';
+import { setSecret } from '../secret-set.ts';
+import { smoke } from '../smoke.ts';
+import { deployedOf } from '../stack-resources.ts';
+import { outputOf } from '../stack-secret.ts';
+import { deployedStatus, isWell, statusInWords, statusOf } from '../status.ts';
 import { askOf, callGroup, callsOfEach, type Pace, probes, tryLimit, tryStream } from './prove-calls.ts';
 import { hasLogged, type MeasuredRun, runsOf, type Sums, sumsOf } from './prove-measure.ts';
 import { tryOrder } from './prove-order.ts';
@@ -15,12 +21,6 @@ import type { ProofReport } from './prove-report.ts';
 import type { Steps } from './prove-steps.ts';
 import { grantAll } from './prove-users.ts';
 import { limitInWords, orderInWords } from './prove-words.ts';
-import type { StackTarget } from './readers.ts';
-import { setSecret } from './secret-set.ts';
-import { smoke } from './smoke.ts';
-import { deployedOf } from './stack-resources.ts';
-import { outputOf } from './stack-secret.ts';
-import { deployedStatus, isWell, statusInWords, statusOf } from './status.ts';
 
 export interface ProveOptions {
   readonly stage: string;

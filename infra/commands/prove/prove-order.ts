@@ -11,10 +11,10 @@ import {
   getStockSnapshots,
   placeOrder,
   replaceOrder,
-} from '../../lib/catalogue/index.ts';
-import { type Connection, createClient, OutcomeUnknownError } from '../../lib/client/index.ts';
-import type { OrderChanged } from '../../lib/trade-events/parse-event.ts';
-import { defined } from '../defined.ts';
+} from '../../../lib/catalogue/index.ts';
+import { type Connection, createClient, OutcomeUnknownError } from '../../../lib/client/index.ts';
+import type { OrderChanged } from '../../../lib/trade-events/parse-event.ts';
+import { defined } from '../../defined.ts';
 import { codeOf, type Pace } from './prove-calls.ts';
 import type { OrderStream } from './prove-order-stream.ts';
 

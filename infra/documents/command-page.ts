@@ -1,7 +1,7 @@
 /** Makes docs/command.md, every command with its help, from the table of commands. */
 
-import { isGroup, parse, program } from './command.ts';
-import { table } from './table.ts';
+import { isGroup, parse, program } from '../commands/command.ts';
+import { table } from '../commands/table.ts';
 
 export async function helpOf(words: string): Promise<string> {
   const parsed = await parse([...words.split(' ').filter(Boolean), '--help'], table, '');

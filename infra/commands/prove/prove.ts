@@ -3,22 +3,21 @@
  * failure; one report has all results.
  */
 
-import { StartError } from '../environment.ts';
-import { resolveConfig } from '../stack/resolve-config.ts';
-import { stackNameOf } from '../stack/stages.ts';
-import { awsAccess } from './aws.ts';
-import { atRest, type Resource, resourcesOf } from './deployment.ts';
-import { fate } from './deployment-tables.ts';
-import { examine } from './doctor.ts';
-import { preflight } from './preflight.ts';
+import { atRest, fate, type Resource, resourcesOf } from '../../cost/deployment.ts';
+import { StartError } from '../../environment.ts';
+import { resolveConfig } from '../../stack/resolve-config.ts';
+import { stackNameOf } from '../../stack/stages.ts';
+import { awsAccess } from '../aws.ts';
+import { examine } from '../doctor.ts';
+import { preflight } from '../preflight.ts';
+import type { StackTarget } from '../readers.ts';
+import { type DeployedResource, deployedOf } from '../stack-resources.ts';
+import { checkUpstream } from '../stage.ts';
 import { callsOfEach } from './prove-calls.ts';
 import { bringUp, type Day, measure, type ProveOptions, type ProvePorts } from './prove-day.ts';
 import { stackStatus, startUpOf } from './prove-measure.ts';
 import { compare, type ProofReport, priceOf } from './prove-report.ts';
 import { createSteps, type Steps } from './prove-steps.ts';
-import type { StackTarget } from './readers.ts';
-import { type DeployedResource, deployedOf } from './stack-resources.ts';
-import { checkUpstream } from './stage.ts';
 
 export interface Proof {
   readonly report: ProofReport;

@@ -1,9 +1,9 @@
 /** Report of `countersign prove`: measurements, their comparison with the docs, the cost, and what is left. */
 
-import { readMs } from './capacity.ts';
-import { costOf, lambdaTime, totalOf, unitsCost } from './cost.ts';
-import { logBytesPerRequest, prices, type Situation, situations } from './cost-figures.ts';
-import { readRows } from './cost-tables.ts';
+import { costOf, lambdaTime, totalOf, unitsCost } from '../../cost/cost.ts';
+import { logBytesPerRequest, prices, type Situation, situations } from '../../cost/cost-figures.ts';
+import { readRows } from '../../cost/cost-tables.ts';
+import { readMs } from '../capacity.ts';
 import { type GroupCalls, type LimitTrial, median, type StreamTrial } from './prove-calls.ts';
 import type { MeasuredRun, StartUp, Sums } from './prove-measure.ts';
 import type { OrderTrial } from './prove-order.ts';

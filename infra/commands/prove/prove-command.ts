@@ -3,14 +3,14 @@
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartError } from '../environment.ts';
-import { configOf, stackNameOf } from '../stack/stages.ts';
-import { command, flag, refuse, value } from './command.ts';
-import { credentials, secrets } from './credentials.ts';
-import { print, printError } from './print.ts';
+import { StartError } from '../../environment.ts';
+import { configOf, stackNameOf } from '../../stack/stages.ts';
+import { command, flag, refuse, value } from '../command.ts';
+import { credentials, secrets } from '../credentials.ts';
+import { print, printError } from '../print.ts';
+import { stageIn, urlIn } from '../readers.ts';
 import type { Proof } from './prove.ts';
 import type { ProvePorts } from './prove-day.ts';
-import { stageIn, urlIn } from './readers.ts';
 
 export const prove = command({
   options: {
@@ -39,7 +39,7 @@ export const prove = command({
     return { ...given, isSandbox: sandbox !== undefined };
   },
   async run({ stage, isSandbox, keep, yes, out, credentials }) {
-    const { awsAccess } = await import('./aws.ts');
+    const { awsAccess } = await import('../aws.ts');
     // Fails early: without AWS credentials no other question is worth asking.
     await awsAccess();
     const keys = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
@@ -69,9 +69,9 @@ export const prove = command({
 
 /** Checks the CDK and the folder before the person is asked. */
 async function portsOf(stage: string, yes: boolean): Promise<ProvePorts> {
-  const { cdkProgram, checkFolder } = await import('./cdk-program.ts');
-  const { runCdk } = await import('./stage.ts');
-  const { outputsOf } = await import('./stack-secret.ts');
+  const { cdkProgram, checkFolder } = await import('../cdk-program.ts');
+  const { runCdk } = await import('../stage.ts');
+  const { outputsOf } = await import('../stack-secret.ts');
   cdkProgram('prove');
   checkFolder('prove');
   const interrupted = new AbortController();

@@ -1,8 +1,8 @@
 /** Steps of `countersign prove`: each is announced, timed, and recorded with its result; one that fails hides no other. */
 
-import { isClientError } from '../../lib/client/index.ts';
-import { StartError } from '../environment.ts';
-import { ConfigError } from '../stack/config-error.ts';
+import { isClientError } from '../../../lib/client/index.ts';
+import { StartError } from '../../environment.ts';
+import { ConfigError } from '../../stack/config-error.ts';
 import { codeOf } from './prove-calls.ts';
 
 export interface Step {

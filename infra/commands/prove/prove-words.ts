@@ -1,6 +1,6 @@
 /** Report of `countersign prove` as Markdown for a person; programs read the JSON. */
 
-import { dollars } from './cost-tables.ts';
+import { dollars } from '../../cost/cost-tables.ts';
 import type { LimitTrial, Outcomes } from './prove-calls.ts';
 import type { OrderTrial } from './prove-order.ts';
 import { type ComparedFigure, isProven, type Price, type ProofReport, verdictOf } from './prove-report.ts';

@@ -13,14 +13,14 @@ import {
   listStockTicks,
   listTopActive,
   listWatchlists,
-} from '../../lib/catalogue/index.ts';
+} from '../../../lib/catalogue/index.ts';
 import {
   endpointCounterOf,
   endpointLimitsOf,
   limits,
   type UpstreamLimits,
-} from '../../lib/catalogue/limits.ts';
-import type { Operation } from '../../lib/catalogue/operation.ts';
+} from '../../../lib/catalogue/limits.ts';
+import type { Operation } from '../../../lib/catalogue/operation.ts';
 import {
   type Answer,
   type Connection,
@@ -29,8 +29,8 @@ import {
   isClientError,
   RefusedError,
   streamStockSnapshots,
-} from '../../lib/client/index.ts';
-import type { AccessMode } from '../access-modes.ts';
+} from '../../../lib/client/index.ts';
+import type { AccessMode } from '../../access-modes.ts';
 
 /** Read of each group that every account and app key may send. */
 export const probes: Readonly<Partial<Record<Group, Operation>>> = {
