@@ -8,7 +8,7 @@ import { StartError } from '../environment.ts';
 import { didYouMean } from '../nearest-name.ts';
 import { refuse } from './command.ts';
 import { readText, secrets } from './credentials.ts';
-import { inLine, print } from './print.ts';
+import { inLine, type Report } from './print.ts';
 
 const callableOperations = operations.filter(({ legacyOf }) => !legacyOf);
 
@@ -29,7 +29,6 @@ interface CallArguments {
   readonly body: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly credentials: string | undefined;
-  readonly json: boolean;
 }
 
 type ClientMethod = { answer(input: unknown, options: object): Promise<Answer<unknown>> };
@@ -40,9 +39,8 @@ export async function callOperation({
   query,
   body,
   idempotencyKey,
-  json,
   ...given
-}: CallArguments): Promise<void> {
+}: CallArguments): Promise<Report> {
   const connection = await connectionTo(given);
   const client = createClient({ [operation.id]: operation }, connection) as Readonly<
     Record<string, ClientMethod>
@@ -56,7 +54,7 @@ export async function callOperation({
     const { status, requestId, isReplayed, text } = answer;
     // Prints the body's own text: parsing and writing it again would lose digits of its numbers.
     const facts = JSON.stringify({ status, requestId, isReplayed });
-    print(json ? `${facts.slice(0, -1)},"data":${text || 'null'}}` : text);
+    return { lines: [text], data: `${facts.slice(0, -1)},"data":${text || 'null'}}` };
   } catch (error) {
     throw isClientError(error) ? new StartError(inLine(error.message)) : error;
   }

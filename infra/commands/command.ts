@@ -6,6 +6,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { StartError } from '../environment.ts';
 import { didYouMean } from '../nearest-name.ts';
+import type { Report } from './print.ts';
 
 /** The command line is wrong, and nothing was done: exit code 2. */
 export class UsageError extends StartError {}
@@ -77,8 +78,8 @@ interface CommandDefinition<O extends CommandOptions, A> {
    * @throws UsageError
    */
   readonly check?: (given: GivenOptions<O>) => A | Promise<A>;
-  /** @returns the exit code; absent: 0 */
-  readonly run: (given: A) => Promise<number> | Promise<void>;
+  /** @returns what to print, or the exit code of a command that prints by itself; absent: 0 */
+  readonly run: (given: A) => Promise<Report> | Promise<number> | Promise<void>;
 }
 
 /** A command whose options' types are known to its own `run` alone. */
@@ -87,7 +88,7 @@ export interface AnyCommand {
   readonly examples: readonly string[];
   readonly more?: string;
   check(given: Readonly<Record<string, unknown>>): unknown;
-  run(given: unknown): Promise<unknown>;
+  run(given: unknown): Promise<Report | number | undefined>;
 }
 
 export function command<const O extends CommandOptions, A = GivenOptions<O>>(
@@ -97,7 +98,7 @@ export function command<const O extends CommandOptions, A = GivenOptions<O>>(
   return {
     ...definition,
     check: (given) => check(given as GivenOptions<O>),
-    run: (given) => run(given as A),
+    run: async (given) => (await run(given as A)) ?? undefined,
   };
 }
 
@@ -115,7 +116,7 @@ export interface CommandEntry {
 export type Table = Readonly<Record<string, CommandEntry>>;
 
 type ParsedCommand =
-  | { readonly name: string; readonly given: unknown; readonly run: () => Promise<unknown> }
+  | { readonly name: string; readonly given: unknown; readonly run: AnyCommand['run'] }
   /** Text of the help or of the version; an error when a command is missing. */
   | { readonly text: string; readonly isError: boolean };
 
@@ -213,7 +214,7 @@ function commandOf(path: string, one: AnyCommand, found: (parsed: ParsedCommand)
   );
   return parser.action(async () => {
     const args = await one.check(givenOf(one.options, parser));
-    found({ name: path.slice(program.length + 1), given: args, run: () => one.run(args) });
+    found({ name: path.slice(program.length + 1), given: args, run: one.run });
   });
 }
 

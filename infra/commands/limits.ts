@@ -7,6 +7,7 @@ import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/clie
 import { limitsText, tighterLimits, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
 import { StartError } from '../environment.ts';
+import type { Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf } from './stack-secret.ts';
 
@@ -16,14 +17,12 @@ const limitsOutput = 'LimitsKey';
 interface LimitsArguments {
   readonly target: StackTarget;
   readonly reset: boolean;
-  readonly json: boolean;
 }
 
 /**
- * @returns one sentence for the operator, or the same as JSON
  * @throws StartError when the stack or its table cannot be read or written
  */
-export async function limitsCommand({ target, reset, json }: LimitsArguments): Promise<string> {
+export async function limitsCommand({ target, reset }: LimitsArguments): Promise<Report> {
   const { stackName } = target;
   const outputs = await outputsOf(stackName);
   const key = outputOf(stackName, outputs, limitsOutput);
@@ -41,11 +40,16 @@ export async function limitsCommand({ target, reset, json }: LimitsArguments): P
   const kept = choiceAfter(configured, steps);
   const since = steps > 0 ? new Date(Number(Item?.written_at?.N ?? 0)).toISOString() : undefined;
   if (reset && steps > 0) await client.send(new DeleteItemCommand(request)).catch(fail);
-  if (json) return JSON.stringify({ stack: stackName, configured, kept: reset ? configured : kept, since });
-  if (steps === 0) return `${stackName} keeps upstream.limits as configured: ${configured}.`;
+  const data = { stack: stackName, configured, kept: reset ? configured : kept, since };
+  const withData = (line: string) => ({ lines: [line], data });
+  if (steps === 0) return withData(`${stackName} keeps upstream.limits as configured: ${configured}.`);
   if (reset)
-    return `${stackName} kept ${kept}; within half a minute its functions keep ${configured} again, as configured.`;
-  return `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 although ${configured} allowed the request. To keep these limits, set upstream.limits to them and deploy; if others used the app key and have stopped, end them with --reset.`;
+    return withData(
+      `${stackName} kept ${kept}; within half a minute its functions keep ${configured} again, as configured.`,
+    );
+  return withData(
+    `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 although ${configured} allowed the request. To keep these limits, set upstream.limits to them and deploy; if others used the app key and have stopped, end them with --reset.`,
+  );
 }
 
 function choiceAfter(configured: string, steps: number): string {

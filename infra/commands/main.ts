@@ -7,7 +7,7 @@ import { StartError } from '../environment.ts';
 import { ConfigError } from '../stack/config-error.ts';
 import { versionOf } from '../version.ts';
 import { parse, UsageError } from './command.ts';
-import { printError } from './print.ts';
+import { printError, printReport } from './print.ts';
 import { table } from './table.ts';
 
 /** @returns the exit code */
@@ -16,7 +16,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   try {
     const parsed = await parse(argv, table, versionOf());
-    if ('run' in parsed) return Number((await parsed.run()) ?? 0);
+    if ('run' in parsed) {
+      const outcome = await parsed.run(parsed.given);
+      if (typeof outcome !== 'object') return outcome ?? 0;
+      return printReport(outcome, (parsed.given as { readonly json?: boolean }).json === true);
+    }
     (parsed.isError ? process.stderr : process.stdout).write(parsed.text);
     return parsed.isError ? 2 : 0;
   } catch (error) {

@@ -39,9 +39,9 @@ const tableIn = (text: string) =>
 const requiredReason = (reason: string | undefined, keeper: string): string =>
   reason ?? refuse(`--reason must say why: ${keeper} keeps it.`);
 
-async function showRestored(given: RestoredArguments): Promise<void> {
+async function showRestored(given: RestoredArguments) {
   const { deployedRestored, showRestored } = await import('./orders-restored.ts');
-  await showRestored(given, await deployedRestored(given));
+  return showRestored(given, await deployedRestored(given));
 }
 
 export const orders: CommandGroup = {
@@ -76,7 +76,7 @@ export const orders: CommandGroup = {
       }),
       async run(given) {
         const { deployedOrders, showOrders } = await import('./orders.ts');
-        await showOrders(given, await deployedOrders(given));
+        return showOrders(given, await deployedOrders(given));
       },
     }),
   ],
@@ -116,7 +116,7 @@ export const orders: CommandGroup = {
       },
       async run(given) {
         const { decide, deployedDecision } = await import('./orders-decide.ts');
-        await decide(given, await deployedDecision(given));
+        return decide(given, await deployedDecision(given));
       },
     }),
   ],

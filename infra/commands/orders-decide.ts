@@ -7,17 +7,12 @@ import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journ
 import { createGateway } from '../../lib/gateway/index.ts';
 import { createGatewayOrderReads, orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
-import {
-  type DecidedOrder,
-  type DecisionParts,
-  DecisionRefused,
-  decideOrder,
-} from '../../lib/orders/decide.ts';
-import { StartError } from '../environment.ts';
+import { type DecidedOrder, type DecisionParts, decideOrder } from '../../lib/orders/decide.ts';
 import { orderJournalTableOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
+import type { Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { asStartError, sealedStack } from './sealed-stack.ts';
+import { inSentences, sealedStack } from './sealed-stack.ts';
 import { secretOutput, stackSecret } from './stack-secret.ts';
 import { upstreamOutput } from './token.ts';
 
@@ -27,13 +22,11 @@ export interface DecideArguments extends DecidedOrder {
 
 interface DecidePorts extends DecisionParts {
   readonly stackName: string;
-  /** Prints one line for the operator. */
-  say(line: string): void;
 }
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedDecision({ target }: Pick<DecideArguments, 'target'>): Promise<DecidePorts> {
-  const { stackName, store, identity, say, output } = await sealedStack(
+  const { stackName, store, identity, output } = await sealedStack(
     target,
     orderJournalTableOutput,
     'has no journal of orders: open the group orders',
@@ -54,30 +47,25 @@ export async function deployedDecision({ target }: Pick<DecideArguments, 'target
     by: await operatorArn(),
     clock: Date.now,
     sleep,
-    say,
   };
 }
 
 /** @throws StartError with one sentence; nothing was decided then */
-export async function decide(given: DecideArguments, ports: DecidePorts): Promise<void> {
-  const { stackName, say } = ports;
+export async function decide(given: DecideArguments, ports: DecidePorts): Promise<Report> {
   const { account, clientOrderId, decision } = given;
-  try {
-    const { isReleased, ended, saw } = await decideOrder(ports, given);
-    if (saw) say(saw);
-    const what = clientOrderId ?? `What limits counted of account ${account} (orders: ${ended})`;
-    say(`${what} is ${decision} in ${stackName} now; countersign orders audit has it, with the reason.`);
-    if (decision === 'accepted') say('It counts until the upstream shows its end.');
-    else if (!isReleased)
-      say('Limits count it until the next run of the settlement, or until it is ended again.');
-    else
-      say(
-        decision === 'ended'
-          ? 'Limits count nothing of it.'
-          : 'Its id is free, and limits count nothing of it.',
-      );
-  } catch (error) {
-    if (error instanceof DecisionRefused) throw new StartError(`Nothing was decided. ${error.message}`);
-    throw asStartError(error, `The journal of ${stackName} cannot be read or written`);
-  }
+  const { isReleased, ended, saw } = await inSentences(
+    () => decideOrder(ports, given),
+    `The journal of ${ports.stackName} cannot be read or written`,
+  );
+  const what = clientOrderId ?? `What limits counted of account ${account} (orders: ${ended})`;
+  const now = `${what} is ${decision} in ${ports.stackName} now; countersign orders audit has it, with the reason.`;
+  return { lines: [...(saw ? [saw] : []), now, countedWords(decision, isReleased)] };
+}
+
+function countedWords(decision: DecideArguments['decision'], isReleased: boolean): string {
+  if (decision === 'accepted') return 'It counts until the upstream shows its end.';
+  if (!isReleased) return 'Limits count it until the next run of the settlement, or until it is ended again.';
+  return decision === 'ended'
+    ? 'Limits count nothing of it.'
+    : 'Its id is free, and limits count nothing of it.';
 }

@@ -15,8 +15,9 @@ import {
 } from '../../lib/guard-rails/checkpoints.ts';
 import { orderJournalTableOutput, tradingControlsTableOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
+import type { Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { accessTableOutput, asStartError, sealedStack } from './sealed-stack.ts';
+import { accessTableOutput, inSentences, sealedStack } from './sealed-stack.ts';
 
 export interface RestoredArguments {
   readonly target: StackTarget;
@@ -30,13 +31,11 @@ interface RestoredPorts {
   readonly checkpoints: CheckpointStore;
   readonly tables: TableNames;
   readonly clock: () => number;
-  /** Prints one line for the operator. */
-  say(line: string): void;
 }
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedRestored({ target, confirms }: RestoredArguments): Promise<RestoredPorts> {
-  const { stackName, output, store, identity, say } = await sealedStack(
+  const { stackName, output, store, identity } = await sealedStack(
     target,
     tradingControlsTableOutput,
     'places no orders: open the group orders',
@@ -53,35 +52,27 @@ export async function deployedRestored({ target, confirms }: RestoredArguments):
     checkpoints: createDynamoCheckpoints({ client: store.client, tables }),
     tables,
     clock: Date.now,
-    say,
   };
 }
 
 /** @throws StartError with one sentence */
-export async function showRestored(
-  { target, confirms }: RestoredArguments,
-  ports: RestoredPorts,
-): Promise<void> {
-  const { stackName, checkpoints, tables, say } = ports;
-  try {
+export function showRestored({ target, confirms }: RestoredArguments, ports: RestoredPorts): Promise<Report> {
+  const { stackName, checkpoints, tables } = ports;
+  return inSentences(async () => {
     if (confirms) await confirmTables(ports, confirms.tables, confirms.reason);
     const stored = await checkpoints.read();
     const restored = restoredTables(tables, stored);
-    if (restored.length === 0)
-      return say(
-        `No table of ${stackName} is as it was earlier: orders are open, unless trading is stopped.`,
-      );
-    for (const table of restored) {
+    const none = `No table of ${stackName} is as it was earlier: orders are open, unless trading is stopped.`;
+    const lines = restored.flatMap((table) => {
       const text = stored.get(table);
       const since = text === undefined ? 'before its first checkpoint' : momentOf(readCheckpoint(text).at);
-      say(
+      return [
         `${table} (${tables[table]}) is as it was at ${since}: orders are neither placed nor replaced; cancels go through.`,
-      );
-      say(`  ${adviceOn(table, target)}`);
-    }
-  } catch (error) {
-    throw asStartError(error, `The checkpoints of ${stackName} cannot be read or written`);
-  }
+        `  ${adviceOn(table, target)}`,
+      ];
+    });
+    return { lines: lines.length > 0 ? lines : [none] };
+  }, `The checkpoints of ${stackName} cannot be read or written`);
 }
 
 const adviceOn = (table: CheckpointTable, { options }: StackTarget): string => {

@@ -9,9 +9,9 @@ import { subjectOf } from '../../lib/access/records.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { defined } from '../defined.ts';
-import { printError } from './print.ts';
+import { printError, type Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
+import { inSentences, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { isCalled, subjectWords } from './users-words.ts';
 
 export interface OrdersArguments {
@@ -35,8 +35,6 @@ export interface OrdersPorts {
   readonly issuer: string | undefined;
   /** Returns the time now, in milliseconds since the epoch. */
   clock(): number;
-  /** Prints one line of JSON. */
-  say(line: string): void;
   /** Prints a sentence for the operator, apart from the lines. */
   warn(sentence: string): void;
 }
@@ -46,7 +44,7 @@ const orderAuditTableOutput = 'OrderAuditTable';
 
 /** @throws StartError when the stack or its identity key cannot be read, or it has no audit */
 export async function deployedOrders({ target }: OrdersArguments): Promise<OrdersPorts> {
-  const { stackName, outputs, store, identity, directory, say } = await sealedStack(
+  const { stackName, outputs, store, identity, directory } = await sealedStack(
     target,
     orderAuditTableOutput,
     'has no audit of orders: open the group orders or watchlists',
@@ -58,15 +56,14 @@ export async function deployedOrders({ target }: OrdersArguments): Promise<Order
     directory: directory(),
     issuer: outputs.get(issuerOutput),
     clock: Date.now,
-    say,
     warn: printError,
   };
 }
 
 /** @throws StartError with one sentence */
-export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Promise<void> {
+export function showOrders(given: OrdersArguments, ports: OrdersPorts): Promise<Report> {
   const { account, clientOrderId, since, unsettled } = given;
-  try {
+  return inSentences(async () => {
     const { nameOf, isUser } = await usersOf(given, ports);
     const { ordered, unreadable } = await whoOrderedWhat(
       // Includes a change of this very millisecond.
@@ -76,15 +73,12 @@ export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Pr
     );
     // Prints the audit's lines as they are: parsing and writing them again could change an order's digits.
     const lines = ordered.map(orderedLine);
-    if (given.json) ports.say(`{"stack":${JSON.stringify(ports.stackName)},"orders":[${lines.join()}]}`);
-    else for (const line of lines) ports.say(line);
     if (unreadable > 0)
       ports.warn(
         `Of ${unreadable} requests only states can be read: they were sealed under another identity key.`,
       );
-  } catch (error) {
-    throw asStartError(error, `The audit of orders of ${ports.stackName} cannot be read`);
-  }
+    return { lines, data: `{"stack":${JSON.stringify(ports.stackName)},"orders":[${lines.join()}]}` };
+  }, `The audit of orders of ${ports.stackName} cannot be read`);
 }
 
 /** Looks up the directory's names of users, and which of them `--user` means. */

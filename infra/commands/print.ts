@@ -19,4 +19,28 @@ const inLines = (text: string) =>
 /** @param text the command's own lines; text of others has passed `inLine`, or may contain line breaks */
 export const print = (text: string): void => console.log(inLines(text));
 
+/** Outcome of a command: lines for a person, and the same as data for `--json`. */
+export interface Report {
+  readonly lines: readonly string[];
+  /** Text is JSON already, whose numbers keep their digits. */
+  readonly data?: object | string;
+  /** Whether what was looked at is well; null when that is not known. */
+  readonly isWell?: boolean | null;
+}
+
+/** @returns lines, none without the condition */
+export const linesIf = (condition: unknown, ...lines: readonly string[]): readonly string[] =>
+  condition ? lines : [];
+
+export function printedLines({ lines, data }: Report, json: boolean): readonly string[] {
+  if (!json || data === undefined) return lines;
+  return [typeof data === 'string' ? data : JSON.stringify(data)];
+}
+
+/** @returns the exit code */
+export function printReport(report: Report, json: boolean): number {
+  for (const line of printedLines(report, json)) print(line);
+  return report.isWell === undefined || report.isWell ? 0 : 1;
+}
+
 export const printError = (text: string): void => console.error(inLines(text));

@@ -12,14 +12,13 @@ import { createSigner, explain, SignError } from '../../lib/signer/index.ts';
 import { createVerifier, type ReceivedRequest } from '../../lib/verifier/index.ts';
 import { StartError } from '../environment.ts';
 import { readText, secrets } from './credentials.ts';
-import { print } from './print.ts';
+import type { Report } from './print.ts';
 
 interface RequestArguments {
   readonly url: string;
   readonly method: 'GET' | 'POST' | undefined;
   readonly body: string | undefined;
   readonly credentials: string | undefined;
-  readonly json: boolean;
 }
 
 const inputOf = async ({ url, method, body }: RequestArguments) => ({
@@ -37,13 +36,12 @@ async function trySign<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export async function signRequest(given: RequestArguments): Promise<void> {
+export async function signRequest(given: RequestArguments): Promise<Report> {
   const { APP_KEY, APP_SECRET } = await secrets(given.credentials, ['APP_KEY', 'APP_SECRET']);
   const input = await inputOf(given);
   const signed = await trySign(() => createSigner({ appKey: APP_KEY, appSecret: APP_SECRET }).sign(input));
-  if (given.json) return print(JSON.stringify(signed));
-  print(`${signed.method} ${signed.url}`);
-  for (const [name, text] of Object.entries(signed.headers)) print(`${name}: ${text}`);
+  const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
+  return { lines: [`${signed.method} ${signed.url}`, ...headers], data: signed };
 }
 
 interface ExplainRequest extends RequestArguments {
@@ -52,7 +50,12 @@ interface ExplainRequest extends RequestArguments {
   readonly compare: string | undefined;
 }
 
-export async function explainRequest({ nonce, timestamp, compare, ...given }: ExplainRequest): Promise<void> {
+export async function explainRequest({
+  nonce,
+  timestamp,
+  compare,
+  ...given
+}: ExplainRequest): Promise<Report> {
   const { APP_KEY } = await secrets(given.credentials, ['APP_KEY']);
   const input = await inputOf(given);
   const compareWith = compare === undefined ? undefined : (await readText(compare)).trim();
@@ -65,22 +68,19 @@ export async function explainRequest({ nonce, timestamp, compare, ...given }: Ex
       ...(compareWith !== undefined && { compareWith }),
     }),
   );
-  print(given.json ? JSON.stringify(steps) : words());
+  return { lines: [words()], data: steps };
 }
 
 interface VerifyOptions {
   readonly tolerance: number | undefined;
   readonly credentials: string | undefined;
-  readonly json: boolean;
 }
 
-/** @returns 1 for a refused request */
 export async function verifyRequest({
   request,
   tolerance,
   credentials,
-  json,
-}: VerifyOptions & { readonly request: string }) {
+}: VerifyOptions & { readonly request: string }): Promise<Report> {
   const { APP_KEY, APP_SECRET } = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
   const received = await readJson<ReceivedRequest>(request, '{"url": "…", "headers": {"x-app-key": "…"}}');
   if (typeof received.url !== 'string' || typeof received.headers !== 'object' || received.headers === null)
@@ -89,11 +89,11 @@ export async function verifyRequest({
     secretOf: (appKey) => (appKey === APP_KEY ? APP_SECRET : undefined),
     toleranceSeconds: tolerance,
   }).verify(received);
-  if (json) print(JSON.stringify(verification));
-  else if (verification.ok) print('The signature is that of this request, app key and secret.');
-  // Only the code: the detail may contain an app key.
-  else print(`Refused: ${verification.code}. countersign explain shows what is signed.`);
-  return verification.ok ? 0 : 1;
+  const line = verification.ok
+    ? 'The signature is that of this request, app key and secret.'
+    : // Only the code: the detail may contain an app key.
+      `Refused: ${verification.code}. countersign explain shows what is signed.`;
+  return { lines: [line], data: verification, isWell: verification.ok };
 }
 
 interface Vector {
@@ -111,11 +111,7 @@ interface Vector {
   readonly signature: string;
 }
 
-/** @returns 1 if a signature differs from the vector's */
-export async function verifyVectors({
-  vectors,
-  json,
-}: VerifyOptions & { readonly vectors: string }): Promise<number> {
+export async function verifyVectors({ vectors }: { readonly vectors: string }): Promise<Report> {
   const form = '[{"request": {"appKey": "…", …}, "signature": "…"}]';
   const all = await readJson<readonly Vector[]>(vectors, form);
   const results: { name: string; ok: boolean }[] = [];
@@ -126,13 +122,14 @@ export async function verifyVectors({
       throw new StartError(`--vectors must be JSON like ${form}: ${name} is not.`);
     }
   const wrong = results.filter(({ ok }) => !ok);
-  if (json) print(JSON.stringify({ ok: wrong.length === 0, results }));
-  else
-    print(
+  return {
+    lines: [
       `${results.length - wrong.length} of ${results.length} vectors have the signature that is computed here.`,
-    );
-  if (!json) for (const { name } of wrong) print(`Another signature: ${name}`);
-  return wrong.length === 0 && results.length > 0 ? 0 : 1;
+      ...wrong.map(({ name }) => `Another signature: ${name}`),
+    ],
+    data: { ok: wrong.length === 0, results },
+    isWell: wrong.length === 0 && results.length > 0,
+  };
 }
 
 async function signatureOf({

@@ -7,8 +7,8 @@ import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
 import { AccessChangeError } from '../../lib/access/change.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { ControlChangeError } from '../../lib/guard-rails/control-changes.ts';
+import { DecisionRefused } from '../../lib/orders/decide.ts';
 import { StartError } from '../environment.ts';
-import { print } from './print.ts';
 import type { StackTarget } from './readers.ts';
 import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
 
@@ -47,20 +47,25 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
       const store = createDynamoAccessStore({ client, tableName: output(accessTableOutput) });
       return createAccessAdmin({ store, identity, by });
     },
-    say: print,
   };
 }
 
 const defectTypes = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 /**
- * Makes a sentence of an error. AWS's messages are left out, because they may repeat what was sent.
+ * Does a command's work, and makes a sentence of its error. AWS's messages are left out, because they may repeat what was sent.
  *
  * @param what completes the sentence, such as 'The users of … cannot be read'
  * @param overtaken names the record that others change at the same time
  */
-export function asStartError(error: unknown, what: string, overtaken = ''): unknown {
+export const inSentences = <T>(work: () => Promise<T>, what: string, overtaken?: string): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw asStartError(error, what, overtaken);
+  });
+
+function asStartError(error: unknown, what: string, overtaken = ''): unknown {
   if (error instanceof StartError) return error;
+  if (error instanceof DecisionRefused) return new StartError(`Nothing was decided. ${error.message}`);
   if (error instanceof AccessChangeError || error instanceof ControlChangeError)
     return new StartError(
       error.code === 'change_refused'

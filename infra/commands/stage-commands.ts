@@ -7,12 +7,6 @@ import { credentials, secrets } from './credentials.ts';
 import { print, printError } from './print.ts';
 import { deployed, json, stage, targetOf, urlIn, whole, wholeIn } from './readers.ts';
 
-/** Prints a verdict. @returns 0 only for one that is known to be good */
-function conclude(isGood: boolean | null, words: string, asJson: object | undefined): number {
-  print(asJson ? JSON.stringify(asJson) : words);
-  return isGood ? 0 : 1;
-}
-
 export const preflight = command({
   options: {
     stage,
@@ -22,11 +16,11 @@ export const preflight = command({
     json,
   },
   examples: ['--stage prod --phones 10000'],
-  async run({ stage, phones, every, within, json }) {
+  async run({ stage, phones, every, within }) {
     const { preflight } = await import('./preflight.ts');
     const wish = { everySeconds: every, withinSeconds: within, ...(phones !== undefined && { phones }) };
     const { carries = null, words } = await preflight(stage, wish);
-    return conclude(carries, words, json ? { stage, carries, words } : undefined);
+    return { isWell: carries, lines: [words], data: { stage, carries, words } };
   },
 });
 
@@ -82,7 +76,7 @@ export const limits = command({
   options: { ...deployed, reset: flag('ends the tighter limits'), json },
   examples: ['--stage prod', '--stage prod --reset'],
   check: ({ reset, json, ...given }) => ({ reset, json, target: targetOf(given) }),
-  run: async (given) => print(await (await import('./limits.ts')).limitsCommand(given)),
+  run: async (given) => (await import('./limits.ts')).limitsCommand(given),
 });
 
 export const status = command({
@@ -106,10 +100,10 @@ export const cost = command({
   },
   examples: ['--stage prod --users 10000 --interval 5'],
   check: ({ users = refuse('--users must say how many there are.'), ...given }) => ({ users, ...given }),
-  async run({ json, ...given }) {
+  async run({ json: _, ...given }) {
     const { billInWords, billOf } = await import('./bill.ts');
     const bill = await billOf(given);
-    print(json ? JSON.stringify(bill) : billInWords(given, bill));
+    return { lines: [billInWords(given, bill)], data: bill };
   },
 });
 
@@ -117,11 +111,11 @@ export const smoke = command({
   options: { url: operand('<url>', 'the stack’s output ApiUrl', urlIn), credentials, json },
   examples: ['API_KEY=… countersign smoke https://api.example.com'],
   more: 'API_KEY is the value of an API key of the stage.',
-  async run({ url, credentials, json }) {
+  async run({ url, credentials }) {
     const { API_KEY } = await secrets(credentials, ['API_KEY']);
     const { smoke } = await import('./smoke.ts');
     const { healthy, words } = await smoke(url, API_KEY);
-    return conclude(healthy, words, json ? { healthy, words } : undefined);
+    return { isWell: healthy, lines: [words], data: { healthy, words } };
   },
 });
 
@@ -133,11 +127,11 @@ export const doctor = command({
     json,
     target: given.stage === undefined && given.stack === undefined ? undefined : targetOf(given),
   }),
-  async run({ json, target }) {
+  async run({ target }) {
     const { examine } = await import('./doctor.ts');
     const findings = await examine(target);
     const isWell = findings.every(({ verdict }) => verdict === 'well');
-    const words = findings.map(({ verdict, words }) => `${verdict.padEnd(8)} ${words}`).join('\n');
-    return conclude(isWell, words, json ? { well: isWell, findings } : undefined);
+    const lines = findings.map(({ verdict, words }) => `${verdict.padEnd(8)} ${words}`);
+    return { isWell, lines, data: { well: isWell, findings } };
   },
 });

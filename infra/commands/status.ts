@@ -288,7 +288,7 @@ export function deployedStatus(target: StackTarget): StatusPorts {
       });
       return (await admin.list()).flatMap((one) => stopWords(one) ?? []);
     },
-    limits: () => limitsCommand({ target, reset: false, json: false }),
+    limits: async () => (await limitsCommand({ target, reset: false })).lines.join(),
     async alarms() {
       const found: MetricAlarm[] = [];
       for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms(

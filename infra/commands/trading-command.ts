@@ -114,7 +114,7 @@ export const trading: CommandGroup = Object.fromEntries(
         check: (given) => checkArguments(verb as TradingVerb, given),
         async run(given) {
           const { deployedTrading, manageTrading } = await import('./trading.ts');
-          await manageTrading(given, await deployedTrading(given));
+          return manageTrading(given, await deployedTrading(given));
         },
       }),
     ],

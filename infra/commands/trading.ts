@@ -20,8 +20,9 @@ import {
 import { StartError } from '../environment.ts';
 import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
+import { linesIf, type Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
+import { inSentences, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { controlWords, deployedWords, historyWords, listWords, scopeWords } from './trading-words.ts';
 import { isCalled } from './users-words.ts';
 
@@ -55,13 +56,11 @@ export interface TradingPorts {
   readonly issuer: string | undefined;
   /** Limits of the gateway until an operator sets others. */
   readonly deployed: TradingLimits;
-  /** Prints one line for the operator. */
-  say(line: string): void;
 }
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedTrading(given: TradingArguments): Promise<TradingPorts> {
-  const { stackName, outputs, output, identity, store, directory, say } = await sealedStack(
+  const { stackName, outputs, output, identity, store, directory } = await sealedStack(
     given.target,
     tradingControlsTableOutput,
     'places no orders: open the group orders',
@@ -74,26 +73,23 @@ export async function deployedTrading(given: TradingArguments): Promise<TradingP
     directory: directory(),
     issuer: outputs.get(issuerOutput),
     deployed: areLimits(deployed) ? deployed : {},
-    say,
   };
 }
 
 /** @throws StartError with one sentence; nothing was changed then */
-export async function manageTrading(given: TradingArguments, ports: TradingPorts): Promise<void> {
-  try {
+export function manageTrading(given: TradingArguments, ports: TradingPorts): Promise<Report> {
+  const { stackName } = ports;
+  const work = async () => {
     const { subject, hint } = await subjectFor(given, ports);
     const change = changeOf(given, subject);
-    if (change) await apply(given, change, ports, hint);
-    else if (given.verb === 'history') await history(given, subject, ports);
-    else await show(given, subject, ports);
-  } catch (error) {
-    const { stackName } = ports;
-    throw asStartError(
-      error,
-      `The limits of ${stackName} cannot be read or changed`,
-      `the same scope of ${stackName}`,
-    );
-  }
+    if (change) return apply(given, change, ports, hint);
+    return given.verb === 'history' ? history(given, subject, ports) : show(given, subject, ports);
+  };
+  return inSentences(
+    work,
+    `The limits of ${stackName} cannot be read or changed`,
+    `the same scope of ${stackName}`,
+  );
 }
 
 /** Makes the change that a verb asks for; undefined when it only reads. */
@@ -108,19 +104,29 @@ function changeOf(
   return changes && { action: 'limits', subject, changes, reason };
 }
 
-async function show({ scope, json }: TradingArguments, subject: ControlSubject, ports: TradingPorts) {
-  const { admin, say, stackName, deployed } = ports;
+async function show(
+  { scope }: TradingArguments,
+  subject: ControlSubject,
+  ports: TradingPorts,
+): Promise<Report> {
+  const { admin, stackName, deployed } = ports;
   const found =
     scope.kind === 'gateway'
       ? await admin.list()
       : [await admin.find(subject)].filter((one) => one !== undefined);
   const controls = [...found].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
-  if (json) return say(JSON.stringify({ stack: stackName, deployed, controls }));
-  if (scope.kind === 'gateway' && controls.every(({ name }) => name !== undefined))
-    for (const line of deployedWords(deployed)) say(line);
-  if (scope.kind !== 'gateway' && controls.length === 0)
-    say(`Nothing was ever set of ${scopeWords(subject)} in ${stackName}.`);
-  for (const one of controls) for (const line of controlWords(one, deployed)) say(line);
+  const isOfAll = scope.kind === 'gateway';
+  return {
+    data: { stack: stackName, deployed, controls },
+    lines: [
+      ...linesIf(isOfAll && controls.every(({ name }) => name !== undefined), ...deployedWords(deployed)),
+      ...linesIf(
+        !isOfAll && controls.length === 0,
+        `Nothing was ever set of ${scopeWords(subject)} in ${stackName}.`,
+      ),
+      ...controls.flatMap((one) => controlWords(one, deployed)),
+    ],
+  };
 }
 
 /** Sorts the gateway first, then accounts, then users. */
@@ -130,39 +136,52 @@ const sortKey = ({ name, about }: ListedControl) =>
 /** Records that are searched for those of one scope; older ones are not found. */
 const maxHistory = 10_000;
 
-async function history(given: TradingArguments, subject: ControlSubject, ports: TradingPorts) {
-  const { admin, say, stackName } = ports;
-  const { scope, limit, json } = given;
+async function history(
+  { scope, limit }: TradingArguments,
+  subject: ControlSubject,
+  { admin, stackName }: TradingPorts,
+): Promise<Report> {
   const all = await admin.history(scope.kind === 'gateway' ? limit : maxHistory);
   const wanted = scopeWords(subject);
-  const lines =
+  const found =
     scope.kind === 'gateway'
       ? all
       : all.filter((line) => 'change' in line && scopeWords(line.change.subject) === wanted).slice(0, limit);
-  if (json) return say(JSON.stringify({ stack: stackName, history: lines }));
-  if (lines.length === 0) say(`The table of ${stackName} has no change of trading.`);
-  for (const line of lines) say(historyWords(line));
+  return {
+    data: { stack: stackName, history: found },
+    lines: [
+      ...linesIf(found.length === 0, `The table of ${stackName} has no change of trading.`),
+      ...found.map(historyWords),
+    ],
+  };
 }
 
-async function apply(given: TradingArguments, change: ControlChange, ports: TradingPorts, hint?: string) {
-  const { admin, say, stackName, deployed } = ports;
+async function apply(
+  given: TradingArguments,
+  change: ControlChange,
+  { admin, stackName, deployed }: TradingPorts,
+  hint?: string,
+): Promise<Report> {
   const { isChanged, control, limitsBefore } = await admin.apply(change);
-  if (given.json)
-    return say(JSON.stringify({ stack: stackName, changed: isChanged, control: control ?? null }));
-  say(
-    isChanged
-      ? `Written to ${stackName}; effective in all functions within ${maxControlAgeMs / 1000} seconds.`
-      : `Nothing to change in ${stackName}.`,
-  );
-  if (control) for (const line of controlWords(control, deployed)) say(line);
+  const changed: string[] = [];
   if (change.action === 'limits' && control) {
-    const ofScope = change.subject.kind === 'gateway' ? deployed : {};
-    const [before, now] = [limitsBefore, control.limits].map((limits) => withChanges(ofScope, limits));
     const isOfAll = change.subject.kind === 'gateway';
-    for (const line of [...listWords(before!, now!), ...(isOfAll ? sharesInWords(now!) : [])]) say(line);
+    const before = withChanges(isOfAll ? deployed : {}, limitsBefore);
+    const now = withChanges(isOfAll ? deployed : {}, control.limits);
+    changed.push(...listWords(before, now), ...(isOfAll ? sharesInWords(now) : []));
   }
-  if (hint !== undefined) say(hint);
-  for (const one of hintsFor(given, change)) say(one);
+  return {
+    data: { stack: stackName, changed: isChanged, control: control ?? null },
+    lines: [
+      isChanged
+        ? `Written to ${stackName}; effective in all functions within ${maxControlAgeMs / 1000} seconds.`
+        : `Nothing to change in ${stackName}.`,
+      ...(control ? controlWords(control, deployed) : []),
+      ...changed,
+      ...(hint === undefined ? [] : [hint]),
+      ...hintsFor(given, change),
+    ],
+  };
 }
 
 function hintsFor({ target, scope }: TradingArguments, change: ControlChange): readonly string[] {
@@ -174,16 +193,16 @@ function hintsFor({ target, scope }: TradingArguments, change: ControlChange): r
         ? ` --account ${scope.id}`
         : ` --user ${shellQuoted(scope.text)}`;
   return [
-    ...(action === 'stop'
-      ? [
-          'Orders are neither placed nor replaced; cancels go through.',
-          change.cancelOpen ? cancelNotes[scope.kind] : notCancelled,
-          `To resume: countersign trading resume ${target.options}${whose} --reason "…"`,
-        ]
-      : []),
-    ...(action === 'resume' && scope.kind !== 'gateway'
-      ? ['A stop of the whole gateway, or of others that the order belongs to, goes on.']
-      : []),
+    ...linesIf(
+      action === 'stop',
+      'Orders are neither placed nor replaced; cancels go through.',
+      action === 'stop' && change.cancelOpen ? cancelNotes[scope.kind] : notCancelled,
+      `To resume: countersign trading resume ${target.options}${whose} --reason "…"`,
+    ),
+    ...linesIf(
+      action === 'resume' && scope.kind !== 'gateway',
+      'A stop of the whole gateway, or of others that the order belongs to, goes on.',
+    ),
   ];
 }
 

@@ -111,7 +111,7 @@ function checkArguments(verb: Verb, kinds: readonly string[], given: UserOptions
 
 const run = async (given: UsersArguments) => {
   const { deployedUsers, manageUsers } = await import('./users.ts');
-  await manageUsers(given, await deployedUsers(given));
+  return manageUsers(given, await deployedUsers(given));
 };
 
 type VerbOptions = Parameters<typeof command>[0]['options'];

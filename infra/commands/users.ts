@@ -11,8 +11,9 @@ import type { Scope } from '../../lib/catalogue/scopes.ts';
 import { StartError } from '../environment.ts';
 import { keyOutput } from '../stack/outputs.ts';
 import { operatorArn } from './operator.ts';
+import { linesIf, type Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { accessTableOutput, asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
+import { accessTableOutput, inSentences, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { auditWords, recordWords, subjectWords } from './users-words.ts';
 
 /** Subject that a command is about. */
@@ -64,16 +65,14 @@ export interface UsersPorts {
   readonly admin: AccessAdmin;
   /** Now, in milliseconds since the epoch. */
   clock(): number;
-  /** Prints one line for the operator. */
-  say(line: string): void;
 }
 
-const readingVerbs: ReadonlySet<Verb> = new Set<Verb>(['list', 'show', 'audit']);
+const readingVerbs: Readonly<Partial<Record<Verb, typeof list>>> = { list, show, audit };
 const revokingVerbs: ReadonlySet<Verb> = new Set<Verb>(['revoke', 'block', 'sign-out']);
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedUsers({ target, verb }: UsersArguments): Promise<UsersPorts> {
-  const { stackName, outputs, directory, say } = await sealedStack(
+  const { stackName, outputs, directory } = await sealedStack(
     target,
     accessTableOutput,
     'knows no users: open a group of account data',
@@ -81,53 +80,55 @@ export async function deployedUsers({ target, verb }: UsersArguments): Promise<U
   return {
     stackName,
     outputs,
-    admin: directory(readingVerbs.has(verb) ? '' : await operatorArn()),
+    admin: directory(readingVerbs[verb] ? '' : await operatorArn()),
     clock: Date.now,
-    say,
   };
 }
 
 /** @throws StartError with one sentence; nothing was changed then, unless the table's answer to the write was lost */
-export async function manageUsers(given: UsersArguments, ports: UsersPorts): Promise<void> {
-  try {
-    if (given.verb === 'list') await list(given, ports);
-    else if (given.verb === 'audit') await audit(given, ports);
-    else if (given.verb === 'show') await show(given, ports);
-    else await change(given, ports);
-  } catch (error) {
-    const { stackName } = ports;
-    throw asStartError(
-      error,
-      `The users of ${stackName} cannot be read or changed`,
-      `the same record of ${stackName}`,
-    );
-  }
+export function manageUsers(given: UsersArguments, ports: UsersPorts): Promise<Report> {
+  const { stackName } = ports;
+  return inSentences(
+    () => (readingVerbs[given.verb] ?? change)(given, ports),
+    `The users of ${stackName} cannot be read or changed`,
+    `the same record of ${stackName}`,
+  );
 }
 
-async function list({ json }: UsersArguments, ports: UsersPorts): Promise<void> {
-  const { admin, say, stackName } = ports;
+async function list(_: UsersArguments, ports: UsersPorts): Promise<Report> {
+  const { admin, stackName } = ports;
   const { records, unreadable } = await admin.list();
   const sorted = [...records].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
-  if (json) return say(JSON.stringify({ stack: stackName, records: sorted, unreadable }));
-  if (sorted.length === 0) say(`Nothing has been granted in ${stackName}.`);
-  for (const one of sorted) for (const line of recordWords(one, issuerIn(ports))) say(line);
-  if (unreadable > 0)
-    say(`${unreadable} more were written under another identity key, and cannot be read or used any more.`);
+  return {
+    data: { stack: stackName, records: sorted, unreadable },
+    lines: [
+      ...linesIf(sorted.length === 0, `Nothing has been granted in ${stackName}.`),
+      ...sorted.flatMap((one) => recordWords(one, issuerIn(ports))),
+      ...linesIf(
+        unreadable > 0,
+        `${unreadable} more were written under another identity key, and cannot be read or used any more.`,
+      ),
+    ],
+  };
 }
 
 const sortKey = ({ record }: Listed) => subjectWords(subjectOf(record));
 
-async function audit({ limit, json }: UsersArguments, ports: UsersPorts): Promise<void> {
-  const { admin, say, stackName } = ports;
-  const lines = await admin.audit(limit);
-  if (json) return say(JSON.stringify({ stack: stackName, audit: lines }));
-  if (lines.length === 0) say(`No change has been made in ${stackName}.`);
-  for (const line of lines) say(auditWords(line, issuerIn(ports)));
+async function audit({ limit }: UsersArguments, ports: UsersPorts): Promise<Report> {
+  const { admin, stackName } = ports;
+  const changes = await admin.audit(limit);
+  return {
+    data: { stack: stackName, audit: changes },
+    lines: [
+      ...linesIf(changes.length === 0, `No change has been made in ${stackName}.`),
+      ...changes.map((one) => auditWords(one, issuerIn(ports))),
+    ],
+  };
 }
 
 /** Shows a record together with the keys and roles that act for the user, which an operator would look for next. */
-async function show({ who, json }: UsersArguments, ports: UsersPorts): Promise<void> {
-  const { admin, say, stackName } = ports;
+async function show({ who }: UsersArguments, ports: UsersPorts): Promise<Report> {
+  const { admin, stackName } = ports;
   const { records } = await admin.list();
   const subjects =
     who?.kind === 'name'
@@ -136,20 +137,20 @@ async function show({ who, json }: UsersArguments, ports: UsersPorts): Promise<v
   const lookUps = await Promise.all(subjects.map((one) => lookedUp(one, records, ports)));
   const name = who?.kind === 'name' ? who.name : (lookUps[0]?.name ?? '');
   const shownLookUps = lookUps.filter(({ found, bound }) => found || bound.length > 0);
-  if (json) {
-    const [record = null] = lookUps.flatMap((one) => (one.name === name ? (one.found ?? []) : []));
-    const others = lookUps.flatMap((one) => (one.name === name ? [] : (one.found ?? [])));
-    const bound = lookUps.flatMap((one) => one.bound);
-    return say(
-      JSON.stringify({ stack: stackName, name, record, bound, ...(others.length > 0 && { others }) }),
-    );
-  }
-  if (shownLookUps.length === 0) return say(`Nothing is recorded of ${name} in ${stackName}.`);
-  for (const { subject, found, bound } of shownLookUps) {
-    const issuer = issuerIn(ports);
-    for (const line of found ? recordWords(found, issuer) : [subjectWords(subject, issuer)]) say(line);
-    for (const { record } of bound) say(`  ${subjectWords(subjectOf(record))} acts for it`);
-  }
+  const [record = null] = lookUps.flatMap((one) => (one.name === name ? (one.found ?? []) : []));
+  const others = lookUps.flatMap((one) => (one.name === name ? [] : (one.found ?? [])));
+  const bound = lookUps.flatMap((one) => one.bound);
+  const issuer = issuerIn(ports);
+  return {
+    data: { stack: stackName, name, record, bound, ...(others.length > 0 && { others }) },
+    lines: [
+      ...linesIf(shownLookUps.length === 0, `Nothing is recorded of ${name} in ${stackName}.`),
+      ...shownLookUps.flatMap(({ subject, found, bound }) => [
+        ...(found ? recordWords(found, issuer) : [subjectWords(subject, issuer)]),
+        ...bound.map(({ record }) => `  ${subjectWords(subjectOf(record))} acts for it`),
+      ]),
+    ],
+  };
 }
 
 async function lookedUp(subject: AccessSubject, records: readonly Listed[], { admin }: UsersPorts) {
@@ -171,29 +172,30 @@ interface MadeChange {
   readonly found: Listed | undefined;
 }
 
-async function change(given: UsersArguments, ports: UsersPorts): Promise<void> {
-  const { say, stackName } = ports;
+async function change(given: UsersArguments, ports: UsersPorts): Promise<Report> {
+  const { stackName } = ports;
   const issuer = issuerIn(ports);
   const madeChanges = await makeAll(await changesFor(given, ports), stackName, ports.admin);
   const isChanged = madeChanges.some((one) => one.isChanged);
-  if (given.json) {
-    const [first, ...others] = madeChanges.map(({ name, found }) => ({ name, record: found ?? null }));
-    const more = others.length > 0 && { others };
-    return say(JSON.stringify({ stack: stackName, changed: isChanged, ...first, ...more }));
-  }
-  say(
-    isChanged
-      ? `Written to ${stackName}; its functions see it within 60 seconds.`
-      : `Nothing to change in ${stackName}.`,
-  );
-  for (const { wanted, found } of madeChanges)
-    if (found) for (const line of recordWords(found, issuer)) say(line);
-    else say(`${subjectWords(wanted.subject, issuer)}\n  may do nothing, and is not blocked`);
-  for (const hint of new Set(madeChanges.flatMap((one) => hintsFor(one, issuer)))) say(hint);
-  if (madeChanges.length > 1)
-    say(
-      `That is the user of the stage’s issuer, and of each other one in the table: ${madeChanges.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
-    );
+  const [first, ...others] = madeChanges.map(({ name, found }) => ({ name, record: found ?? null }));
+  return {
+    data: { stack: stackName, changed: isChanged, ...first, ...(others.length > 0 && { others }) },
+    lines: [
+      isChanged
+        ? `Written to ${stackName}; its functions see it within 60 seconds.`
+        : `Nothing to change in ${stackName}.`,
+      ...madeChanges.flatMap(({ wanted, found }) =>
+        found
+          ? recordWords(found, issuer)
+          : [subjectWords(wanted.subject, issuer), '  may do nothing, and is not blocked'],
+      ),
+      ...new Set(madeChanges.flatMap((one) => hintsFor(one, issuer))),
+      ...linesIf(
+        others.length > 0,
+        `That is the user of the stage’s issuer, and of each other one in the table: ${madeChanges.map(issuerOf).join(', ')}. grant, bind and unblock take the stage’s issuer.`,
+      ),
+    ],
+  };
 }
 
 const issuerOf = ({ wanted: { subject } }: Pick<MadeChange, 'wanted'>) =>
@@ -228,25 +230,27 @@ function hintsFor({ wanted, found }: MadeChange, issuer: string): readonly strin
   const record = found && 'principal' in found.record ? found.record : undefined;
   const isOpen = record?.accounts.some(([account]) => account === '*');
   return [
-    ...(wanted.action === 'grant' && wanted.accounts.some((one) => one !== '*')
-      ? ['Account ids are taken as they are: compare them with those of listAccounts.']
-      : []),
-    ...(wanted.action === 'grant' && record?.blocked
-      ? ['It is blocked: none of this counts until unblock.']
-      : []),
-    ...(wanted.action === 'revoke' && isOpen && !wanted.accounts.includes('*')
-      ? ['Every account is still granted: revoke --all-accounts ends that.']
-      : []),
+    ...linesIf(
+      wanted.action === 'grant' && wanted.accounts.some((one) => one !== '*'),
+      'Account ids are taken as they are: compare them with those of listAccounts.',
+    ),
+    ...linesIf(
+      wanted.action === 'grant' && record?.blocked,
+      'It is blocked: none of this counts until unblock.',
+    ),
+    ...linesIf(
+      wanted.action === 'revoke' && isOpen && !wanted.accounts.includes('*'),
+      'Every account is still granted: revoke --all-accounts ends that.',
+    ),
     ...(/^revoke/.test(wanted.action) && record?.standsFor
       ? [
           `It goes on with the rights of ${subjectWords(record.standsFor, issuer)}: unbind or block ends that.`,
         ]
       : []),
-    ...(wanted.action === 'sign-out'
-      ? [
-          `The user can sign in again after ${skewSeconds} seconds, by which clocks may differ. Keys that act for the user go on; block ends both.`,
-        ]
-      : []),
+    ...linesIf(
+      wanted.action === 'sign-out',
+      `The user can sign in again after ${skewSeconds} seconds, by which clocks may differ. Keys that act for the user go on; block ends both.`,
+    ),
   ];
 }
 

@@ -6,7 +6,7 @@ import { limitsCommand } from '../../infra/commands/limits.ts';
 import { StartError } from '../../infra/environment.ts';
 import { type StackStubOptions, startStackStub } from './stack-stub.ts';
 
-const look = { target: { stackName: 'Countersign-test', options: '' }, reset: false, json: false };
+const look = { target: { stackName: 'Countersign-test', options: '' }, reset: false };
 const reset = { ...look, reset: true };
 
 async function stubFor(t: TestContext, options: StackStubOptions) {
@@ -25,27 +25,30 @@ async function stubFor(t: TestContext, options: StackStubOptions) {
 test('the configured ones: a sentence, and nothing to end', async (t) => {
   const { deleted } = await stubFor(t, {});
   const sentence = 'Countersign-test keeps upstream.limits as configured: interface.';
-  assert.equal(await limitsCommand(look), sentence);
-  assert.equal(await limitsCommand(reset), sentence);
+  assert.deepEqual((await limitsCommand(look)).lines, [sentence]);
+  assert.deepEqual((await limitsCommand(reset)).lines, [sentence]);
   assert.deepEqual(deleted, []);
 });
 
 test('tighter ones: which, since when, and what ends them; reset ends them', async (t) => {
   const { deleted } = await stubFor(t, { steps: 2 });
-  assert.deepEqual(JSON.parse(await limitsCommand({ ...look, json: true })), {
+  assert.deepEqual((await limitsCommand(look)).data, {
     stack: 'Countersign-test',
     configured: 'interface',
     kept: 'published-sandbox',
     since: '2026-11-18T11:06:40.000Z',
   });
   assert.match(
-    await limitsCommand(look),
+    (await limitsCommand(look)).lines.join(),
     /^Countersign-test keeps published-sandbox since 2026-11-\d\dT\S+, because .* although interface allowed the request\. To keep these limits, .* end them with --reset\.$/,
   );
   assert.deepEqual(deleted, []);
-  assert.match(await limitsCommand(reset), /kept published-sandbox; within half a minute .* interface again/);
+  assert.match(
+    (await limitsCommand(reset)).lines.join(),
+    /kept published-sandbox; within half a minute .* interface again/,
+  );
   assert.deepEqual(deleted, [{ TableName: 'limiter', Key: { pk: { S: 'countersign.limits#interface' } } }]);
-  assert.match(await limitsCommand(look), /as configured: interface\.$/);
+  assert.match((await limitsCommand(look)).lines.join(), /as configured: interface\.$/);
 });
 
 test('what cannot be done is one line', async (t) => {

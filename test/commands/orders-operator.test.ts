@@ -45,7 +45,6 @@ describe('decide', () => {
       client_order_id: 'a',
     });
     await journal.begin([{ ...entry, record, ...more }], 0);
-    const said: string[] = [];
     const ports = {
       journal,
       orders: { order: async () => 'not_found' as const, openOrders: async () => [] },
@@ -56,7 +55,7 @@ describe('decide', () => {
       stackName: 'Countersign-prod',
     };
     const line = `orders decide --stage prod --account 1 ${as} --reason x`;
-    await decide(await given<DecideArguments>(line), { ...ports, say: (line) => said.push(line) });
+    const { lines: said } = await decide(await given<DecideArguments>(line), ports);
     return { said, state: (await journal.read([key])).get(key)?.state };
   };
 
@@ -88,15 +87,9 @@ test('restored: which table, from when, and what to do; confirm opens, and stand
   const texts = new Map<string, string>();
   const checkpoints = createMemoryCheckpoints(tables, texts);
   const admin = createControlAdmin({ store: createMemoryControls(), identity, by: 'arn:operator', clock });
-  const said: string[] = [];
   const run = async (line: string) => {
-    said.length = 0;
     const ports = { stackName: 'Countersign-prod', admin, checkpoints, tables, clock };
-    await showRestored(await given<RestoredArguments>(`orders ${line}`), {
-      ...ports,
-      say: (text) => said.push(text),
-    });
-    return said.join('\n');
+    return (await showRestored(await given<RestoredArguments>(`orders ${line}`), ports)).lines.join('\n');
   };
   await nextCheckpoint(checkpoints, tables, now);
   const copy = texts.get('limits')!;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { type OrdersArguments, type OrdersPorts, showOrders } from '../../infra/commands/orders.ts';
 import { sinceIn } from '../../infra/commands/orders-command.ts';
+import { printedLines } from '../../infra/commands/print.ts';
 import { StartError } from '../../infra/environment.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
@@ -29,7 +30,6 @@ async function world(change: Partial<OrdersPorts> = {}) {
     directory,
     issuer,
     clock: () => now,
-    say: (line) => said.push(line),
     warn: (sentence) => warned.push(sentence),
     ...change,
   };
@@ -38,7 +38,8 @@ async function world(change: Partial<OrdersPorts> = {}) {
     said.length = 0;
     const { since: _, ...asked } = await given<OrdersArguments>(`orders ${line}`);
     const [, since = '30d'] = /--since (\S+)/.exec(line) ?? [];
-    await showOrders({ ...asked, since: sinceIn(since, now) }, ports);
+    const report = await showOrders({ ...asked, since: sinceIn(since, now) }, ports);
+    said.push(...printedLines(report, asked.json));
     return said.map((one) => JSON.parse(one));
   };
   let count = 0;

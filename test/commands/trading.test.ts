@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { printedLines } from '../../infra/commands/print.ts';
 import { manageTrading, type TradingArguments, type TradingPorts } from '../../infra/commands/trading.ts';
 import { limitChanges, limitTexts, settableNames } from '../../infra/commands/trading-values.ts';
 import { helpOf } from '../../infra/documents/command-page.ts';
@@ -22,7 +23,6 @@ const operator = 'arn:aws:iam::123456789012:user/operator';
 function world(change: Partial<TradingPorts> = {}, store: Partial<MemoryControls> = {}) {
   const controls = { ...createMemoryControls(), ...store };
   const state = { now: Date.UTC(2026, 10, 22, 15) };
-  const said: string[] = [];
   const directory = createAccessAdmin({ store: createMemoryAccessStore(), identity, by: operator });
   const ports: TradingPorts = {
     stackName: 'Countersign-dev',
@@ -30,15 +30,13 @@ function world(change: Partial<TradingPorts> = {}, store: Partial<MemoryControls
     directory,
     issuer,
     deployed: {},
-    say: (line) => said.push(line),
     ...change,
   };
   /** As one line of a shell; the output since. */
   const run = async (line: string): Promise<string[]> => {
-    said.length = 0;
     state.now += 1000;
-    await manageTrading(await given<TradingArguments>(`trading ${line}`), ports);
-    return [...said];
+    const asked = await given<TradingArguments>(`trading ${line}`);
+    return [...printedLines(await manageTrading(asked, ports), asked.json)];
   };
   return { run, controls, directory };
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
+import { printedLines } from '../../infra/commands/print.ts';
 import { manageUsers, type UsersArguments, type UsersPorts } from '../../infra/commands/users.ts';
 import { StartError } from '../../infra/environment.ts';
 import { createAccessAdmin, type Listed } from '../../lib/access/admin.ts';
@@ -19,21 +20,18 @@ const issuer = 'https://issuer.example';
 function world(change: Partial<AccessStore> = {}, outputs: Readonly<Record<string, string>> = {}) {
   const store = { ...createMemoryAccessStore(), ...change };
   const state = { now: Date.UTC(2026, 10, 22, 15, 0, 0, 500) };
-  const said: string[] = [];
   const clock = () => state.now;
   const ports: UsersPorts = {
     stackName: 'Countersign-dev',
     outputs: new Map(Object.entries({ AuthIssuer: issuer, ApiKeyId: 'a1b2c3d4e5', ...outputs })),
     admin: createAccessAdmin({ store, identity, by: 'arn:aws:iam::1:user/operator', clock }),
     clock,
-    say: (line) => said.push(...line.split('\n')),
   };
   /** As one line of a shell; the output since. */
   const run = async (line: string): Promise<string[]> => {
-    said.length = 0;
     state.now += 1000;
-    await manageUsers(await given<UsersArguments>(`users ${line}`), ports);
-    return [...said];
+    const asked = await given<UsersArguments>(`users ${line}`);
+    return [...printedLines(await manageUsers(asked, ports), asked.json)];
   };
   const directory = () => createDirectory({ store, identity, clock });
   return { run, state, directory, store };

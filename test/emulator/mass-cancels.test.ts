@@ -51,7 +51,7 @@ describe('mass cancels on the emulator', needsEmulator(), () => {
 
   async function trading(line: string): Promise<void> {
     const asked = await given<TradingArguments>(`trading ${line}`);
-    await manageTrading(asked, { ...(await deployedTrading(asked)), say: () => {} });
+    await manageTrading(asked, await deployedTrading(asked));
   }
 
   const isCancelled = (id: string) =>

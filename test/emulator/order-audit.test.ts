@@ -31,10 +31,8 @@ describe('the audit of orders on the emulator', needsEmulator(), () => {
   /** What the command prints. */
   async function audited(line: string): Promise<readonly string[]> {
     const asked = await given<OrdersArguments>(`orders audit --stack Countersign-${stageName} ${line}`);
-    const said: string[] = [];
     const ports = await deployedOrders(asked);
-    await showOrders(asked, { ...ports, say: (text) => said.push(text), warn: (text) => assert.fail(text) });
-    return said;
+    return (await showOrders(asked, { ...ports, warn: (text) => assert.fail(text) })).lines;
   }
 
   /**

@@ -63,7 +63,7 @@ async function grant({ target }: GrantingParts, who: CommandSubject): Promise<vo
     limit: 1,
     json: false,
   };
-  await manageUsers(grantArguments, { ...(await deployedUsers(grantArguments)), say: () => {} });
+  await manageUsers(grantArguments, await deployedUsers(grantArguments));
 }
 
 /** Reads the subject of a token without verifying it, which the gateway does. @throws StartError, which repeats nothing of it */
