@@ -1,7 +1,7 @@
 /**
- * Reads of what belongs to an account at the upstream. Equal requests share one answer, as they do for market data,
- * but never across credentials, and never across a change of the account that passed through the gateway. Whether the
- * sender may have the answer is decided before it is looked up, and of a list of accounts each sender gets its own.
+ * Reads of account data. Equal requests share one answer, as they do for market data, but never across credentials, and
+ * never across a change of the account that passed through the gateway. The gateway checks the sender's grants before a
+ * read, and cuts other senders' accounts out of the answer afterwards.
  */
 
 import {
@@ -28,22 +28,21 @@ import type { Outcome } from './outcome.ts';
 export interface AccountReads {
   ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
   /**
-   * A request has changed something at the upstream, or may have: what was asked for before is served no more. Never
-   * rejects.
+   * Ends the shared answers of an account after a request that changed it, or may have. Never rejects.
    */
   changed(change: AdmittedRequest): Promise<void>;
 }
 
-/** An account's answers are some kilobytes; a history of orders is some hundred. */
+/** Memory for the answers of one credential: an answer is some kilobytes, and a history of orders some hundred. */
 const maxBytes = 8 * 1024 * 1024;
-/** Other instances are told of a change only while so much time is left: the answer to an order comes first. */
+/** Least time left to wait until other instances can see a change: the answer to an order comes first. */
 const minTellMs = 1000;
 
 export function createAccountReads(
   options: Pick<CacheOptions, 'responses' | 'versions' | 'tuning'>,
   parts: CacheParts,
 ): AccountReads {
-  /** Each credential has memory and requests under way of its own, which end with it. */
+  /** A cache for each credential, whose memory and requests under way end with the credential. */
   const caches = new WeakMap<Credential, ResponseCache>();
   const { versions = createVersions({ store: options.responses, clock: parts.clock }) } = options;
 
@@ -58,8 +57,8 @@ export function createAccountReads(
   return {
     async ask(read, rule) {
       const { route, valid, credential } = read;
-      // What is not kept is shared in this instance alone, which knows its own changes. Where another gateway makes the
-      // changes, this one serves one request at a time, as Lambda's instances do, or shares its versions with the other.
+      // An answer with no freshness is shared only within this instance, which knows its own changes. Where another
+      // gateway makes the changes, this one serves one request at a time, as on Lambda, or shares that gateway's versions.
       const version = await versions.current(await subjectOf(read), rule.seconds === 0);
       const request = await responseKey(route.operation.id, valid.query, valid.body, credential.appKey);
       const key = `${await accountOf(credential)}#${version}#${request}`;
@@ -75,9 +74,9 @@ export function createAccountReads(
 }
 
 /**
- * What a request is about: the account that it names, or else all that its group has of the credential, such as the
- * watchlists. A plain hash would confirm a guessed account, so the app key is hashed with it. The app secret is not:
- * while it is replaced, instances with the old one and instances with the new one tell each other of changes.
+ * The subject of a request: the account that it names, or else all data of the operation's group for the credential, such
+ * as the watchlists. A hash of the account alone would confirm a guess, so the app key is hashed with it. The app secret
+ * is not, because instances with the old and the new secret share versions while an operator replaces it.
  */
 async function subjectOf({ route, valid, credential }: AdmittedRequest): Promise<string> {
   const { account_id: account } = parametersOf(valid);
@@ -86,7 +85,7 @@ async function subjectOf({ route, valid, credential }: AdmittedRequest): Promise
   return `${await accountOf(credential)}#${(await sha256Hex(JSON.stringify(subject))).slice(0, 32)}`;
 }
 
-/** The narrowest limit of an operation, of which a caller has a quota; none where nothing limits it. */
+/** The operation's narrowest limit, from which a caller's quota of misses is computed; none for an unlimited operation. */
 function missLimitsOf(operation: Operation, rules: LimitRules): readonly MissLimit[] {
   const name = limitsOf(operation, rules)?.at(-1);
   if (name === undefined) return [];
@@ -99,9 +98,8 @@ function missLimitsOf(operation: Operation, rules: LimitRules): readonly MissLim
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 /**
- * Account data in a store of all instances: sealed with a key that is made of the app secret. So a copy of the table
- * shows no account's data, and no other app key reads it.
- * The store as before, but what it holds is sealed: answers, and refusals, which may name an account too.
+ * Wraps the store of all instances so that its content is sealed with a key derived from the app secret. A copy of the
+ * table then shows no account's data, and no other app key reads it. Refusals are sealed, too: they may name an account.
  */
 function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseStore {
   const aboutOf = (key: string, askedAt: number) => JSON.stringify([key, askedAt]);
@@ -124,7 +122,7 @@ function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseStore {
   };
 }
 
-/** One byte for the kind, and the content. */
+/** First byte of a packed answer, before its content. */
 const kinds = { answer: 0, refused: 1 } as const;
 
 function pack(answer: StoredResponse): Uint8Array {

@@ -1,4 +1,4 @@
-/** What the cache is made of: stores, options, the gateway's parts through which it asks the upstream; and a read. */
+/** The cache's stores and options, the gateway's parts that it uses, and the request that it answers. */
 
 import { createMemoryResponseStore, type ResponseStore, type Versions } from '../cache/responses/index.ts';
 import {
@@ -24,19 +24,19 @@ import type { Upstream } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
 export interface CacheWiring {
-  /** Of one operation of one account at the upstream, by a name that does not reveal the app key. */
+  /** Opens the store for one operation of one account; `partition` names both without revealing the app key. */
   readonly snapshots: (partition: string) => SnapshotStore;
-  /** The log of the market stream, by the same names. Default none: every record is fetched. */
+  /** Opens the log of the market stream, by the same partition names. Default none: every record is fetched. */
   readonly streamed: ((partition: string) => StreamedLog) | undefined;
   readonly responses: ResponseStore;
   /**
-   * Which answers of accounts changes have ended. Default the gateway's own, over `responses`. Gateways of one process
-   * share one: a change through any of them then ends the requests that are under way in another.
+   * Versions that end the shared answers of an account after a change. Default the gateway's own, over `responses`.
+   * Gateways of one process should share one, so that a change through one gateway also ends the shared requests of another.
    */
   readonly versions: Versions | undefined;
   /**
-   * For the upstream's list of symbols. Default: none, and the cache probes each symbol before it requests it
-   * together with others.
+   * Store and source of the upstream's list of symbols. Default: none, and the cache probes each symbol alone before it
+   * requests it together with others.
    */
   readonly directory: { readonly store: DirectoryStore; readonly listing: SymbolListing };
   readonly tuning: CacheTuning | undefined;
@@ -44,7 +44,7 @@ export interface CacheWiring {
 
 export type CacheOptions = OptionsOf<CacheWiring, 'snapshots' | 'responses'>;
 
-/** What a deployer may change; times in milliseconds. */
+/** The cache settings that a deployer may change; times in milliseconds. */
 export type CacheTuning = Partial<
   Pick<SnapshotOptions, 'staleAfterMs' | 'expireAfterMs' | 'minMaxAgeMs' | 'refreshesPerMinute' | 'instances'>
 >;
@@ -55,14 +55,14 @@ export interface CacheParts extends LimitRules {
   readonly credentials: Credentials;
   readonly limiter: Limiter | undefined;
   readonly clock: () => number;
-  /** For one attempt at the upstream. */
+  /** Time limit of one attempt at the upstream. */
   readonly timeoutMs: number;
   readonly reportRefresh: ((report: RefreshReport) => void) | undefined;
-  /** Whether its limits are still those that all instances keep. Default they always are. */
+  /** Whether this gateway's limits are still those that all instances keep. Default: always. */
   readonly isInForce: (() => Promise<boolean>) | undefined;
 }
 
-/** A request that is routed, identified and validated, with the credential that it is signed with. */
+/** A request that is routed, identified and validated, and the credential that signs it. */
 export interface AdmittedRequest {
   readonly route: Pick<Route, 'operation' | 'path'>;
   readonly request: GatewayRequest;
@@ -72,15 +72,15 @@ export interface AdmittedRequest {
   readonly reachNow: ReachNow;
 }
 
-/** A refresh of the snapshot cache that brought nothing; no single request of a client is its cause. */
+/** Report on a refresh of the snapshot cache that brought no records; it serves many clients, so no request's report has it. */
 export interface RefreshReport extends ReportedUpstream {
   readonly operation: string;
   readonly code: RefusalCode;
-  /** How many symbols it requested. */
+  /** How many symbols the refresh requested. */
   readonly symbols: number;
 }
 
-/** All requests without a caller are one caller's. */
+/** The caller that all requests without a caller count as. */
 export const anonymousCaller: Caller = { unit: 'anybody' };
 
 /**

@@ -1,4 +1,4 @@
-/** The gateway's cache: reads whose answer serves equal requests, by request or by symbol; of accounts apart. */
+/** The gateway's cache: shares answers between equal requests, by request or by symbol, and keeps account data apart. */
 
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -13,16 +13,16 @@ import { createSnapshotsByAccount, type SnapshotsByAccount } from './snapshots-b
 export interface Cache {
   /** Undefined for an operation that is not cached. */
   ask(read: AdmittedRequest): Promise<Outcome> | undefined;
-  /** After a request with a side effect that may have had it. Never rejects. */
+  /** Called after a request with a side effect that may have taken effect. Never rejects. */
   changed(change: AdmittedRequest): Promise<void>;
 }
 
-/** The step cached?, for a gateway that makes its parts. */
+/** Creates the step `cached?` from the gateway's parts. */
 export type CacheStep = (parts: CacheParts) => Cache;
 
 export type ResponsesWiring = Pick<CacheWiring, 'responses' | 'versions' | 'tuning'>;
 
-/** By request: whole answers. What comes by symbol is not cached. */
+/** Caches whole answers by request; does not cache operations that are shared by symbol. */
 export const responsesStep =
   (options: OptionsOf<ResponsesWiring, 'responses'>): CacheStep =>
   (parts) => {
@@ -39,7 +39,7 @@ export const responsesStep =
     };
   };
 
-/** By request, and by symbol. */
+/** Caches whole answers by request, and snapshots by symbol. */
 export const cacheStep =
   (options: CacheOptions): CacheStep =>
   (parts) => {

@@ -1,4 +1,4 @@
-/** Reads whose whole response serves equal requests: the response cache in front of the upstream. */
+/** The response cache in front of the upstream, for reads whose whole response serves equal requests. */
 
 import type { Answer } from '../answer.ts';
 import { readCacheDirectives } from '../cache/headers.ts';
@@ -45,7 +45,7 @@ export function createCachedResponses(
   };
 }
 
-/** A response cache with the deployer's settings. */
+/** Creates a response cache with the deployer's settings. */
 export function openResponseCache(
   { responses: store, tuning = {} }: Pick<CacheOptions, 'responses' | 'tuning'>,
   { clock }: Pick<CacheParts, 'clock'>,
@@ -62,7 +62,7 @@ export function openResponseCache(
   });
 }
 
-/** One read through a response cache, which asks the upstream where it has to. */
+/** Answers one read from a response cache, which asks the upstream when it has no fresh response. */
 export async function askResponses(
   cache: ResponseCache,
   { route, request, valid, credential, context }: AdmittedRequest,
@@ -77,12 +77,12 @@ export async function askResponses(
   const directives = readCacheDirectives(headers['cache-control']);
   const freshness = freshnessFor(rule, parametersOf(valid));
   const isKept = freshness.freshMs + freshness.staleMs > 0;
-  /** Of this request, with the upstream's request id. */
+  /** The refusal of this request's own fetch, with the upstream's request id, which shared refusals lack. */
   let ownRefusal: Refusal | undefined;
   const outcome = await cache.ask({
     key,
     freshness,
-    // What a caller causes with one app key is no burden to another's limits.
+    // Quotas count per app key: a caller's misses with one key do not burden the limits of another key.
     caller: { ...caller, unit: `${await accountOf(credential)}/${caller.unit}` },
     limits,
     ...directives,
@@ -96,7 +96,7 @@ export async function askResponses(
           ...route,
           request: valid,
           context: { ...context, ...priority },
-          // As long as other instances wait with a fetch of their own.
+          // Other instances wait this long before they fetch the response themselves.
           ...(isKept && { repeatWithinMs: timeoutMs }),
         },
         credential,
@@ -146,20 +146,20 @@ function outcomeFor(
   return { kind: 'cached', body: answer.body, cacheResult: cacheResults[from], ageMs, ttlMs, freshMs };
 }
 
-/** In the form that other requests may share. */
+/** The upstream's answer in the form that other requests may share. */
 function fetchedResponse(answer: Answer): FetchedResponse {
   if (answer.kind === 'uncached') return { kind: 'answer', body: copyOfPart(answer.body) };
   const { upstream, ...refusal } = answer.refusal;
   return {
     kind: 'refused',
     refusal: { ...refusal, ...(upstream && { upstream: withoutRequestId(upstream) }) },
-    // That this request got no permit in time, or was called by a path that the upstream no longer serves, says
-    // nothing about the next one.
+    // A request that got no permit in time, or used a path that the upstream no longer serves, says nothing about the
+    // next request.
     ...((wasNotSent(answer) || refusal.code === 'upstream_path_unknown') && { isPrivate: true }),
   };
 }
 
-/** Bytes that are part of a larger buffer would keep all of it in memory. */
+/** Copies bytes that are part of a larger buffer, which they would keep in memory. */
 const copyOfPart = (body: Uint8Array): Uint8Array =>
   body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
 

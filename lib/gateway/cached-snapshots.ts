@@ -1,4 +1,4 @@
-/** Snapshots of one account: the cache over the upstream, and the cache's outcomes as the gateway's. */
+/** The snapshot cache of one account over the upstream; converts the cache's outcomes to the gateway's. */
 
 import { readCacheDirectives } from '../cache/headers.ts';
 import {
@@ -30,7 +30,7 @@ import { fromUpstreamError, SnapshotUpstream } from './snapshot-upstream.ts';
 import { createListings } from './symbol-listings.ts';
 
 export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'tuning'> {
-  /** Of the credential's account alone. */
+  /** Store of the credential's account alone. */
   readonly store: SnapshotStore;
   readonly streamed?: StreamedLog;
   readonly credential: Credential;
@@ -44,7 +44,7 @@ export class CachedSnapshots {
   readonly #upstream: SnapshotUpstream;
   readonly #cache: SnapshotCache;
 
-  /** @param operation whose records the callers share by symbol */
+  /** @param operation the operation whose records callers share by symbol */
   constructor(
     operation: Operation,
     options: CachedSnapshotsOptions,
@@ -68,7 +68,7 @@ export class CachedSnapshots {
     });
   }
 
-  /** Why the upstream cannot be asked, when it failed a moment ago. */
+  /** The upstream's failure of the last seconds, if any: the reason why records are missing. */
   recentFailure(): Refusal | undefined {
     return this.#upstream.recentFailure(steadyClock(this.#clock)());
   }
@@ -98,7 +98,7 @@ const cacheResults: Readonly<Record<Extract<SnapshotOutcome, { kind: 'snapshots'
   'other-call': 'collapsed',
 };
 
-/** @param staleAfterMs the soft bound */
+/** @param staleAfterMs age beyond which a record counts as stale but is still served */
 export function snapshotsFound(
   outcome: Extract<SnapshotOutcome, { kind: 'snapshots' }>,
   now: number,
@@ -107,7 +107,7 @@ export function snapshotsFound(
   return {
     kind: 'snapshots',
     records: outcome.snapshots.map((snapshot) => {
-      // Kept with the cached record, because most answers contain records that others contained before.
+      // The hash stays with the cached record, because most answers repeat records of earlier answers.
       snapshot.hash ??= hashOf(snapshot.record);
       const { symbol, record: bytes, sentAt, hash } = snapshot;
       return { symbol, bytes, ageMs: ageMsOf(sentAt, now), hash };
@@ -128,12 +128,12 @@ const recordOf = ({ symbol, record, sentAt }: ServedSnapshot, now: number): Snap
   ageMs: ageMsOf(sentAt, now),
 });
 
-/** After so long a caller over its quota of invalid symbols may try again. */
+/** Retry-After for a caller over its quota of invalid symbols. */
 const overQuotaSeconds = 5;
 const overQuotaDetail =
   'Too many of the symbols that this key asked for from this network are unknown to the upstream: for a while it gets only what others have asked for.';
 
-/** Not every record is there in time: the refusal says why, and carries those that are. */
+/** The refusal when some records did not come in time: it says why, and contains the records that are cached. */
 export function partialRefusal(
   { cached, missing, retryAfterMs, isOverQuota }: Extract<SnapshotOutcome, { kind: 'unavailable' }>,
   {

@@ -1,6 +1,6 @@
 /**
- * A client's JSON body in the form of the interface's "Body rules", with every token unchanged: key order, `1.10` and
- * long integers stay as the client wrote them. Parsing and serialising would change all three.
+ * Rewrites a client's JSON body to the interface's "Body rules" without parsing and serialising it, which would change key
+ * order, `1.10` and long integers.
  */
 
 import type { GenericSchema } from 'valibot';
@@ -14,17 +14,17 @@ export type CompactJson =
 
 /**
  * Removes white space between tokens and reverses the escapes `\u003c`, `\u003e`, `\u0026` (rule 3). Refuses a text
- * that is not JSON, an object with a duplicate key, because parsers differ on which of the two counts, and one
+ * that is not JSON, an object with a duplicate key, because parsers differ on which of the two counts, and a body
  * with more members, levels or tokens than any good body has.
  *
- * @param schema where it has a decimal, a JSON number is put in quotes, as the interface wants it, with the digits that
- * the client wrote. One with an exponent is not: programs write it for a binary number, which may have lost digits.
+ * @param schema where it expects a decimal, a JSON number is put in quotes, as the interface wants it, with the client's
+ * digits. A number with an exponent stays as it is: programs write one for a binary number, which may have lost digits.
  *
  * @example
  * compactJson('{ "price": 1.10 }'); // { ok: true, text: '{"price":1.10}', value: { price: 1.1 } }
  */
 export function compactJson(source: string, schema?: GenericSchema): CompactJson {
-  const tooMuch = sizeFault(source);
+  const tooMuch = bodySizeFault(source);
   if (tooMuch !== undefined) return { ok: false, detail: tooMuch };
   let value: unknown;
   try {
@@ -40,15 +40,15 @@ export function compactJson(source: string, schema?: GenericSchema): CompactJson
   return { ok: true, text, value: hasQuoted ? JSON.parse(text) : value };
 }
 
-/** The largest object of the catalogue has 35. */
+/** Most members of one object; the largest object of the catalogue has 35. */
 const maxMembers = 1000;
-/** Clients' bodies have five levels. */
+/** Deepest nesting; clients' bodies have five levels. */
 const maxDepth = 32;
 /** Commas, colons and opening brackets; the largest placement, of 96 orders in 43 KiB, has some 5,000 as clients write them. */
 const maxTokens = 8192;
 
-/** Why a text is not parsed, JSON or not: its tokens would take longer than those of any good body. */
-function sizeFault(source: string): string | undefined {
+/** Why a text is too large to parse: it has more levels or tokens than any good body. The text need not be JSON. */
+function bodySizeFault(source: string): string | undefined {
   let depth = 0;
   let tokens = 0;
   let isInText = false;
@@ -56,7 +56,7 @@ function sizeFault(source: string): string | undefined {
     const code = source.charCodeAt(at);
     if (code === quote) isInText = !isInText;
     else if (isInText) at += code === backslash ? 1 : 0;
-    // A brace is the bracket with one more bit.
+    // In ASCII a brace is the bracket plus bit 0x20.
     else if ((code & ~0x20) === closeBracket) depth--;
     else if ((code & ~0x20) === openBracket || code === comma || code === colon) {
       if (code > colon && ++depth > maxDepth) return `The body has more than ${maxDepth} levels.`;
@@ -72,26 +72,26 @@ const htmlEscapes: Readonly<Record<string, string>> = { '003c': '<', '003e': '>'
 
 interface OpenContainer {
   readonly isObject: boolean;
-  /** Made for the first one: a body may have thousands of empty objects. */
+  /** Created with the first key, because a body may have thousands of empty objects. */
   keys?: Set<string>;
   /** Schema of the object, or of the list's items. */
   readonly schema: GenericSchema | undefined;
 }
 
-/** One pass over a text that is JSON, so that a token's first character identifies it. It copies what stays in runs. */
+/** One pass over a valid JSON text, where a token's first character identifies it. Copies unchanged text in long runs. */
 class Compaction {
   text = '';
   /** Whether a number was put in quotes. */
   hasQuoted = false;
   readonly #source: string;
-  /** Where the run begins that is not yet copied. */
+  /** Start of the text that is not copied yet. */
   #from = 0;
   /** Schema of the next value. */
   #schema: GenericSchema | undefined;
-  /** The string that was read last, which before a colon is a key. */
+  /** Position of the last string; a colon after it makes it a key. */
   #string: readonly [start: number, end: number] = [0, 0];
   readonly #open: OpenContainer[] = [];
-  /** Whether a schema is a decimal's, kept because a list may have thousands of numbers. */
+  /** Remembers which schemas are decimals, because a list may have thousands of numbers. */
   readonly #decimals = new Map<GenericSchema, boolean>();
 
   constructor(source: string, schema: GenericSchema | undefined) {
@@ -123,7 +123,7 @@ class Compaction {
     this.#from = end;
   }
 
-  /** Escape by escape, so that a `u003c` after an escaped backslash stays as it is. */
+  /** Reads a string escape by escape, so that a `u003c` after an escaped backslash stays as it is. */
   #passString(start: number): number {
     const source = this.#source;
     let at = start + 1;
@@ -139,7 +139,7 @@ class Compaction {
   #passKey(): string | undefined {
     const written = this.#source.slice(...this.#string);
     const key: string = written.includes('\\') ? JSON.parse(written) : written.slice(1, -1);
-    // Before a colon, an object is open.
+    // A colon stands only within an object, so one is open.
     const around = this.#open.at(-1)!;
     around.keys ??= new Set();
     if (around.keys.has(key)) return `The key ${JSON.stringify(key)} occurs twice.`;

@@ -1,32 +1,32 @@
-/** What accompanies a request on its way to the upstream. */
+/** The request context: deadline, priority and counts that accompany a request on its way to the upstream. */
 
 import type { Priority } from '../limiter/index.ts';
 
 export interface RequestContext {
   /** When the platform stops waiting, by the gateway's clock. */
   readonly deadline: number;
-  /** An attempt leaves the gateway by then or not at all, by the gateway's clock. Default the deadline. */
+  /** The last moment at which an attempt may leave the gateway, by the gateway's clock. Default the deadline. */
   readonly leaveBy?: number;
   readonly priority?: Priority | undefined;
-  /** Network of the sender, for whom no user is known. Absent for the gateway's own requests. */
+  /** The sender's network or name, for the circuit breaker while no user is known. Absent for the gateway's own requests. */
   readonly caller?: string | undefined;
   readonly usage: UpstreamUsage;
   readonly parties: Parties;
 }
 
-/** Whom the request comes from and whom it is about, as far as it has come: keyed hashes, for the report. */
+/** The request's sender and account as keyed hashes, for the report. The steps add each one as they learn it. */
 export type Parties = { -readonly [K in 'app' | 'user' | 'account']?: string };
 
-/** What the request took of the limiter and of the upstream: changed on the way. */
+/** The request's use of the limiter and of the upstream. Each attempt updates it. */
 export interface UpstreamUsage {
-  /** Requests that were sent to the upstream. */
+  /** Requests sent to the upstream. */
   attempts: number;
-  /** For permits of the limiter, in milliseconds; absent when the limiter was not asked. */
+  /** Time spent waiting for the limiter's permits, in milliseconds; absent when the limiter was not asked. */
   waitedMs?: number;
-  /** When the last attempt was about to leave, by the steady clock: after its wait for a permit. */
+  /** Moment before the last attempt was handed to `send`, after its wait for a permit, by the steady clock. */
   sentAt?: number;
   /**
-   * The app key of the last attempt, which is another account's when the secret changed meanwhile; never
+   * The app key that signed the last attempt; another account's when the secret changed during the request. Never
    * reported.
    */
   signedBy?: string;

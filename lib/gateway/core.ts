@@ -1,21 +1,21 @@
 /**
- * The gateway's core: one request in, one outcome out, over ports. It knows no platform. A request passes these
- * steps in this order; each takes what the one before returned, and returns the next thing or a refusal.
+ * The gateway's core turns one request into one outcome, over ports; it knows no platform. A request passes these steps
+ * in this order. Each step takes the result of the one before, and returns a result or a refusal.
  *
  *     route        which operation has this method and path                 catalogue/routes.ts
- *     who          whom it comes from, and what that one has been granted   who.ts
+ *     who          who sent the request, and which grants the sender has    who.ts
  *     validate     parameters, headers and body as the catalogue allows     validate.ts
- *     accounts     each account in it is one of the sender's                reach.ts
- *     constant?    what the gateway answers by itself                        catalogue, `gatewayAnswer`
+ *     accounts     each account in the request is one of the sender's       reach.ts
+ *     constant?    a fixed answer that needs no upstream                    catalogue, `gatewayAnswer`
+ *     own?         an answer from the gateway's journal or trade events     order-hand-over.ts
  *     credential   app key and signer out of the secret                     credentials.ts
- *     own?         what it answers of what it keeps itself                  order-hand-over.ts
  *     cached?      a read whose answer equal requests share                 cache.ts
- *     journal      what was sent before is not sent again                ../orders/hand-over.ts
+ *     journal      an order that was sent before is not sent again          ../orders/hand-over.ts
  *     breaker      no read while the upstream's host is down                circuit-breaker.ts
- *     permit       the limiter's, for each attempt                          permits.ts   ┐
+ *     permit       a permit of the limiter for each attempt                 permits.ts   ┐
  *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
  *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
- *     filter       of records of several accounts those of the sender's     withhold.ts
+ *     filter       records of accounts that are not the sender's are cut    withhold.ts
  *     render       status, headers, ETag, the form of a refusal             render.ts
  */
 
@@ -45,16 +45,16 @@ import type { Who } from './who.ts';
 import { withholdFrom } from './withhold.ts';
 
 export interface Gateway {
-  /** Always resolves: whatever goes wrong is an HTTP answer. */
+  /** Always resolves: every failure becomes an HTTP answer. */
   handle(request: GatewayRequest): Promise<GatewayResponse>;
-  /** Always resolves: the same as data, for a caller that is not an HTTP client. */
+  /** Always resolves. Returns the outcome as data, for a caller that is not an HTTP client. */
   ask(request: GatewayRequest): Promise<Outcome>;
-  /** Every caller is the holder of the app key: nothing is asked of who calls. */
+  /** Whether every caller counts as the holder of the app key, so that callers are not identified. */
   readonly isSingleUser: boolean;
 }
 
 /**
- * A gateway of the steps that it is given: one that a bundle does not need is not in it.
+ * Creates a gateway from the given steps, so that a bundle contains only the steps that it needs.
  *
  * @throws TypeError as `createGateway`
  *
@@ -146,7 +146,7 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
     return this.#run(request, async (outcome) => outcome, statusOf);
   }
 
-  /** The steps, the last one given by `finish`, and the report on all of them. */
+  /** Runs the steps, `finish` as the last one, and reports on the request. */
   async #run<T>(
     request: GatewayRequest,
     finish: (outcome: Outcome) => Promise<T>,
@@ -175,7 +175,7 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
       const milliseconds = clock() - started;
       report?.(reportOf(request, operation, context, outcome, { status, defect, milliseconds }));
     } catch {
-      // A log that fails must not cost the client its answer: it may be that of an order.
+      // A failing log must not cost the client its answer, which may be an order's.
     }
     return result;
   }
@@ -193,12 +193,12 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
     if (account) parties.account = account;
     const notReached = refuseAccounts(operation, valid.accounts, reach);
     if (notReached) return refused(notReached);
-    // A person is one caller, wherever the requests come from.
+    // A user is one caller, whatever network the requests come from.
     const ofUser = parties.user ? { ...request, caller: { unit: parties.user } } : request;
     return withholdFrom(await this.#answer(route, ofUser, valid, context), operation, reach);
   }
 
-  /** constant? → credential → own? → cached? or journal → upstream. */
+  /** constant? → own? → credential → cached? or journal → upstream. */
   async #answer(
     route: Route,
     request: GatewayRequest,
@@ -209,8 +209,8 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
     const reachNow: ReachNow = async () => who?.identify(route.operation, request, {}) ?? everything;
     const { gatewayAnswer, answeredBy } = route.operation;
     if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
-    if (answeredBy === 'trade events') return events ? events(request, reachNow) : refused(noEvents);
-    if (answeredBy) return orders ? orders.outcome(valid) : refused(noJournal);
+    if (answeredBy === 'trade events') return events ? events(request, reachNow) : refused(lacksTradeEvents);
+    if (answeredBy) return orders ? orders.outcome(valid) : refused(lacksJournal);
 
     // A side effect is signed with the current secret only.
     const { sideEffect } = route.operation;
@@ -223,7 +223,7 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
     return orders?.handOver ? orders.handOver(read, send) : send(read);
   }
 
-  /** A request with a side effect: what the cache has from before it is about another state of the account. */
+  /** Sends a request with a side effect, then ends cached answers: they are about the account's state before it. */
   async #change(change: AdmittedRequest, cache: Cache): Promise<Answer> {
     let hadNoEffect = false;
     try {
@@ -241,12 +241,12 @@ class Core implements Pick<Gateway, 'handle' | 'ask'> {
   }
 }
 
-const noJournal: Refusal = {
+const lacksJournal: Refusal = {
   code: 'unknown_operation',
   detail: 'This gateway keeps no journal of orders: getOrder reads the order from the upstream.',
 };
 
-const noEvents: Refusal = {
+const lacksTradeEvents: Refusal = {
   code: 'unknown_operation',
   detail: 'This gateway keeps no trade events: getOrder reads the order from the upstream.',
 };
@@ -257,7 +257,7 @@ function findOperation(routes: readonly Route[], { method, path }: GatewayReques
   return match.kind === 'other-method' ? otherMethod(match.allowed) : unknownPath(routes, path);
 }
 
-/** Collects all that is known of a request at its end. */
+/** Creates the report on a request at its end. */
 function reportOf(
   { requestId }: GatewayRequest,
   operation: Operation | undefined,
@@ -284,7 +284,7 @@ function reportOf(
   };
 }
 
-/** A defect after sending leaves the outcome of an order just as unknown as a lost answer of the upstream. */
+/** The refusal after a defect. Once an order was sent, its outcome is as unknown as after a lost answer. */
 function refusalOfDefect(operation: Operation | undefined, { usage }: RequestContext): Refusal {
   if (!operation?.sideEffect) return { code: 'gateway_error' };
   if (usage.attempts > 0) return { code: 'outcome_unknown', findOut: operation.sideEffect.findOut };

@@ -1,4 +1,4 @@
-/** How the gateway authenticates at the upstream: app key and signer, made of the secret's text. */
+/** Creates the gateway's credential at the upstream, app key and signer, from the secret's text. */
 
 import { createSealer, type Sealer, sealingKey } from '../kernel/sealer.ts';
 import { limiterKey } from '../limiter/store.ts';
@@ -6,18 +6,18 @@ import type { RefusalCode } from '../problem.ts';
 import { createSigner, type Digests, SignError, type Signer } from '../signer/index.ts';
 import { createRedactor, holdsOneOf } from './redact.ts';
 
-/** Holds the signing key, which cannot be read back. */
+/** Authenticates requests at the upstream. The signing key within cannot be read back. */
 export interface Credential {
-  /** The limiter counts by it; it belongs in no answer, log or report. */
+  /** The limiter counts by app key; it must not appear in an answer, log or report. */
   readonly appKey: string;
   readonly signer: Signer;
   /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
   readonly accessToken?: string | undefined;
-  /** For account data that other instances may have. */
+  /** Encrypts account data in stores that instances share. */
   readonly sealer: Sealer;
-  /** Replaces what is secret in a text of the upstream, in every form that the redactor knows. */
+  /** Replaces the secrets in a text of the upstream, in every form that the redactor knows. */
   redact(text: string): string;
-  /** Whether an answer has something secret in it; quick also for one of megabytes. */
+  /** Whether an answer contains one of the secrets; quick even for an answer of megabytes. */
   holdsSecret(answer: Uint8Array): boolean;
 }
 
@@ -34,7 +34,7 @@ export interface SigningPorts {
   readonly digests?: Digests | undefined;
 }
 
-/** A malformed secret is named by its code alone: its text never reaches an error. */
+/** Parses the secret's text. A malformed secret gives a code only: its text never reaches an error. */
 export function toCredential(
   text: string | undefined,
   { clock, nonce, digests }: SigningPorts,
@@ -84,14 +84,14 @@ export function toCredential(
 const isUnset = (value: unknown): value is '' | null | undefined =>
   value === undefined || value === null || value === '';
 
-const names = new WeakMap<Credential, Promise<string>>();
+const accountNames = new WeakMap<Credential, Promise<string>>();
 
 /**
- * The account's name in stores; it does not reveal the app key. Cached data belongs to one account: another that the
+ * The account's name in stores, which does not reveal the app key. It keeps cached data apart: another account that the
  * secret names later must not see it.
  */
 export function accountOf(credential: Credential): Promise<string> {
-  const name = names.get(credential) ?? limiterKey('account', credential.appKey);
-  names.set(credential, name);
+  const name = accountNames.get(credential) ?? limiterKey('account', credential.appKey);
+  accountNames.set(credential, name);
   return name;
 }

@@ -9,47 +9,47 @@ import { type Credential, type CredentialResult, type SigningPorts, toCredential
 
 export type { Credential, CredentialResult } from './credential.ts';
 
-/** Port: where the secret is kept. */
+/** Port to the place where the secret is stored. */
 export interface SecretSource {
   /**
    * The secret's text, `{"app_key": "…", "app_secret": "…"}` with an optional `access_token`; undefined or
-   * empty when none is set. Rejects when the source cannot be asked. A source without versions may give the
-   * same text for both: equal texts are tried once.
+   * empty when none is set. Rejects when the source cannot be read. A source without versions may return the
+   * same text for both versions: equal texts are tried once.
    */
   read(version?: SecretVersion): Promise<string | undefined>;
 }
 
-/** `current` when absent; `previous` is what was current before. */
+/** `current` when absent; `previous` is the version before the current one. */
 export type SecretVersion = 'current' | 'previous';
 
 export interface Credentials {
-  /** Signs requests with a side effect. */
+  /** The credential for requests with a side effect. */
   current(): Promise<CredentialResult>;
-  /** Signs reads: the same, or the previous secret while the current one cannot be used. */
+  /** The credential for reads: `current()`, or the previous secret's while the current secret is malformed or refused. */
   forRead(): Promise<CredentialResult>;
   /**
-   * Called with the credential that the upstream refused. Returns a newer one if there is one; the source is
-   * read at most once per `renewalPauseMs`, however many requests are refused.
+   * Called with the credential that the upstream refused; returns a newer one if there is one. Reads the source
+   * at most once per `renewalPauseMs`, however many requests are refused.
    */
   renew(refused: Credential): Promise<Credential | undefined>;
-  /** For a read when there is nothing newer: the previous secret's credential, read as rarely. */
+  /** The previous secret's credential, for a read when `renew` returned none; read at most once per `renewalPauseMs`. */
   fallback(refused: Credential): Promise<Credential | undefined>;
   /**
-   * Whether the upstream accepted the fallback. If so, all reads use it; if not, no read tries it again: each
-   * until the pause is over. So a wrong current secret does not double every read at the upstream.
+   * Records whether the upstream accepted the fallback. For `renewalPauseMs`, all reads use an accepted one and none
+   * tries a refused one again, so that a wrong current secret does not double every read at the upstream.
    */
   fallbackTried(credential: Credential, accepted: boolean): void;
 }
 
 export interface CredentialsOptions extends SigningPorts {
   readonly source: SecretSource;
-  /** How long a secret is used without asking again. Default 5 minutes. */
+  /** How long a secret is used before the source is read again. Default 5 minutes. */
   readonly timeToLiveMs?: number | undefined;
-  /** Default 10 seconds; also the pause after a failed read while an older secret is still cached. */
+  /** Shortest time between two renewals, and the pause after a failed read while a secret is cached. Default 10 seconds. */
   readonly renewalPauseMs?: number;
 }
 
-/** The pause after a read without a usable secret: short, because an operator is about to set it. */
+/** Pause after a read that found no usable secret: short, because an operator is probably about to set one. */
 const failurePauseMs = 1000;
 
 const never = Number.NEGATIVE_INFINITY;
@@ -124,11 +124,11 @@ class SecretCredentials implements Credentials {
     else this.#previous = Promise.resolve(undefined);
   }
 
-  /** One read at a time. */
+  /** Shares one read of the source among concurrent callers. */
   #read(): Promise<CredentialResult> {
     this.#reading ??= this.#readOnce()
       .then((result) => {
-        // After a failure to ask the source the next request asks again: the failure itself is slow enough.
+        // An unreachable source is read again by the next request: the failed read itself was slow enough.
         const lasting = !result.ok && result.code !== 'secret_unavailable';
         this.#failed = lasting ? { result, until: this.#clock() + failurePauseMs } : undefined;
         return result;
@@ -139,7 +139,7 @@ class SecretCredentials implements Credentials {
     return this.#reading;
   }
 
-  /** The last good secret stays in use while the source cannot be asked. */
+  /** Reads the source. The last good secret stays in use while the source cannot be read. */
   async #readOnce(): Promise<CredentialResult> {
     const { source } = this.#options;
     let text: string | undefined;
@@ -157,7 +157,7 @@ class SecretCredentials implements Credentials {
     return result;
   }
 
-  /** The promise itself is cached: concurrent requests share one read. */
+  /** Caches the promise itself, so that concurrent requests share one read. */
   #previousCredential(): Promise<Credential | undefined> {
     const now = this.#clock();
     if (now >= this.#nextPrevious) {

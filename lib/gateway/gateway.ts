@@ -1,4 +1,4 @@
-/** The gateway with all that it can have, out of plain options. A bundle that does without a part of it uses `core.ts`. */
+/** Creates a gateway with all its steps from plain options. A bundle that needs fewer steps uses `core.ts`. */
 
 import { cacheStep } from './cache.ts';
 import { createCore, type Gateway } from './core.ts';
@@ -9,9 +9,8 @@ import { accessStep } from './who.ts';
 export type { Gateway } from './core.ts';
 
 /**
- * @throws TypeError when an operation belongs to an account and `access` does not say who may use it, when the base URL
- * is neither https nor loopback, or has a query, when a path is not one, or when a limit does not fit the operations that
- * it is for
+ * @throws TypeError when an operation belongs to an account and `access` is missing, when the base URL is neither https
+ * nor loopback or has a query, when one of `upstreamPaths` is not a path, or when a limit does not fit its operations
  *
  * @example
  * const gateway = createGateway({

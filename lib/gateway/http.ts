@@ -1,4 +1,4 @@
-/** The request that comes into the core and the HTTP answer that leaves it, without a platform. */
+/** The core's request and HTTP answer, independent of any platform. */
 
 import type { SenderEvidence } from '../access/evidence.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -6,9 +6,9 @@ import type { Priority } from '../limiter/index.ts';
 
 export interface GatewayRequest {
   readonly method: string;
-  /** The path of the route, which is signed and sent; it contains neither a stage nor a base-path mapping. */
+  /** The route's path, which is signed and sent, without a stage or a base-path mapping. */
   readonly path: string;
-  /** Decoded, in the order received. */
+  /** Decoded pairs in the order received. */
   readonly query: readonly (readonly [name: string, value: string])[];
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -17,15 +17,15 @@ export interface GatewayRequest {
   readonly requestId: string;
   /** When the platform stops waiting, by the gateway's clock; no attempt outlasts it. */
   readonly deadline?: number;
-  /** When a stream ends at the latest, where that is another time. Default the deadline. */
+  /** Latest end of a stream, where it differs from the deadline. Default the deadline. */
   readonly streamDeadline?: number;
   /**
-   * The unit of fairness, by a name that `callerOf` or `callerName` made. Default: all requests are one caller's.
+   * The caller for quotas and fairness, as `callerOf` or `callerName` makes it. Default: all requests are one caller's.
    */
   readonly caller?: Caller;
-  /** What the platform knows of the sender. Default nothing: then account data is not reachable. */
+  /** The platform's evidence of the sender. Default none: then the gateway refuses account data. */
   readonly evidence?: SenderEvidence;
-  /** Who comes first when the upstream's limit is short. Default interactive; a client cannot set it. */
+  /** Rank in the limiter's queue. Default interactive; a client cannot set it. */
   readonly priority?: Priority;
 }
 
@@ -33,6 +33,6 @@ export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** In place of a body: texts as they come. */
+  /** Texts of a streamed answer, which replace the body. */
   readonly stream?: AsyncIterable<string>;
 }

@@ -1,5 +1,5 @@
 /**
- * The gateway, and everything that an application needs to run it: the limiter, the cache, the ports of their stores.
+ * Exports the gateway and everything that an application needs to run it: limiter, cache and the ports of their stores.
  *
  * @example
  * const gateway = createGateway({

@@ -1,4 +1,4 @@
-/** Last prices for pre-trade checks: out of the snapshots that all instances share, or of one read of the gateway's own. */
+/** Last prices for pre-trade checks, from the snapshots that all instances share or from a read of the gateway's own. */
 
 import { recordOfSymbol, type SnapshotReads } from '../cache/snapshots/one-symbol.ts';
 import { cutRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
@@ -21,7 +21,7 @@ import { createOwnReads, type OwnReads, type OwnReadsSeams, type OwnReadsWiring 
 export interface GatewayLastPricesWiring
   extends OwnReadsWiring,
     Required<Pick<SharedLastPricesOptions, 'reportFailure'>> {
-  /** Of one operation of one account, as the cache of snapshots names them. Default none: nothing is shared. */
+  /** Opens the shared snapshots of one partition, as the snapshot cache names it. Default none: every price is read. */
   readonly snapshots: ((partition: string) => SnapshotReads) | undefined;
 }
 
@@ -29,27 +29,27 @@ export type GatewayLastPricesOptions = OptionsOf<GatewayLastPricesWiring, 'upstr
   OwnReadsSeams &
   Pick<SharedLastPricesOptions, 'after'>;
 
-/** What is priced. */
+/** Kind of instrument that is priced. */
 export type PricedKind = 'stock' | 'option';
 
 interface PriceSource {
-  /** Of which the upstream takes one in a call, the likeliest first. */
+  /** Categories to try, the likeliest first: the upstream accepts one in a call. */
   readonly categories: readonly string[];
   readonly priceIn: PriceIn;
 }
 
 const sources: Readonly<Record<PricedKind, PriceSource>> = {
-  // An order does not say of which its symbol is: most are stocks.
+  // An order does not name its symbol's category; most symbols are stocks.
   stock: { categories: ['US_STOCK', 'US_ETF'], priceIn },
   option: { categories: ['US_OPTION'], priceIn: contractPriceIn },
 };
-/** Symbols of the second category that an instance remembers, so that the next read of one takes one call. */
+/** Most symbols of the last category that an instance remembers, so that their next read takes one call. */
 const maxRemembered = 1000;
 
 /**
- * @param operation gives snapshots by symbol
- * @param kind of what
- * @throws TypeError for options that no request could be sent with
+ * @param operation the operation that returns snapshots by symbol
+ * @param kind the kind of instrument
+ * @throws TypeError for options with which no request could be sent
  *
  * @example
  * const lastPrices = createGatewayLastPrices(getStockSnapshots, { upstreamBaseUrl, secrets, limiter });
@@ -110,7 +110,7 @@ function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Price
   };
 }
 
-/** A refusal of the category as a whole says nothing of the symbol. */
+/** Whether a refusal is about the symbol; one of the whole category says nothing about it. */
 const isAboutSymbol = ({ code, upstream }: Refusal): boolean =>
   code === 'upstream_rejected' &&
   upstream?.status !== 403 &&

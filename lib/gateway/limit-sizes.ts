@@ -1,4 +1,4 @@
-/** How the caches follow the limits that an operation counts against: quotas of callers, and the distance of refreshes. */
+/** Derives the caches' quotas for callers and the pace of refreshes from the limits that an operation counts against. */
 
 import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
 import { endpointCounterOf, endpointLimitsOf, limits } from '../catalogue/limits.ts';
@@ -11,11 +11,11 @@ interface LimitFigures {
   readonly perSeconds: number;
 }
 
-/** As a part of the limit of market data, of which all quotas are parts; never more than that. */
+/** Size of a limit as a part, at most 1, of the market-data limit, from which all quotas are computed. */
 export const sizeOf = ({ requests, perSeconds }: LimitFigures) =>
   Math.min(1, (60 * requests) / perSeconds / limits['market-data'].requests);
 
-/** The limits of which a caller has a quota, the narrowest first. */
+/** Limits that callers have quotas for, the narrowest first. */
 export function quotaLimitsOf(
   operation: Operation,
   { upstreamLimits }: Pick<LimitRules, 'upstreamLimits'>,
@@ -32,10 +32,10 @@ export function quotaLimitsOf(
 
 type PaceOptions = Pick<SnapshotOptions, 'paceMs' | 'probesPerMinute' | 'forgivenPerMinute'>;
 
-/** A little less than the distance at which the limiter grants permits. */
+/** Factor that makes the pace of refreshes a little shorter than the interval at which the limiter grants permits. */
 const paceFactor = 0.995;
 
-/** Shared snapshots under an endpoint's own limit: refreshes as often as it allows, and probes in proportion. */
+/** Options of the snapshot cache under an endpoint's own limit: refreshes as often as it allows, probes in proportion. */
 export function snapshotPaceOf(
   operation: Operation,
   { upstreamLimits }: Pick<LimitRules, 'upstreamLimits'>,

@@ -1,7 +1,6 @@
 /**
- * Which choice of limits all instances keep: the configured one, or one that is tighter by some steps since the upstream
- * refused a request in spite of it. The steps stand in the limiter's store, so that they hold for all functions and
- * outlast them, until an operator takes them away.
+ * The choice of limits that all instances keep: the configured one, or a tighter one after the upstream refused requests
+ * within it. The number of steps is in the limiter's store, so that all functions share it, until an operator removes it.
  */
 
 import { limitsText, type UpstreamLimits } from '../catalogue/limits.ts';
@@ -10,31 +9,31 @@ import { type After, within } from '../kernel/pauses.ts';
 import type { LimiterItem, LimiterStore } from '../limiter/index.ts';
 
 export interface LimitsInForce {
-  /** Steps from the configured choice, as far as this instance knows; 0 is the choice itself. */
+  /** Steps tighter than the configured choice, as far as this instance knows; 0 is the configured choice itself. */
   readonly known: number;
-  /** The same, read again when it was read long ago. Never rejects. */
+  /** The steps, read from the store again when the last read is older than 30 s. Never rejects. */
   current(): Promise<number>;
-  /** Goes over to so many steps, or stays at more. Never rejects: what cannot be stored is stored later. */
+  /** Raises the number of steps, never lowers it. Never rejects: a failed write is repeated later. */
   tighten(steps: number): Promise<void>;
   /**
-   * The widest choice under which an instance may have sent something that is still in the upstream's window, as far as
-   * the store knows: what was sent under a choice of so many steps cannot be judged by it alone. Never rejects.
+   * The steps of the widest choice under which some instance may have sent requests that are still in the upstream's
+   * window. The store shows whether that can be a choice wider than `steps`. Never rejects.
    */
   widest(steps: number): Promise<number>;
 }
 
 export interface LimitsInForceOptions {
   readonly store: LimiterStore;
-  /** As `limitsInForceKey` makes it. */
+  /** Key of the store's item, made by `limitsInForceKey`. */
   readonly key: string;
   /** Now, in milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
-  /** Default `afterTimeout`. */
+  /** Timer for the store's time limit. Default `afterTimeout`. */
   readonly after?: After;
 }
 
 /**
- * The key of the item. It has the configured choice, so that another choice begins without steps.
+ * The key of the store's item. It contains the configured choice, so that another configured choice begins without steps.
  *
  * @example
  * limitsInForceKey('countersign', 'interface'); // 'countersign.limits#interface'
@@ -43,22 +42,22 @@ export const limitsInForceKey = (bucket: string, configured: UpstreamLimits): st
   `${bucket}.limits#${limitsText(configured)}`;
 
 /**
- * A request that begins with knowledge of this age ends, at most 29 s later, before the pause that goes with each step is
- * over, which is a window of a minute.
+ * Longest time between two reads of the store. A request that begins with steps of this age ends at most 29 s later, which
+ * is before the pause of a minute after each step is over.
  */
 const maxAgeMs = 30_000;
 /**
- * Half a minute of knowledge, half a minute that a request takes, a window of a minute, and what clocks add: so long after
- * a step the window may hold what was sent before it.
+ * How long after a step the upstream's window may hold requests sent before it: 30 s until an instance reads the step, 30 s
+ * for a request, a window of a minute, and 2 s for clocks.
  */
 const mixedMs = 122_000;
-/** After a failure of the store. */
+/** Wait after a failure of the store. */
 const retryMs = 5000;
-/** A request does not wait longer for the store. */
+/** Longest wait of a request for one operation of the store. */
 const timeoutMs = 300;
-/** Others write here only when the upstream refuses. */
+/** Most tries to write: conflicts are rare, because instances write only after a 429. */
 const maxTries = 6;
-/** Ten years: until an operator says otherwise. */
+/** Ten years, as good as until an operator removes the steps. */
 const keepMs = 10 * 365 * 86_400_000;
 
 /**
@@ -77,14 +76,14 @@ export function createLimitsInForce({
 }: LimitsInForceOptions): LimitsInForce {
   const steady = steadyClock(clock);
   let known = 0;
-  /** What this instance has decided and not stored yet. */
+  /** Steps that this instance has decided and not stored yet. */
   let owed = 0;
   let readAgainAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
 
   const bounded = <T>(operation: Promise<T>) => within(operation, timeoutMs, after);
 
-  /** Reads the item, and brings it to what is owed. */
+  /** Reads the item, and raises it to the steps that are not stored yet. */
   async function settle(): Promise<void> {
     for (let tries = 0, item = await bounded(store.read(key)); tries < maxTries; tries++) {
       const stored = stepsOf(item);
@@ -126,7 +125,7 @@ export function createLimitsInForce({
     async tighten(steps) {
       known = Math.max(known, steps);
       owed = Math.max(owed, steps);
-      // One that is under way may have read already.
+      // A refresh that is under way may have read the old steps.
       await reading;
       await refresh();
     },
@@ -135,7 +134,7 @@ export function createLimitsInForce({
       try {
         const item = await bounded(store.read(key));
         const stored = stepsOf(item);
-        // An operator has ended the steps, or has done so and another instance has taken them again.
+        // An operator has removed the steps, and another instance may have taken some again.
         if (stored < steps) return stored;
         return clock() - item!.writtenAt < mixedMs ? 0 : steps;
       } catch {
@@ -152,7 +151,7 @@ const itemOf = (steps: number, now: number): LimiterItem => ({
   writtenAt: now,
 });
 
-/** How many steps an item stands for; of one that cannot be read none. */
+/** The number of steps in an item; 0 for an item that cannot be read. */
 export function stepsOf(item: Pick<LimiterItem, 'text'> | undefined): number {
   try {
     const { version, steps } = JSON.parse(item?.text ?? '{}') as { version?: unknown; steps?: unknown };

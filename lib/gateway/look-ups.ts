@@ -1,13 +1,14 @@
-/** What a gateway asks the upstream for by itself, beside the operations that it offers. */
+/** Operations that a gateway requests by itself, such as look-ups of orders, besides those that it offers. */
 
 import type { Operation } from '../catalogue/operation.ts';
 
-/** The look-up that shows what became of a request, among those that are known here. */
+/** The look-up, among the known operations, that shows what became of a request with this operation. */
 export const lookUpFor = ({ sideEffect }: Operation, known: readonly Operation[]): Operation | undefined =>
   known.find(({ id }) => id === sideEffect?.journal?.lookUp);
 
 /**
- * The operations, and what a gateway asks for to answer them, such as look-ups: it needs their limits and paths, too.
+ * The operations, and those that a gateway requests in order to answer them, such as look-ups. The gateway needs the
+ * limits and paths of both.
  *
  * @param known all operations of the catalogue
  *
@@ -24,10 +25,10 @@ export const withLookUps = (
   ]),
 ];
 
-/** Whether a gateway needs its journal for any of them: it keeps them there, or answers them from it. */
+/** Whether a gateway needs a journal for any of the operations: it records them there, or answers them from there. */
 export const areJournaled = (operations: readonly Operation[]): boolean =>
   operations.some(({ sideEffect, answeredBy }) => sideEffect?.journal || answeredBy === 'journal');
 
-/** Whether a look-up shows what became of any of them. */
+/** Whether any of the operations has a look-up that shows what became of a request. */
 export const haveLookUps = (operations: readonly Operation[]): boolean =>
   operations.some(({ sideEffect }) => sideEffect?.journal?.lookUp !== undefined);

@@ -1,9 +1,9 @@
-/** The refusals of a path that no operation has, and of a method that its path has not: they name what is there. */
+/** Refusals of an unknown path and of a method that the path does not take; each names the nearest route or method. */
 
 import { nearestRoute, type Route } from '../catalogue/routes.ts';
 import { type Refusal, refusalKinds } from '../problem.ts';
 
-/** @param routes those that are open: a closed path is never named */
+/** @param routes only the open ones, so that a closed path is never named */
 export function unknownPath(routes: readonly Route[], path: string): Refusal {
   const nearest = nearestRoute(routes, path);
   return {

@@ -1,5 +1,5 @@
 /**
- * The limits that a request counts against: the catalogue's, its endpoint's own, and narrower ones that a deployer
+ * The limits that a request counts against: the catalogue's, the endpoint's own, and narrower ones that a deployer
  * configures.
  */
 
@@ -17,23 +17,23 @@ import type { Operation } from '../catalogue/operation.ts';
 import { type Limit, windowOf } from '../limiter/index.ts';
 
 export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
-  /** Ids of operations, and groups. */
+  /** Operation ids and groups that count against this limit. */
   readonly for: readonly (Group | string)[];
   /** The catalogue's limit that these operations count against, if there is one. */
   readonly within?: LimitName;
 }
 
 /**
- * What callers may have of instruments: three quarters. The rest is for the directory of symbols, thirteen pages a day,
- * which would otherwise never be read while callers ask for more than the limit.
+ * Limit for callers' requests to the instruments endpoints: three quarters of the whole. The rest is for the directory of
+ * symbols, thirteen pages a day, which could otherwise never be read while callers request more than the limit.
  */
 const callers = 'instruments-callers';
 const callersPart = 0.75;
 
-/** By name. */
+/** The deployer's limits by name. */
 export type OperationLimits = Readonly<Record<string, OperationLimit>>;
 
-/** All that decides which limits an operation counts against. */
+/** The configuration that decides which limits an operation counts against. */
 export interface LimitRules {
   readonly operationLimits: OperationLimits;
   /** Default `interface`. */
@@ -42,13 +42,13 @@ export interface LimitRules {
 
 export interface EndpointsOptions {
   readonly upstreamLimits?: UpstreamLimits | undefined;
-  /** Those whose endpoints are counted; others must not be asked for. */
+  /** The operations whose endpoints get a counter; the limiter must not be asked about others. */
   readonly operations: readonly Operation[];
 }
 
 /**
- * The limits of a limiter: the catalogue's, what callers may have of them, these, and one for each endpoint; of each the
- * same share.
+ * The limits of a limiter: the catalogue's, the callers' part of them, the deployer's own, and one for each endpoint. The
+ * same share applies to each.
  *
  * @example
  * const upstreamLimits = 'published';
@@ -85,7 +85,7 @@ export function limiterLimits(
 }
 
 /**
- * The limits of a choice that no deployer has checked: each leaves one request, however small the share is.
+ * The limits of a tighter choice, which no deployer has checked: each leaves at least one request, however small the share.
  *
  * @example
  * const limits = tighterLimiterLimits({}, 0.3, { upstreamLimits: 'published', operations }); // 1 order query in 2 s
@@ -98,14 +98,14 @@ export const tighterLimiterLimits = (...given: Parameters<typeof limiterLimits>)
     ]),
   );
 
-/** Instruments have one counter for all endpoints together. */
+/** The limit of instruments, whose endpoints share one counter. */
 const instrumentsOf = (upstreamLimits: UpstreamLimits) =>
   endpointLimitsOf(upstreamLimits).instruments ?? limits.instruments;
 
 const configuredFor = (operation: Operation, own: OperationLimits) =>
   Object.keys(own).filter((name) => isFor(own[name]!, operation));
 
-/** The name of a limit that has no permit to grant, if there is one. */
+/** The name of the first limit that could never grant a permit, if there is one. */
 export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
   return Object.keys(limits).find((name) => {
     try {
@@ -118,9 +118,10 @@ export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve =
 }
 
 /**
- * The widest first; undefined when the operation counts against none. A stream counts as what it follows.
+ * Names of the limits that an operation counts against, the widest first; undefined when there are none. A stream counts
+ * as the operation that it follows.
  *
- * @param isCallers false for a request of the gateway's own
+ * @param isCallers false for the gateway's own request
  */
 export function limitsOf(
   operation: Operation,
@@ -141,7 +142,7 @@ export function limitsOf(
 
 export const isOfEndpoint = (name: string): boolean => name.startsWith('endpoint.');
 
-/** Whether the operations count against a limit, under a choice or under one that is tighter. */
+/** Whether any of the operations counts against a limit, under the given choice or a tighter one. */
 export function mayCount(operations: readonly Operation[], rules: LimitRules): boolean {
   const { upstreamLimits = 'interface' } = rules;
   const tighter = tighterLimits(upstreamLimits);
@@ -151,19 +152,19 @@ export function mayCount(operations: readonly Operation[], rules: LimitRules): b
   );
 }
 
-/** A limit of an operation is that of its older form, too: else a client of the older path would not count. */
+/** Whether a limit applies to an operation or to the current form of a legacy one, whose clients must count, too. */
 export const isFor = (
   { for: named }: Pick<OperationLimit, 'for'>,
   { id, group, legacyOf }: Pick<Operation, 'id' | 'group' | 'legacyOf'>,
 ): boolean => [id, group, legacyOf].some((one) => one !== undefined && named.includes(one));
 
-/** Names of limits that a deployer configures. */
+/** Pattern for the names of a deployer's limits. */
 export const limitName = /^[a-z][a-z0-9-]{0,31}$/;
 
 /**
- * @param given limits from outside
- * @param operations the operations that the limits may name, as far as they are known here
- * @param upstreamLimits by which endpoints have limits, too
+ * @param given unchecked limits of the deployer
+ * @param operations the operations that the gateway offers or requests; only these are checked
+ * @param upstreamLimits the choice of limits, which may give endpoints limits of their own
  * @returns the fault in words, or undefined
  *
  * @example
@@ -197,7 +198,7 @@ export function operationLimitsFault(
     .find((fault) => fault);
 }
 
-/** An operation and its older form have one counter, which is within one limit at most. */
+/** Refuses different limits for an operation and its older form: their one counter can be within only one limit. */
 function apartFault(
   own: OperationLimits,
   older: Operation,
@@ -213,7 +214,7 @@ function apartFault(
   return `${one ?? other} must be for ${current.id} and its older form ${older.id}, which have one counter at the upstream`;
 }
 
-/** A request counts against one wide limit, and against narrower ones within it. */
+/** Refuses a limit outside the catalogue's limit of the operation: narrower limits must lie within the wide one. */
 function nestingFault(own: OperationLimits, operation: Operation): string | undefined {
   const { id, limit } = operation;
   const names = Object.keys(own).filter((name) => isFor(own[name]!, operation));

@@ -1,4 +1,4 @@
-/** What a gateway is made of, and what it reports. */
+/** Options of a gateway, and its report on each request. */
 
 import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -24,33 +24,33 @@ import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 
 /** Parts of every gateway, whatever its steps are. */
 interface BaseWiring {
-  /** What this gateway offers; any other operation is unknown to it. */
+  /** The operations that this gateway offers; it refuses any other as unknown. */
   readonly operations: readonly Operation[];
-  /** The upstream, `https:` or loopback, with or without a path prefix. */
+  /** The upstream's URL, `https:` or loopback, with or without a path prefix. */
   readonly upstreamBaseUrl: string;
-  /** Where an operation is sent instead of the path that it was called by. */
+  /** Paths to which operations are sent instead of the path of the client's request. */
   readonly upstreamPaths: UpstreamPaths;
   readonly secrets: SecretSource;
-  /** Default: over the runtime's fetch. */
+  /** Sends one signed request. Default: the runtime's fetch. */
   readonly send: Send;
   /**
-   * Grants a permit for every attempt that counts against a limit: it has to know all that `limiterLimits` returns, or
-   * what counts against another one is answered with `gateway_error`. Default: none, and everything is sent.
+   * Grants a permit for every attempt that counts against a limit. It must know all limits that `limiterLimits` returns:
+   * requests that count against another are answered with `gateway_error`. Default: none, and everything is sent.
    */
   readonly limiter: Limiter | undefined;
-  /** Limits besides the catalogue's; the limiter has to know them, too. */
+  /** The deployer's limits besides the catalogue's; the limiter must know them, too. */
   readonly operationLimits: OperationLimits | undefined;
-  /** What the upstream allows; the limiter has to know it, too. Default `interface`. */
+  /** Which of the upstream's limits apply; the limiter must use the same. Default `interface`. */
   readonly upstreamLimits: UpstreamLimits | undefined;
-  /** With it the gateway goes over to tighter limits when the upstream answers 429 in spite of these. Default: none. */
+  /** Switches to tighter limits when the upstream answers 429 although the limits were kept. Default: no switch. */
   readonly tightening: Tightening | undefined;
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
   /** The signer's SHA-256 and HMAC. Default: WebCrypto's. */
   readonly digests: Digests;
-  /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
+  /** Time limit of one attempt at the upstream, to the last byte. Default 10 s. */
   readonly upstreamTimeoutMs: number | undefined;
-  /** Reads the secret now, so that the first request finds it; a failure is left to that request. */
+  /** Reads the secret when the gateway is created, so that the first request finds it; a failure shows in that request. */
   readonly readSecretAhead: boolean;
   /** Called once for every request. A report contains nothing that a client sent except the operation. */
   readonly report: (report: RequestReport) => void;
@@ -58,22 +58,22 @@ interface BaseWiring {
   readonly reportRefresh: (report: RefreshReport) => void;
 }
 
-/** Replaced in tests, and by the gateway itself where it makes one for each choice of limits. */
+/** Dependencies that tests replace, and the tightening gateway where it creates a gateway for each choice of limits. */
 export interface GatewaySeams {
-  /** For the pauses before a read is sent again, from 0 to below 1. Default `Math.random`. */
+  /** Random numbers from 0 to below 1, for the pauses before a read is sent again. Default `Math.random`. */
   readonly random?: () => number;
-  /** The signer's nonces. */
+  /** Creates the signer's nonces. */
   readonly nonce?: () => string;
-  /** Of the upstream's host. Default: one of its own. */
+  /** Circuit breaker of the upstream's host. Default: the gateway creates its own. */
   readonly breaker?: UpstreamBreaker;
-  /** In place of a pause of the limit, after a 429 of the upstream. */
+  /** Called after the upstream's 429; without it, the gateway only blocks the limit for a while. */
   readonly afterRateLimit?: AfterRateLimit;
-  /** Whether its limits are still those in force, for what lasts longer than a request. */
+  /** Whether this gateway's limits are still in force, for work that lasts longer than a request. */
   readonly isInForce?: () => Promise<boolean>;
 }
 
 export interface AnswerBound {
-  /** The largest answer that is passed on, decompressed. Default 1 MiB, and 2 MiB of account data. Lambda can carry 3 MB. */
+  /** Largest answer in bytes, decompressed. Default 1 MiB, and 2 MiB for account data. Lambda can carry 3 MB. */
   readonly maxAnswerBytes?: number;
 }
 
@@ -87,23 +87,23 @@ interface BaseOptions
 
 export interface GatewayOptions extends BaseOptions {
   /**
-   * How callers show who they are, and what each may do; required when an operation belongs to an account.
-   * `single-user` is for a gateway of which every caller is the holder of the app key: it checks nothing.
+   * Identifies callers and grants them accounts; required when an operation belongs to an account. `single-user` checks
+   * nothing: it is for a gateway whose every caller is the holder of the app key.
    */
   readonly access?: AccessOptions | 'single-user';
   /** Stores of the cache that all instances share. Default: none, and every read goes to the upstream. */
   readonly cache?: CacheOptions;
   /**
-   * The journal of orders, which all instances share: an order is not sent without an entry, and one that comes again is
-   * answered with what became of the first. Default: none, and each request with a side effect is sent once.
+   * The journal of orders, which all instances share. No order is sent without an entry, and a repeated order is answered
+   * with the outcome of the first. Default: none, and each request with a side effect is sent once.
    */
   readonly orders?: OrdersOptions;
 }
 
-/** Answers requests for streams of what is kept of accounts; it asks again and again what the sender may use. */
+/** Answers requests for streams of an account's events; checks the sender's accounts again while a stream is open. */
 export type EventsStep = (request: GatewayRequest, reachNow: ReachNow) => Promise<Outcome>;
 
-/** Steps as values: what a bundle's gateway does not have is not in the bundle. */
+/** Steps passed as values, so that a bundle contains only the steps of its gateway. */
 interface Steps {
   readonly access: AccessStep | 'single-user' | undefined;
   readonly cache: CacheStep | undefined;
@@ -122,31 +122,31 @@ export interface RequestReport extends ReportedUpstream {
   readonly operation?: string;
   readonly status: number;
   readonly code?: RefusalCode;
-  /** Which guard rails held an order back. */
+  /** Names of the guard rails that refused an order. */
   readonly blockedBy?: readonly string[];
   /** Keyed hashes: the app, the user, and the account that the request names. */
   readonly app?: string;
   readonly user?: string;
   readonly account?: string;
   /**
-   * Requests sent to the upstream for this one: more than one only of a read, after a refused signature, or when no answer
-   * or a failure of the upstream came.
+   * Requests sent to the upstream for this request. Only a read has more than one: after a refused signature, a missing
+   * answer or a failure of the upstream.
    */
   readonly attempts: number;
   readonly milliseconds: number;
-  /** How long it waited for permits of the limiter; absent when the limiter was not asked. */
+  /** Time the request waited for the limiter's permits, in milliseconds; absent when the limiter was not asked. */
   readonly waitedMs?: number;
-  /** Of an answer from the cache: whether it was cached, or which request fetched it. */
+  /** For an answer of the cache: whether it was cached, or which request fetched it. */
   readonly cache?: CacheResult;
-  /** Of an answer of shared quotes: the age of the oldest of them. */
+  /** Age of the oldest quote in an answer of shared quotes, in milliseconds. */
   readonly quotesAgeMs?: number;
-  /** The oldest of them is older than the bound up to which quotes are served without a word. */
+  /** Present when the oldest quote in the answer is beyond the soft bound (`staleAfterMs`). */
   readonly stale?: true;
   /** A defect of the gateway, for the log alone. */
   readonly defect?: unknown;
 }
 
-/** @throws TypeError for options that no request could be served with */
+/** @throws TypeError for options with which no request could be served */
 export function checkOptions({
   operations,
   upstreamBaseUrl,

@@ -1,4 +1,4 @@
-/** Cancels of single orders through a gateway, for the function that cancels what is open. */
+/** Cancels of single orders through a gateway, for the function that carries out mass cancels. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { cancelOrder } from '../catalogue/order-cancels.ts';
@@ -9,32 +9,32 @@ import { problemOf, type RefusalCode } from '../problem.ts';
 import type { Gateway } from './gateway.ts';
 import { orderReadOperations } from './order-reads.ts';
 
-/** Asked of the upstream for a mass cancel. */
+/** Operations that a mass cancel sends to the upstream. */
 export const massCancelOperations: readonly Operation[] = /* @__PURE__ */ orderReadOperations.concat(
   cancelOrder,
 );
 
 export interface GatewayCancelsWiring {
   /**
-   * Of the holder of the app key: `access: 'single-user'`, with the operation `cancelOrder`, and in `orders` the journal
-   * with the look-up `getOrder`.
+   * A gateway with `access: 'single-user'` and the operation `cancelOrder`, whose `orders` have the journal and the look-up
+   * `getOrder`.
    */
   readonly gateway: Pick<Gateway, 'ask'>;
   readonly clock: () => number;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after `ms` milliseconds. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 export type GatewayCancelsOptions = OptionsOf<GatewayCancelsWiring, 'gateway'>;
 
-/** One request, its waiting for a permit included. */
+/** Time limit of one request, its wait for a permit included. */
 const attemptMs = 15_000;
 const minPauseMs = 500;
-/** Nothing was executed, and another attempt makes sense. */
-const waitFor: ReadonlySet<RefusalCode> = new Set(['budget_used_up', 'upstream_rate_limited']);
+/** Refusals before execution that another attempt may overcome. */
+const repeatableCodes: ReadonlySet<RefusalCode> = new Set(['budget_used_up', 'upstream_rate_limited']);
 
 /**
- * Always resolves. A cancel that the limiter refuses waits for its turn.
+ * The returned function always resolves. It repeats a cancel that the limiter refused, until its time is over.
  *
  * @example
  * const cancel = createGatewayCancels({ gateway });
@@ -60,7 +60,7 @@ export function createGatewayCancels(options: GatewayCancelsOptions): CancelOrde
       if (code === 'outcome_unknown') return 'unknown';
       const { retryAfterSeconds = 1 } = problemOf(outcome.refusal);
       const pauseMs = Math.max(minPauseMs, retryAfterSeconds * 1000);
-      if (!waitFor.has(code) || clock() + pauseMs >= giveUpAt) return 'refused';
+      if (!repeatableCodes.has(code) || clock() + pauseMs >= giveUpAt) return 'refused';
       await sleep(pauseMs);
     }
   };

@@ -1,6 +1,6 @@
 /**
- * The steps of orders: the hand-over of requests with a side effect, with the gateway's own way to the upstream for orders
- * that it looks up; and what the journal tells of an order, for which nothing is sent.
+ * The steps of orders: hands requests with a side effect over to the journal, looks up orders at the upstream, and answers
+ * from the journal alone what became of an order.
  */
 
 import { type Answer, refused } from '../answer.ts';
@@ -28,11 +28,11 @@ export type HandOverChange = (
   send: (change: AdmittedRequest) => Promise<Answer>,
 ) => Promise<Answer>;
 
-/** What a gateway does with orders that its upstream does not. */
+/** The gateway's own work on orders, besides sending them. */
 export interface OrderSteps {
-  /** Undefined where the journal is only read. */
+  /** Undefined in a gateway that only reads the journal. */
   readonly handOver: HandOverChange | undefined;
-  /** Answers of the journal what became of an order. */
+  /** Answers from the journal what became of an order. */
   readonly outcome: (request: ValidRequest) => Promise<Outcome>;
 }
 
@@ -46,11 +46,11 @@ export interface OrdersStep {
 export interface OrderParts {
   readonly upstream: Upstream;
   readonly clock: () => number;
-  /** Those that the gateway offers. */
+  /** The operations that the gateway offers. */
   readonly operations: readonly Operation[];
 }
 
-/** What became of an order, for a gateway that sends none. */
+/** Step for a gateway that sends no orders and only answers what became of one. */
 export const outcomesStep = (
   options: Pick<OrdersOptions, 'journal' | 'names' | 'reportFailure'>,
 ): OrdersStep => ({
@@ -65,20 +65,20 @@ export const outcomesStep = (
         return { kind: 'uncached', body: new TextEncoder().encode(JSON.stringify(outcome)) };
       } catch (cause) {
         options.reportFailure?.('read', cause);
-        return refused({ code: 'journal_unavailable', detail: notRead });
+        return refused({ code: 'journal_unavailable', detail: unreadableJournal });
       }
     },
   }),
 });
 
-const notRead =
+const unreadableJournal =
   'The gateway cannot read its journal of orders now; what became of the order is not known from this.';
 
-/** The hand-over, and what became of an order. */
+/** Step for a gateway that sends orders, and answers what became of one. */
 export const ordersStep = (options: OrdersOptions): OrdersStep =>
   stepOf(options, (clock) => createHandOver({ ...options, clock }));
 
-/** The same for requests that no guard rail is about: cancels, changes of watchlists. */
+/** Options of the hand-over of requests without guard rails: cancels, changes of watchlists. */
 export type UnguardedWiring = Omit<OrdersWiring, 'guard' | 'members'>;
 
 export const unguardedStep = (options: UnguardedWiring): OrdersStep =>
@@ -93,13 +93,13 @@ const stepOf = (options: OrdersOptions, create: (clock: () => number) => HandOve
   }),
 });
 
-/** A look-up of the gateway's own waits so long for a permit: clients that read orders come first. */
+/** Longest wait of a look-up for a permit: short, because clients' reads of orders come first. */
 const lookUpWaitMs = 1000;
 
-/** What a client may choose. */
+/** Characters and length that a client's idempotency key may have. */
 const idempotencyKey = /^[ -~]{1,255}$/;
 
-/** @param known operations that may show an order */
+/** @param known operations among which a look-up of orders is searched */
 function withLookUps(
   handOver: HandOver,
   known: readonly Operation[],
@@ -130,7 +130,7 @@ function withLookUps(
         }),
       async lookUp(account, clientOrderId, endBy) {
         const lookUp = lookUpFor(operation, known);
-        // No order has an id that no request could carry.
+        // An id that no request can carry belongs to no order.
         if (!lookUp || unsignable('client_order_id', clientOrderId)) return undefined;
         const query = [['account_id', account] as const, ['client_order_id', clientOrderId] as const];
         const answer = await upstream.fetch(
@@ -138,7 +138,7 @@ function withLookUps(
             operation: lookUp,
             path: lookUp.path,
             request: { query, body: '', headers: {} },
-            // With a usage of its own: it is no further attempt of the request.
+            // The look-up has a usage of its own, because it is no attempt of the request.
             context: { ...createContext(endBy, context.priority, context.caller), parties: context.parties },
             own: { waitMs: lookUpWaitMs },
             isRepeatedByCaller: true,

@@ -1,6 +1,6 @@
 /**
- * The orders as the gateway's reads show them: at low priority, within the limits that all share, and past the cache. A
- * read that the limiter refuses waits for its turn.
+ * Reads orders through the gateway at low priority, within the shared limits and without the cache. Repeats a read that
+ * the limiter refuses, or that fails, until its time is over.
  */
 
 import { listAccounts } from '../catalogue/accounts.ts';
@@ -17,18 +17,18 @@ import type { Gateway } from './gateway.ts';
 import { bodyOf } from './outcome.ts';
 
 export interface GatewayOrderReadsWiring {
-  /** Of the holder of the app key: `access: 'single-user'`, with the operations `orderReadOperations`. */
+  /** A gateway with `access: 'single-user'` and the operations `orderReadOperations`. */
   readonly gateway: Pick<Gateway, 'ask'>;
   readonly clock: () => number;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after `ms` milliseconds. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** How long one read waits for the limiter, in milliseconds. Default 2 minutes. */
+  /** How long one read is repeated after refusals of the limiter and failures, in milliseconds. Default 2 minutes. */
   readonly maxWaitMs: number | undefined;
 }
 
 export type GatewayOrderReadsOptions = OptionsOf<GatewayOrderReadsWiring, 'gateway'>;
 
-/** What the gateway of these reads has to offer. */
+/** Operations that the gateway for these reads must offer. */
 export const orderReadOperations: readonly Operation[] = [
   listAccounts,
   listOpenOrders,
@@ -36,10 +36,10 @@ export const orderReadOperations: readonly Operation[] = [
   getOrder,
 ];
 
-/** A read of orders failed. `code` is the gateway's; no account and no order is in it. */
+/** Thrown when a read of orders failed. Its message names no account and no order. */
 export class OrderReadError extends CountersignError<'order_read_failed'> {
   override readonly name = 'OrderReadError';
-  /** The gateway's code, such as `upstream_unreachable`. */
+  /** Code of the gateway's refusal, such as `upstream_unreachable`. */
   readonly reason: string;
 
   constructor(operation: string, reason: string) {
@@ -48,10 +48,10 @@ export class OrderReadError extends CountersignError<'order_read_failed'> {
   }
 }
 
-/** One attempt, the gateway's waiting for a permit included. */
+/** Time limit of one attempt, its wait for a permit included. */
 const attemptMs = 15_000;
 const minPauseMs = 500;
-/** More than any account has orders in a day: a cursor that leads on for ever ends here. */
+/** Most pages of one list: no account has as many orders in a day, so the upstream's cursors must be endless. */
 const maxPages = 2000;
 
 /**
@@ -83,7 +83,7 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
     }
   }
 
-  async function answered(operation: Operation, query: QueryPairsOf): Promise<Uint8Array> {
+  async function readOrThrow(operation: Operation, query: QueryPairsOf): Promise<Uint8Array> {
     const answer = await ask(operation, query);
     if (!(answer instanceof Uint8Array)) throw new OrderReadError(operation.id, answer.code);
     if (!isJson(answer)) throw new OrderReadError(operation.id, 'upstream_broken_answer');
@@ -94,7 +94,7 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
     const orders: ReadOrder[] = [];
     const cursors = new Set<string>();
     for (let cursor: string | undefined; ; ) {
-      const page = await answered(operation, [
+      const page = await readOrThrow(operation, [
         ['account_id', account],
         ...query,
         ...(cursor === undefined ? [] : [['pagination_key', cursor] as const]),
@@ -110,7 +110,7 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
 
   return {
     async accounts() {
-      const answer = await answered(listAccounts, []);
+      const answer = await readOrThrow(listAccounts, []);
       return [...elementsOf(answer)].map((record) => {
         const account = textMembers(record, ['account_id'])?.get('account_id');
         if (!account) throw new OrderReadError(listAccounts.id, 'upstream_broken_answer');
@@ -133,7 +133,7 @@ type QueryPairsOf = readonly (readonly [string, string])[];
 
 function ordersOfPage(operation: Operation, account: string, page: Uint8Array): ReadOrder[] {
   const members = membersOf(page, ['data', 'error_code']);
-  // A page without orders has no `data`; a failure that comes as a page must not be taken for one.
+  // A page without orders has no `data`; a failure sent with status 200 must not count as such a page.
   if (!members || (members.has('error_code') && !members.has('data')))
     throw new OrderReadError(operation.id, 'upstream_broken_answer');
   const data = members.get('data');

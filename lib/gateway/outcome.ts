@@ -1,4 +1,4 @@
-/** What the gateway found for a request, before anything makes HTTP of it. */
+/** Outcomes of a request before they are rendered as HTTP. */
 
 import type { Refused, UncachedAnswer } from '../answer.ts';
 import { cutRecords, joinRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
@@ -8,19 +8,19 @@ export { type Refused, refused, type UncachedAnswer } from '../answer.ts';
 
 export type Outcome = UncachedAnswer | CachedResponse | SnapshotsFound | StreamOpened | Refused;
 
-/** What is told as it comes. */
+/** An answer that is sent event by event. */
 export interface StreamOpened {
   readonly kind: 'stream';
-  /** Server-sent events; the stream is open from the first that is asked for until the iterator ends or returns. */
+  /** Server-sent events; the stream opens when the first is requested, and closes when the iterator ends or returns. */
   readonly events: AsyncIterable<string>;
-  /** Empty: nothing of it is there at once. */
+  /** Always empty; it lets callers read any outcome's `body`. */
   readonly body: Uint8Array;
 }
 
-/** `hit`: it was cached; `miss`: this request fetched it; `collapsed`: another request fetched it meanwhile. */
+/** `hit`: the answer was cached; `miss`: this request fetched it; `collapsed`: it waited for another request's fetch. */
 export type CacheResult = 'hit' | 'miss' | 'collapsed';
 
-/** A whole response, shared by equal requests. */
+/** A whole response that equal requests share. */
 export interface CachedResponse {
   readonly kind: 'cached';
   readonly body: Uint8Array;
@@ -30,11 +30,11 @@ export interface CachedResponse {
   readonly ttlMs: number;
   /** How long such a response is fresh from the moment it was fetched. */
   readonly freshMs: number;
-  /** It belongs to an account, so that a client asks each time whether it has changed. */
+  /** Present for data of an account: clients must revalidate it each time. */
   readonly isAccountData?: true;
 }
 
-/** Records of single symbols, each of its own age. */
+/** Records by symbol, each with an age of its own. */
 export interface SnapshotsFound {
   readonly kind: 'snapshots';
   /** Each requested symbol that exists, in the requested order. */
@@ -42,7 +42,7 @@ export interface SnapshotsFound {
   /** Requested symbols that the upstream does not know. */
   readonly unknown: readonly string[];
   readonly cacheResult: CacheResult;
-  /** Of the oldest record. */
+  /** Age of the oldest record. */
   readonly ageMs: number;
   /** How long the oldest record stays within the soft bound; below zero when it is beyond. */
   readonly ttlMs: number;
@@ -50,23 +50,23 @@ export interface SnapshotsFound {
   readonly stale: boolean;
   /** Whether the request named a maximum age. */
   readonly hasMaxAge: boolean;
-  /** When another request is likely to bring something new. */
+  /** Time until another request is likely to find newer records. */
   readonly pollAfterMs: number;
 }
 
 export interface FoundRecord extends SnapshotRecord {
-  /** Of the bytes, for the ETag; computed once for each record and kept with it. */
+  /** Hash of the bytes, for the ETag; computed once for each record and kept with it. */
   readonly hash: number;
 }
 
-/** The whole answer, as one body. */
+/** The whole answer as one body. */
 export const bodyOf = (outcome: Exclude<Outcome, Refused>): Uint8Array =>
   outcome.kind === 'snapshots' ? joinRecords(outcome.records.map(({ bytes }) => bytes)) : outcome.body;
 
-/** An uncached record has no age: the upstream answered just now. */
+/** One record of an outcome. An uncached record has no age: the upstream has just sent it. */
 export type RecordInOutcome = Pick<SnapshotRecord, 'bytes'> & Partial<Pick<SnapshotRecord, 'ageMs'>>;
 
-/** The records of an answer by symbol; undefined when the upstream's answer is no list of records. */
+/** The records of an answer by symbol; undefined when the upstream's answer is not a list of records. */
 export function recordsOf(
   outcome: Exclude<Outcome, Refused>,
 ): ReadonlyMap<string, RecordInOutcome> | undefined {

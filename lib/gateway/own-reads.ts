@@ -1,6 +1,6 @@
 /**
- * Reads that a gateway makes for itself, of an operation that it does not offer: with a credential, limits and a circuit
- * breaker as those of its callers, and no caller. What it reads for a user's request counts as that user's.
+ * Reads that a gateway makes for itself with an operation that it does not offer. They have a credential, limits and a
+ * circuit breaker like callers' requests, but no caller. A read for a user's request counts against that user's share.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -24,7 +24,7 @@ import { createFetchSend } from './send.ts';
 import { createTighteningGateway } from './tightening.ts';
 import { createUpstream } from './upstream.ts';
 
-/** As those of the gateway. */
+/** The gateway's options that also apply to its own reads. */
 export type OwnReadsWiring = Omit<
   CoreWiring,
   'operations' | 'readSecretAhead' | 'report' | 'reportRefresh' | 'access' | 'cache' | 'orders'
@@ -35,13 +35,14 @@ export type OwnReadsSeams = Pick<GatewaySeams, 'random' | 'breaker' | 'nonce'> &
 type OwnReadsOptions = OptionsOf<OwnReadsWiring, 'upstreamBaseUrl' | 'secrets'> & OwnReadsSeams;
 
 export interface OwnReads {
-  /** The name in stores of the account whose key signs; undefined while there is no secret that can be used. */
+  /** The name in stores of the account whose key signs the reads; undefined while there is no usable secret. */
   account(): Promise<string | undefined>;
   /**
-   * Always resolves. One request; after a refused signature, or on a connection that the upstream had closed, a second one.
+   * Always resolves. Sends one request, and a second one after a refused signature or a connection that the upstream
+   * had closed.
    *
-   * @param endBy when an answer is of no use any more, in milliseconds since the epoch
-   * @param user the keyed name of the user for whose order the gateway reads: the limiter counts it against that user's share
+   * @param endBy moment after which an answer is useless, in milliseconds since the epoch
+   * @param user keyed name of the user for whose order the gateway reads: the limiter counts the read against that user's share
    */
   read(query: GatewayRequest['query'], endBy: number, user?: string): Promise<OwnAnswer>;
 }
@@ -51,12 +52,12 @@ export type OwnAnswer =
   | { readonly kind: 'answer'; readonly body: Uint8Array; readonly sentAt: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** So long it waits for a permit: clients that read come first. */
+/** Longest wait for a permit: short, because clients' reads come first. */
 const permitMs = 1000;
 
 /**
  * @param operation without a side effect
- * @throws TypeError for options that no request could be sent with
+ * @throws TypeError for options with which no request could be sent
  *
  * @example
  * const reads = createOwnReads(getStockSnapshots, { upstreamBaseUrl, secrets, limiter });
@@ -74,7 +75,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
     digests: options.digests,
   });
 
-  /** Of one choice of limits, as the gateway that goes over to tighter ones makes them. */
+  /** Creates the reads for one choice of limits; the tightening gateway calls it again for a tighter choice. */
   function readsOf(choice: CoreOptions) {
     const upstream = createUpstream({
       credentials,

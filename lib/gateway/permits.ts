@@ -1,11 +1,11 @@
-/** Between an attempt and the limiter: a request leaves only with a permit that is valid at that moment. */
+/** Acquires the limiter's permits for an attempt: a request leaves only with a permit that is valid at that moment. */
 
 import type { Limiter, Permit } from '../limiter/index.ts';
 import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { RequestContext, UpstreamUsage } from './context.ts';
 import type { LetGo } from './send.ts';
 
-/** With less time than this before the platform stops waiting, an attempt is not begun. */
+/** Least time that must be left before the platform stops waiting; with less, no attempt begins. */
 export const minAttemptMs = 1000;
 
 export const outOfTime: Refusal = {
@@ -16,7 +16,7 @@ export const outOfTime: Refusal = {
 export interface AttemptCall {
   readonly appKey: string;
   readonly limits: readonly [string, ...string[]];
-  /** As the limiter takes it. */
+  /** The user's name for the limiter's shares; undefined when the attempt counts against no share. */
   readonly user: string | undefined;
   /** Until the platform stops waiting, in milliseconds. */
   readonly timeLeft: () => number;
@@ -24,7 +24,7 @@ export interface AttemptCall {
   readonly timeToLeave: () => number;
   readonly clock: () => number;
   readonly context: Pick<RequestContext, 'usage' | 'priority'>;
-  /** How long it waits for a permit at most. Default 2 s. */
+  /** Longest wait for a permit. Default 2 s. */
   readonly waitMs?: number;
 }
 
@@ -35,9 +35,9 @@ export interface AttemptPermit {
   readonly refusal: Refusal | undefined;
 }
 
-/** Longer waits help few requests, and each occupies an instance. */
+/** Longest wait for a permit: longer ones help few requests, and each occupies an instance. */
 const maxWaitMs = 2000;
-/** From the permit to the beginning of the attempt. */
+/** Time reserved between the permit and the start of the attempt, for signing. */
 const signingMs = 100;
 /** How often an expired permit is replaced: its life is short, and a new connection may take longer. */
 const maxReplacements = 2;
@@ -45,14 +45,14 @@ const maxReplacements = 2;
 /**
  * Waits for a permit, but leaves enough time for the attempt.
  *
- * @param given a permit that the attempt has already
+ * @param held a permit that the attempt has already
  */
 export async function acquireForAttempt(
   limiter: Limiter,
   call: AttemptCall,
-  given?: Permit,
+  held?: Permit,
 ): Promise<AttemptPermit | Refusal> {
-  const first = given ?? (await acquire(limiter, call));
+  const first = held ?? (await acquire(limiter, call));
   if (isRefusal(first)) return first;
   let permit = first;
   let refusal: Refusal | undefined;
@@ -76,7 +76,7 @@ export async function acquireForAttempt(
         refusal = outOfTime;
         return false;
       }
-      // Nothing is awaited between the checks and this.
+      // No `await` may stand between the checks and `leave`: the permit could expire in between.
       call.context.usage.attempts++;
       leave();
       return true;
@@ -115,7 +115,7 @@ const details = {
     'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends nothing beyond what is set aside for that',
 };
 
-/** The limiter's refusal as a client's. */
+/** The limiter's refusal as the client's refusal. */
 export function limiterRefusal(
   { attempts }: Pick<UpstreamUsage, 'attempts'>,
   {
@@ -124,7 +124,7 @@ export function limiterRefusal(
     usedUp,
   }: { readonly reason: keyof typeof details; readonly retryAfterMs: number; readonly usedUp?: string },
 ): Refusal {
-  // This is not true of a second attempt, which only a read has.
+  // After a first attempt "not sent" would be false; only a read has a second attempt.
   const hadNoEffect = attempts === 0 ? ` ${notSent}` : '';
   return {
     code: 'budget_used_up',

@@ -1,6 +1,6 @@
 /**
- * After the upstream's 429 in spite of the limits that the gateway keeps: whether tighter limits would have sent less, and
- * how long what was refused pauses.
+ * Decides after the upstream's 429, although the gateway kept its limits, whether tighter limits would have sent less,
+ * and how long requests of the refused kind pause.
  */
 
 import {
@@ -17,27 +17,27 @@ import type { Refusal } from '../problem.ts';
 import type { LimitsInForce } from './limits-in-force.ts';
 import { isOfEndpoint, limiterLimits } from './operation-limits.ts';
 
-/** What it takes to go over to tighter limits. */
+/** Options for switching to tighter limits. */
 export interface Tightening {
   readonly inForce: LimitsInForce;
-  /** The limiter of a tighter choice, over the store of the configured one. Called once for each. */
+  /** Creates the limiter of a tighter choice over the store of the configured limiter. Called once for each choice. */
   readonly limiterFor: (upstreamLimits: UpstreamLimits) => Limiter;
-  /** The part of each limit that is this deployment's. Default 1. */
+  /** This deployment's part of each limit. Default 1. */
   readonly share?: number;
   readonly report?: (report: RateLimitReport) => void;
 }
 
 /**
- * The upstream refused a request with 429. `tightened`: from now on `kept` is the choice. `not_ours`: within the window
- * this gateway has sent no more than the tightest choice allows, so that it would be refused just the same: others use
- * the app key, or the upstream blocks the address. `none_tighter`: no choice has smaller figures for the operation.
+ * Report on a 429 of the upstream. `tightened`: from now on, all instances keep the choice `kept`. `not_ours`: within the
+ * window this deployment sent no more than the tightest choice allows, so a tighter choice would not have helped: others
+ * use the app key, or the upstream blocks the address. `none_tighter`: no choice has smaller figures for the operation.
  */
 export interface RateLimitReport {
   readonly operation: string;
   readonly verdict: 'tightened' | 'not_ours' | 'none_tighter';
-  /** The choice that all instances keep from now on, as a text. */
+  /** The choice of limits that all instances keep from now on, as a text. */
   readonly kept: string;
-  /** How many steps that is from the configured choice. */
+  /** How many steps `kept` is tighter than the configured choice. */
   readonly steps: number;
 }
 
@@ -46,24 +46,24 @@ export interface RateLimited {
   readonly operation: Operation;
   readonly appKey: string;
   readonly refusal: Refusal;
-  /** For the answer to the client, in milliseconds. */
+  /** Time left to answer the client, in milliseconds. */
   readonly timeLeft: number;
 }
 
 export type AfterRateLimit = (refused: RateLimited) => Promise<void>;
 
-/** A choice that is kept, those that are tighter in order, and what this deployment has sent under it. */
+/** The choice of limits in force, the tighter ones, and this deployment's requests under the former. */
 interface KeptLimits {
   readonly choices: readonly UpstreamLimits[];
-  /** Of the choice that is kept. */
+  /** Index of the choice in force within `choices`, which become tighter in order. */
   readonly steps: number;
   readonly share: number;
-  /** What the request counted against. */
+  /** Names of the limits that the refused request counted against. */
   readonly names: readonly string[];
   readonly usedOf: (name: string) => Promise<number | undefined> | undefined;
 }
 
-/** Which choice follows from a refusal: the first that would have sent less, or else the one that is kept. */
+/** Decides which choice to keep after a 429: the first tighter one that would have sent less, or else the one in force. */
 export async function verdictOn(
   operation: Operation,
   { choices, steps, share, names, usedOf }: KeptLimits,
@@ -76,7 +76,7 @@ export async function verdictOn(
   );
   if (stricter.length === 0) return { verdict: 'none_tighter', steps };
   const all = limiterLimits({}, share, { upstreamLimits: choices[steps]!, operations: [operation] });
-  // The endpoint's requests are no more than those of any limit that all of them count against.
+  // Only these counters include every request to the endpoint, so the smallest of them bounds the number sent.
   const isUpstreams = (name: string) => name === operation.limit || isOfEndpoint(name);
   const used = await Promise.all(
     names.filter(isUpstreams).map(async (name) => ({
@@ -85,7 +85,7 @@ export async function verdictOn(
     })),
   );
   for (const one of stricter) {
-    // Of a shorter window than the figures are for, more may have been sent in theirs.
+    // A count over a window shorter than the choice's says too little: more may have been sent in the longer one.
     const counts = used
       .filter(({ perSeconds }) => perSeconds >= one.figures.perSeconds)
       .map(({ count }) => count);
@@ -100,19 +100,19 @@ type CountedFigures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
 const isSame = (one: CountedFigures, other: CountedFigures | undefined) =>
   one.requests === other?.requests && one.perSeconds === other.perSeconds;
 
-/** What a choice allows the endpoint of an operation; of instruments, all endpoints together. */
+/** The limit that a choice sets for the endpoint of an operation; for instruments, for all endpoints together. */
 const figuresOf = (operation: Operation, endpoints: EndpointLimits): CountedFigures | undefined =>
   operation.limit === 'instruments'
     ? (endpoints.instruments ?? limits.instruments)
     : endpointCounterOf(operation, endpoints);
 
-/** What clocks and the network may add to a window. */
+/** Time that clocks and the network may add to a window. */
 const marginMs = 2000;
-/** Longer than any request that began before other instances know of the step; see `limits-in-force.ts`. */
+/** Shortest pause after a step: outlasts any request begun before other instances know of it; see `limits-in-force.ts`. */
 const minStepPauseMs = 62_000;
 const minPauseMs = 10_000;
 
-/** How long the upstream wants to be left alone, or else until its window is empty. */
+/** Pause after a 429: the upstream's Retry-After, or else the time until its window is empty. */
 export function pauseMsOf(
   operation: Operation,
   choice: UpstreamLimits,
@@ -122,7 +122,7 @@ export function pauseMsOf(
   return Math.max(minPauseMs, windowMsOf(operation, choice));
 }
 
-/** What was sent before is in no counter of a tighter choice: those start when it has left the upstream's window. */
+/** Pause after a switch to tighter limits: their counters lack earlier requests, which must first leave the window. */
 export const stepPauseMsOf = (operation: Operation, tighter: UpstreamLimits, refusal: Refusal): number =>
   Math.max(minStepPauseMs, windowMsOf(operation, tighter), pauseMsOf(operation, tighter, refusal));
 

@@ -1,6 +1,6 @@
 /**
- * After an attempt: whether a read is worth another one, after which pause, and what the attempt showed of the upstream's
- * host to its circuit breaker.
+ * Decides after an attempt whether and when a read is sent again, and whether the attempt shows the circuit breaker that
+ * the upstream's host works.
  */
 
 import type { Answer, Refused } from '../answer.ts';
@@ -9,7 +9,7 @@ import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
 import { notSent, type Refusal, type RefusalCode } from '../problem.ts';
 import type { Sent } from './upstream-answer.ts';
 
-/** Of one upstream host and of all credentials; a part is an operation. */
+/** Circuit breaker of one upstream host, for all credentials; a part is an operation. */
 export type UpstreamBreaker = CircuitBreaker<Refusal>;
 
 export interface AnsweredAttempt {
@@ -18,15 +18,15 @@ export interface AnsweredAttempt {
   readonly answer: Answer;
 }
 
-/** A third failure in a row is hardly chance any more, and each attempt costs a permit that another read needs. */
+/** Most repeats of a read: a third failure in a row is hardly chance, and each attempt costs a permit. */
 const maxRepeats = 2;
-/** Shorter than a person notices; what lasts longer is the circuit breaker's. */
+/** Pauses too short for a person to notice; the circuit breaker deals with longer failures. */
 const pauses: BackOff = { firstMs: 200, maxMs: 1000 };
 
 /**
  * Milliseconds before a read is sent again; undefined when it is not.
  *
- * @param repeats how often it was sent again before
+ * @param repeats how often the read was sent again before
  * @param random from 0 to below 1
  */
 export function pauseBeforeRepeat(
@@ -34,7 +34,7 @@ export function pauseBeforeRepeat(
   repeats: number,
   { isUrgent, random }: { readonly isUrgent: boolean; readonly random: () => number },
 ): number | undefined {
-  // Most likely it met a connection that the upstream had closed, and never arrived.
+  // A dropped request most likely met a connection that the upstream had closed, and never arrived.
   if (attempt.sent?.kind === 'dropped' && repeats === 0) return 0;
   return isUrgent && repeats < maxRepeats && mayPass(attempt)
     ? jitteredMs(pauses, repeats, random)
@@ -49,7 +49,7 @@ function mayPass({ sent, answer }: AnsweredAttempt): boolean {
     case 'timeout':
       return true;
     case 'answer':
-      // An upstream that names a time wants nothing before.
+      // An upstream that sends Retry-After wants no request before.
       return (
         sent.status >= 500 && codeOf(answer) === 'upstream_error' && sent.header('retry-after') === undefined
       );
@@ -60,10 +60,10 @@ function mayPass({ sent, answer }: AnsweredAttempt): boolean {
 
 const codeOf = (answer: Answer) => (answer.kind === 'refused' ? answer.refusal.code : undefined);
 
-/** What proxies and load balancers say when nothing behind them answers. */
+/** Statuses of proxies and load balancers when no server behind them answers. */
 const hostStatuses: readonly number[] = [502, 503, 504];
 
-/** Any answer of the upstream's own shows that its host works, a refusal as well. */
+/** The attempt's evidence for the circuit breaker: any answer of the upstream itself, even a refusal, shows a working host. */
 export function sightOf({ sent, answer }: AnsweredAttempt): Sight<Refusal> {
   if (!sent) return { kind: 'nothing' };
   const code = failures[sent.kind];
@@ -76,7 +76,7 @@ export function sightOf({ sent, answer }: AnsweredAttempt): Sight<Refusal> {
   };
 }
 
-/** As a read is told; of an order the same failure leaves the outcome unknown. */
+/** Refusal codes for a read; for an order, the same failure leaves the outcome unknown. */
 const failures: Readonly<Partial<Record<Sent['kind'], RefusalCode>>> = {
   unreachable: 'upstream_unreachable',
   timeout: 'upstream_timeout',
@@ -88,7 +88,7 @@ const failures: Readonly<Partial<Record<Sent['kind'], RefusalCode>>> = {
 const isOfHost = (status: number, answer: Answer): boolean =>
   hostStatuses.includes(status) && answer.kind === 'refused' && !answer.refusal.upstream?.errorCode;
 
-/** What a read is answered with while the circuit breaker is open: the failure that opened it, and when to come again. */
+/** The refusal of a read while the circuit breaker is open: the failure that opened it, and the time until a retry. */
 export function refusedByBreaker({
   failure: { code, cause },
   retryAfterMs,

@@ -1,19 +1,19 @@
 /**
- * Finds what is secret in the upstream's texts, in every form in which a server may quote what it was sent: as it
- * is or in another case, percent-encoded, as an escape of JSON, HTML or a programming language, in hexadecimal, and
- * in base64, also in the middle of a longer base64 text of several lines.
+ * Finds secrets in the upstream's texts, in every form in which a server may quote what it received: unchanged or in
+ * another case, percent-encoded, as an escape of JSON, HTML or a programming language, in hexadecimal, and in base64,
+ * also in the middle of a longer base64 text of several lines.
  */
 
 /**
- * A shorter text occurs by chance in ordinary words and in their base64: then every message would be full of gaps. It
- * is replaced only where it stands as it is, as a word of its own. No app secret is as short.
+ * A shorter text occurs by chance in ordinary words and in their base64, so that every message would be full of gaps. It
+ * is replaced only where it stands unchanged as a word of its own. No app secret is this short.
  */
 const minLength = 8;
 
 /**
- * Replaces each of the texts, in each form. What it needs for that is made when it is first called.
+ * Creates a function that replaces each of the hidden texts in each form. Its patterns are created on the first call.
  *
- * @param shown stands in the place of a text
+ * @param shown the text that replaces a hidden one
  * @example
  * createRedactor(['my secret'])('wrong: bXkgc2VjcmV0'); // 'wrong: [redacted]'
  */
@@ -26,7 +26,7 @@ export function createRedactor(
     patterns ??= hidden
       .filter((one) => one !== '')
       .flatMap((one) => patternsOf(one).map((pattern) => ({ ...pattern, shown: shown(one) })));
-    // ASCII alone: other letters may become two, and what is found would stand elsewhere in the text.
+    // Only ASCII is lowered: another letter may become two, and matches would be at wrong positions.
     const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
     return withoutSpans(
       text,
@@ -35,7 +35,7 @@ export function createRedactor(
   };
 }
 
-/** Reverses percent-encoding and the escapes of JSON, several times: a caller may have encoded a text that was encoded. */
+/** Reverses percent-encoding and JSON escapes, several times, because an encoded text may have been encoded again. */
 export function decoded(text: string): string {
   let plain = text;
   for (let times = 0; times < maxEncodings && /[%\\]/.test(plain); times++)
@@ -51,14 +51,14 @@ const maxEncodings = 4;
 const utf8Of = (encoded: string) =>
   new TextDecoder().decode(Uint8Array.from(encoded.slice(1).split('%'), (hex) => Number.parseInt(hex, 16)));
 
-/** Bytes that are looked through at once: an answer of megabytes is not copied as a whole. */
+/** Bytes searched at a time, so that an answer of megabytes is not copied as a whole. */
 const pieceBytes = 65_536;
-/** Each character may be encoded several times. */
+/** Longest encoding of one character, which may have been encoded several times. */
 const maxBytesPerCharacter = 16;
 
 /**
- * Whether one of the texts stands in an answer: in any case, and however it is escaped. Short ones are left out: they
- * occur by chance. Nothing is copied of what has no escapes.
+ * Creates a function that finds the hidden texts in an answer, in upper or lower case and however escaped. Short texts
+ * are left out, because they occur by chance. An answer without escapes is not copied.
  */
 export function holdsOneOf(hidden: readonly string[]): (answer: Uint8Array) => boolean {
   const sought = hidden.filter(({ length }) => length >= minLength).map((one) => one.toLowerCase());
@@ -97,15 +97,15 @@ const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
 );
 
-/** What is looked for, piece by piece. */
+/** The forms of a hidden text, piece by piece. */
 interface Pattern {
   /** Text that replaces a match. */
   readonly shown?: string;
   /** The forms of each piece, in lower case. */
   readonly pieces: readonly (readonly string[])[];
-  /** What may begin it: a search that compares every form at every place would be slow. */
+  /** First characters of any form: comparing every form at every position would be slow. */
   readonly firsts: ReadonlySet<string>;
-  /** Whether a digit of base64 before it, or behind it, has some of its bits. */
+  /** Whether the base64 digit before or after a match contains some of the secret's bits. */
   readonly sharesBefore?: boolean;
   readonly sharesAfter?: boolean;
   readonly isWord?: boolean;
@@ -113,7 +113,7 @@ interface Pattern {
 
 type Span = readonly [start: number, end: number, shown: string];
 
-/** All occurrences, overlapping ones too: a gap between two of them would show a part of the secret. */
+/** All matches, overlapping ones too: otherwise the rest of a skipped match would show a part of the secret. */
 function spansOf(pattern: Pattern, text: string, lower: string): readonly Span[] {
   const { pieces, firsts, sharesBefore, sharesAfter, isWord, shown = '' } = pattern;
   const searched = isWord ? text : lower;
@@ -130,7 +130,7 @@ function spansOf(pattern: Pattern, text: string, lower: string): readonly Span[]
   return spans;
 }
 
-/** The furthest end: one form of a piece may be the beginning of another, so all ways are followed together. */
+/** The furthest end of a match. One form of a piece may be a prefix of another, so all paths are followed together. */
 function endOfMatch(pieces: Pattern['pieces'], text: string, start: number): number | undefined {
   let ends: readonly number[] = [start];
   for (const forms of pieces) {
@@ -178,12 +178,12 @@ const patternOf = (pieces: Pattern['pieces'], more: Omit<Pattern, 'pieces' | 'fi
   ...more,
 });
 
-/** Encoders break long lines of base64 and hexadecimal; an escape of JSON or of a URL may stand for the break. */
+/** Line breaks that encoders put into long base64 and hexadecimal texts, plain or escaped for JSON or a URL. */
 const lineBreaks: readonly string[] = ['\n', '\r\n', '\\n', '\\r\\n', '%0a', '%0d%0a'];
 
 const hexOf = (value: number, digits = 2) => value.toString(16).padStart(digits, '0');
 
-const named: Readonly<Record<string, string>> = {
+const htmlNames: Readonly<Record<string, string>> = {
   '"': '&quot;',
   '&': '&amp;',
   "'": '&apos;',
@@ -191,7 +191,7 @@ const named: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-/** One character in any form, so that forms may alternate within one text. */
+/** All forms of one character; each character of a text may have a different form. */
 function formsOf(char: string): readonly string[] {
   const codePoint = char.codePointAt(0)!;
   const units = Array.from({ length: char.length }, (_, index) => hexOf(char.charCodeAt(index), 4));
@@ -201,7 +201,7 @@ function formsOf(char: string): readonly string[] {
     ...new Set([char, char.toLowerCase(), char.toUpperCase()].map((one) => one.replace(/[A-Z]/, lowerOf))),
     ...('"/\\'.includes(char) ? [`\\${char}`] : []),
     ...(char === ' ' ? ['+'] : []),
-    ...(named[char] ? [named[char]] : []),
+    ...(htmlNames[char] ? [htmlNames[char]] : []),
     // Encoded or escaped up to four times.
     ...upTo4.map((times) => bytes.map((byte) => `%${'25'.repeat(times)}${byte}`).join('')),
     ...upTo4.map((times) => units.map((unit) => `\\${'\\'.repeat(times)}u${unit}`).join('')),
@@ -216,17 +216,17 @@ function formsOf(char: string): readonly string[] {
 const lowerOf = (letter: string) => letter.toLowerCase();
 
 /**
- * Three bytes are four digits of base64, so that a text looks different by how many bytes stand before it. The digits
- * that it shares with its neighbours are not known; they are replaced with it, because some of their bits are its own.
+ * Base64 writes three bytes as four digits, so the digits of a text depend on how many bytes precede it. Digits that it
+ * shares with its neighbours are unknown; they are replaced, too, because some of their bits belong to the text.
  *
- * @param before how many bytes stand before it since the last whole group of three
+ * @param before how many bytes precede the text since the last whole group of three
  */
 function base64Pattern(bytes: Uint8Array, before: number): Pattern {
   const digits = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
   const from = (before * 8) / 6;
   const to = ((before + bytes.length) * 8) / 6;
   const [first = '', ...others] = digits.slice(Math.ceil(from), Math.floor(to));
-  // Made once for each digit: a token may have thousands.
+  // Created once per distinct digit: a token may have thousands of digits.
   const inLines = new Map([...new Set(others)].map((digit) => [digit, formsInLines(digit)]));
   return patternOf([formsOfDigit(first), ...others.map((digit) => inLines.get(digit)!)], {
     sharesBefore: !Number.isInteger(from),
@@ -234,11 +234,11 @@ function base64Pattern(bytes: Uint8Array, before: number): Pattern {
   });
 }
 
-/** With a line break before it, or without. */
+/** The forms of a base64 digit, with and without a line break before it. */
 const formsInLines = (digit: string): readonly string[] =>
   ['', ...lineBreaks].flatMap((lineBreak) => formsOfDigit(digit).map((form) => lineBreak + form));
 
-/** In either alphabet. */
+/** The forms of a base64 digit in the standard and the URL-safe alphabet. */
 function formsOfDigit(digit: string): readonly string[] {
   if (digit === '+') return ['-', ...formsOf(digit)];
   if (digit === '/') return ['_', ...formsOf(digit)];

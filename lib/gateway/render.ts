@@ -1,4 +1,4 @@
-/** The one place where an outcome becomes HTTP: status, headers, ETag, the two forms of a refusal. */
+/** Renders an outcome as HTTP: status, headers, ETag, the two forms of a refusal. */
 
 import { ageHeader, cacheStatus, matchesTag, weakTag } from '../cache/headers.ts';
 import { hashOfAll } from '../cache/snapshots/records.ts';
@@ -19,7 +19,7 @@ import {
   type UncachedAnswer,
 } from './outcome.ts';
 
-/** The members of a request that its answer depends on. */
+/** Members of the request that rendering depends on. */
 export type RenderedRequest = Pick<GatewayRequest, 'method' | 'headers' | 'requestId'>;
 
 export async function render(outcome: Outcome, request: RenderedRequest): Promise<GatewayResponse> {
@@ -63,7 +63,7 @@ const renderUncached = (
   body,
 });
 
-/** From this freshness on a client may reuse a response without asking whether it changed. */
+/** Freshness from which a client may reuse a response without revalidating it. */
 const cachedByClientsMs = 60_000;
 
 async function renderCached(
@@ -91,7 +91,7 @@ async function renderCached(
   return withBody(headers, () => body, request);
 }
 
-/** Of bodies in memory, which many answers share: a digest takes longer than the rest of such an answer. */
+/** Remembers digests of cached bodies, which many answers share: computing one takes longer than the rest of an answer. */
 const digests = new WeakMap<Uint8Array, Promise<ArrayBuffer>>();
 
 export function renderSnapshots(outcome: SnapshotsFound, request: RenderedRequest): GatewayResponse {
@@ -100,7 +100,7 @@ export function renderSnapshots(outcome: SnapshotsFound, request: RenderedReques
     'content-type': json,
     etag: weakTag(hashOfAll(records.map(({ hash }) => hash))),
     age: ageHeader(ageMs),
-    // A client may keep it and ask with its tag whether it changed.
+    // A client may store the answer, and must revalidate it with its ETag.
     'cache-control': 'private, no-cache',
     'cache-status': cacheStatus({
       ...(cacheResult !== 'hit' && { fwd: hasMaxAge ? ('request' as const) : ('miss' as const) }),
@@ -109,7 +109,7 @@ export function renderSnapshots(outcome: SnapshotsFound, request: RenderedReques
       ...(stale && { detail: 'older-than-the-bound' }),
     }),
     'x-poll-after': pollAfter(pollAfterMs),
-    // Symbols are printable and contain no comma: validation of the parameter ensures it.
+    // Validation of the parameter ensures that symbols are printable and contain no comma.
     ...(unknown.length > 0 && { 'x-unknown-symbols': unknown.join(',') }),
     'x-request-id': request.requestId,
   };
@@ -118,7 +118,7 @@ export function renderSnapshots(outcome: SnapshotsFound, request: RenderedReques
 
 const pollAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
 
-/** 304 without a body when the client has these bytes already. */
+/** Answers 304 without a body when the client's ETag matches. */
 function withBody(
   headers: GatewayResponse['headers'] & { readonly etag: string },
   body: () => Uint8Array,
@@ -133,11 +133,11 @@ function withBody(
 
 /**
  * A refusal as HTTP, in the form that the client can read. Both forms have the gateway's stable `code`, the members
- * `error_code` and `message`, which clients of the upstream's interface know, and those of RFC 9457; `type` has its
- * default, about:blank.
+ * `error_code` and `message`, which clients of the upstream's interface know, and the members of RFC 9457; `type` has
+ * its default, about:blank.
  *
  * - Flat, as application/json: text and numbers. Existing clients of the interface read a refusal as a map of text to
- *   text: one array in it costs them code and message.
+ *   text, and an array in it would cost them code and message.
  * - Nested, as application/problem+json, where the request names that type: the same members, with the arrays and
  *   objects `errors`, `known` and `missing`.
  *
@@ -169,7 +169,7 @@ export function refusalResponse(refusal: Refusal, requestId: string, accept?: st
     headers: {
       'content-type': nested ? problemType : json,
       'cache-control': 'no-store',
-      // For caches on the way that keep what says no-store.
+      // Some caches on the way store answers in spite of no-store; they must not mix the two forms.
       vary: 'accept',
       'x-request-id': requestId,
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
@@ -182,16 +182,16 @@ export function refusalResponse(refusal: Refusal, requestId: string, accept?: st
   };
 }
 
-/** What RFC 6750 has a client told that sent no token, or one that is not accepted. */
+/** The challenge that RFC 6750 requires for a request without a token or with one that is not accepted. */
 const challengeOf = ({ code, detail }: Pick<Problem, 'code' | 'detail'>): string =>
   code === 'invalid_token'
     ? `Bearer error="invalid_token", error_description="${quotable(detail)}"`
     : 'Bearer';
 
-/** The characters that the description of an error may have. */
+/** Replaces the characters that RFC 6750 does not allow in a description of an error. */
 const quotable = (text: string) => text.replace(/[^ !#-[\]-~]/g, '.');
 
-/** JSON leaves out what is undefined. */
+/** Members about the upstream's refusal; JSON leaves out the undefined ones. */
 const upstreamMembers = (upstream?: UpstreamRefusal) => ({
   upstream_status: upstream?.status,
   upstream_error_code: upstream?.errorCode,
@@ -199,10 +199,10 @@ const upstreamMembers = (upstream?: UpstreamRefusal) => ({
   upstream_request_id: upstream?.requestId,
 });
 
-/** A request may ask for a hundred symbols. */
+/** Most missing symbols that a text names: a request may ask for a hundred. */
 const maxMissingInWords = 10;
 
-/** For clients that read no lists: what is missing, and in which form the rest can be had. */
+/** Adds to the text, for clients that read no lists, which symbols are missing and how to get the known records. */
 function withPartialInWords(refusal: Refusal, { records, missing }: PartialResult): Refusal {
   const named = missing.slice(0, maxMissingInWords).join(', ');
   const more = missing.length - maxMissingInWords;
@@ -215,7 +215,7 @@ function withPartialInWords(refusal: Refusal, { records, missing }: PartialResul
   return { ...refusal, detail: words.filter(Boolean).join(' ') };
 }
 
-/** JSON members without braces, so that the upstream's bytes stay as they are. `age` is in whole seconds. */
+/** JSON members, as text so that the upstream's bytes stay as they are. `age` is in whole seconds. */
 function partialMembers({ records, missing }: PartialResult): string {
   const decoder = new TextDecoder();
   const known = records.map(
@@ -241,15 +241,14 @@ const titles: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-/** The type of nested refusals. */
+/** Media type of nested refusals. */
 const problemType = 'application/problem+json';
 
 /**
- * Reads a request's Accept header (RFC 9110): which form of a refusal the client can read.
- * Whether the header names the type of nested refusals. A range with a star does not: it comes from clients
- * that say nothing about what they read, and those may read a flat object only.
+ * Whether the Accept header (RFC 9110) names the type of nested refusals. A range with a star does not count: many
+ * clients send one by default, and those may read only a flat object.
  *
- * @param accept absent and empty name nothing
+ * @param accept the header's value; absent and empty name no type
  */
 function acceptsProblem(accept = ''): boolean {
   return withoutQuotes(accept)
@@ -263,5 +262,5 @@ function acceptsProblem(accept = ''): boolean {
     });
 }
 
-/** A quoted value of a parameter may contain commas and semicolons; one without an end goes to the header's end. */
+/** Removes quoted values, which may contain commas and semicolons. One without an end extends to the header's end. */
 const withoutQuotes = (header: string): string => header.replace(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '');

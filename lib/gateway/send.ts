@@ -1,10 +1,10 @@
-/** Sends a signed request, and reports as exactly as possible how far it came. */
+/** Sends a signed request, and reports as exactly as possible how far the request came. */
 
 import type { Bytes } from '../signer/canonical.ts';
 import { type Cause, causeOfConnection } from '../upstream/cause.ts';
 import { neverConnected } from '../upstream/certainty.ts';
 
-/** Signed bytes and unsigned headers. */
+/** A signed request, with its unsigned headers. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -18,7 +18,7 @@ export type Attempt =
       readonly kind: 'answer';
       readonly status: number;
       readonly header: (name: string) => string | undefined;
-      /** Decompressed. */
+      /** Decompressed body. */
       readonly body: Bytes;
     }
   /** No connection was made: certainly nothing was sent. */
@@ -34,22 +34,22 @@ export type Attempt =
   | { readonly kind: 'timeout' | 'lost' | 'too_large' };
 
 export interface SendLimits {
-  /** To the last byte. */
+  /** Time limit up to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** Decompressed. */
+  /** Largest body, decompressed. */
   readonly maxBytes: number;
   /**
-   * Sends on a new connection, where the runtime offers that choice: for a request with a side effect, because a dead
-   * kept-alive connection would leave its outcome unknown, and for a request that was dropped once.
+   * Sends on a new connection, where the runtime offers that choice. Set for a request with a side effect, whose outcome
+   * a dead kept-alive connection would leave unknown, and for a request that was dropped once.
    */
   readonly freshConnection?: boolean;
-  /** When present, the request leaves only when it calls `leave`. */
+  /** When present, the request is sent only when this function calls `leave`. */
   readonly letGo?: LetGo | undefined;
 }
 
 /**
- * Called once, as late as the runtime allows: when the connection is open and nothing is written. Calls `leave`, at
- * once or later, or resolves to false: then the request must not leave.
+ * Called once, as late as the runtime allows: when the connection is open and nothing is written. Either calls `leave`,
+ * at once or later, or resolves to false: then the request must not be sent.
  */
 export type LetGo = (leave: () => void) => Promise<boolean>;
 
@@ -57,7 +57,8 @@ export type LetGo = (leave: () => void) => Promise<boolean>;
 export type Send = (request: OutgoingRequest, limits: SendLimits) => Promise<Attempt>;
 
 /**
- * Over the runtime's fetch, or a given one. It offers no choice of connections, and does not show when one is open.
+ * Sends over the runtime's fetch, or a given one. Fetch offers no choice of connections, and does not show when one is
+ * open.
  *
  * @example
  * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, send: createFetchSend() });
@@ -69,12 +70,12 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
       (send ?? fetch)(request.url, {
         method: request.method,
         headers: request.headers,
-        // A redirect would send the signature to a place that it was not made for.
+        // Following a redirect would send the signature to another server.
         redirect: 'manual',
         signal,
         ...(request.body !== undefined && { body: request.body }),
       });
-    const begun = letGo ? await begunBy(letGo, signal, begin) : { response: begin() };
+    const begun = letGo ? await beginWhenLetGo(letGo, signal, begin) : { response: begin() };
     if (!begun) return { kind: 'not_sent' };
     try {
       const response = await begun.response;
@@ -94,30 +95,30 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
   };
 }
 
-/** For a connection that was not made, with what is known of the cause. */
+/** The attempt's result when no connection was made, with the cause if the error's code shows it. */
 export function unreachable(error: unknown): Attempt {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   const cause = causeOfConnection(code);
   return { kind: 'unreachable', cause };
 }
 
-/** In an object, because an async function would await the response itself. */
-async function begunBy(
+/** Begins the request when `letGo` allows it. Wraps the response's promise: an async function would await a bare one. */
+async function beginWhenLetGo(
   letGo: LetGo,
   signal: AbortSignal,
   begin: () => Promise<Response>,
 ): Promise<{ readonly response: Promise<Response> } | undefined> {
   let response: Promise<Response> | undefined;
-  const may = await letGo(() => {
+  const mayLeave = await letGo(() => {
     if (signal.aborted) return;
     response = begin();
-    // The caller handles a failure when it awaits this; until then it must not count as unhandled.
+    // The caller handles a rejection when it awaits the response; until then it must not count as unhandled.
     response.catch(() => {});
   });
-  return may && response ? { response } : undefined;
+  return mayLeave && response ? { response } : undefined;
 }
 
-/** The whole body, or undefined as soon as it is longer than `maxBytes`. */
+/** Reads the whole body; stops and returns undefined as soon as it is longer than `maxBytes`. */
 export async function readAtMost({ body: read }: Body, maxBytes: number): Promise<Bytes | undefined> {
   if (!read) return new Uint8Array(0);
   const reader = read.getReader();

@@ -1,4 +1,4 @@
-/** The upstream as the snapshot cache sees it: a permit first, then one call, then what its refusal means for all. */
+/** The snapshot cache's port to the upstream: acquires a permit, makes one call, and classifies a refusal. */
 
 import {
   type AskUpstream,
@@ -22,18 +22,18 @@ import { limiterRefusal, minAttemptMs } from './permits.ts';
 import { wasNotSent } from './upstream.ts';
 import { rejectedBy } from './upstream-answer.ts';
 
-/** What a permit was acquired with. */
-interface Holder extends Pick<RequestContext, 'priority'> {
+/** Credential and priority with which a permit was acquired. */
+interface PermitHolder extends Pick<RequestContext, 'priority'> {
   readonly credential: Credential;
 }
 
 /** How long a failure of the upstream counts as the cause of a missing record. */
 const failureMs = 10_000;
-/** To the circuit breaker, refreshes of what is served are one caller, which brings no symbols of its own. */
-const refreshes = 'refreshes';
-/** Many an answer takes longer: a call on the last of a request's time shows only that this time was short. */
+/** The circuit breaker's one caller for refreshes of served records, whose symbols no single client chose. */
+const refreshCaller = 'refreshes';
+/** Time limit below which a call's time-out says nothing about the upstream, because many answers take longer. */
 const shortMs = upstreamTimeoutMs / 2;
-/** Short, because an operator who mends a refused credential waits for the effect. */
+/** Cool-down after a refused credential: short, because an operator who corrects it waits for the effect. */
 const authForbiddenMs = 3000;
 
 export class SnapshotUpstream implements RefreshPermits {
@@ -41,10 +41,10 @@ export class SnapshotUpstream implements RefreshPermits {
   readonly #parts: CacheParts;
   readonly #appKey: string;
   readonly #onReplaced: () => void;
-  readonly #holders = new WeakMap<Permit, Holder>();
-  /** The operation's paths that the upstream may still serve. */
+  readonly #holders = new WeakMap<Permit, PermitHolder>();
+  /** Paths of the operation that the upstream may still serve. */
   readonly #paths: string[];
-  /** A newer secret of the same app key takes its place. */
+  /** Replaced by a newer secret's credential of the same app key. */
   #credential: Credential;
   #failure: { readonly refusal: Refusal; readonly at: number } | undefined;
 
@@ -58,7 +58,7 @@ export class SnapshotUpstream implements RefreshPermits {
     this.#paths = [operation.path, ...operation.aliases];
   }
 
-  /** Why the upstream cannot be asked, when it failed a moment ago. */
+  /** The failure of the last 10 s, if any, which explains missing records. */
   recentFailure(now: number): Refusal | undefined {
     return this.#failure && now - this.#failure.at < failureMs ? this.#failure.refusal : undefined;
   }
@@ -78,10 +78,10 @@ export class SnapshotUpstream implements RefreshPermits {
     return { ok: false, retryAfterMs: answer.retryAfterMs, ...(isLocal && { isLocal }) };
   };
 
-  readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs, caller = refreshes) => {
+  readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs, caller = refreshCaller) => {
     const { upstream, clock, timeoutMs } = this.#parts;
     const { credential, priority } = this.#holders.get(permit)!;
-    // An attempt that has to replace its permit takes a little longer than the cache allows for.
+    // The extra time is for an attempt that has to replace its permit.
     const context = createContext(clock() + refreshMs + minAttemptMs, priority, caller);
     const isShort = refreshMs < shortMs;
     const answer = await upstream.fetch(
@@ -106,14 +106,14 @@ export class SnapshotUpstream implements RefreshPermits {
     if (answer.kind === 'uncached') return { kind: 'answer', body: answer.body };
     const { refusal } = answer;
     this.#report(refusal, symbols.length);
-    if (concernsAll.includes(refusal.code))
-      this.#failure = { refusal: forAll(refusal), at: steadyClock(clock)() };
+    if (codesForAllRecords.includes(refusal.code))
+      this.#failure = { refusal: withoutOwnRequestId(refusal), at: steadyClock(clock)() };
     if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
     const isLocal = wasNotSent(answer) || (isShort && refusal.code === 'upstream_timeout');
     return upstreamAnswer(refusal, isLocal);
   };
 
-  #granted(permit: Permit, holder: Holder): RefreshPermitAnswer {
+  #granted(permit: Permit, holder: PermitHolder): RefreshPermitAnswer {
     this.#holders.set(permit, holder);
     return { ok: true, permit };
   }
@@ -133,13 +133,13 @@ export class SnapshotUpstream implements RefreshPermits {
         ...reportedUpstream(refusal),
       });
     } catch {
-      // A log that fails must not cost the waiting requests their answers.
+      // A failing log must not cost the waiting requests their answers.
     }
   }
 }
 
-/** Codes that explain every missing record; all others are about one request's symbols. */
-const concernsAll: readonly RefusalCode[] = [
+/** Codes that explain every missing record; any other code concerns only one request's symbols. */
+const codesForAllRecords: readonly RefusalCode[] = [
   'upstream_unreachable',
   'upstream_timeout',
   'upstream_error',
@@ -149,7 +149,7 @@ const concernsAll: readonly RefusalCode[] = [
   'budget_used_up',
 ];
 
-const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
+const withoutOwnRequestId = ({ upstream, ...refusal }: Refusal): Refusal => ({
   ...refusal,
   ...(upstream && { upstream: withoutRequestId(upstream) }),
 });
@@ -167,8 +167,8 @@ function unlimitedPermit(): Permit {
 }
 
 /**
- * The upstream refuses every request now. Or some symbols, where it may be: a market that is not subscribed, or a text that a
- * firewall forbids or that the upstream signs in another way.
+ * Codes after which the upstream probably refuses every request of the view for a while. With `mayBeOfSymbols` the cause
+ * may be single symbols: a market that is not subscribed, or a text that a firewall forbids or the upstream signs otherwise.
  */
 const forbidsAll: Partial<
   Record<RefusalCode, { readonly forMs?: number; readonly mayBeOfSymbols?: boolean }>
@@ -180,7 +180,7 @@ const forbidsAll: Partial<
   upstream_token_expired: { forMs: authForbiddenMs },
 };
 
-/** A refusal that no symbol is the cause of: other symbols of the same view would be refused as well. */
+/** Whether the refusal is about the view: the upstream would refuse any other symbols of it, too. */
 const isAboutTheView = ({ code, upstream }: Refusal): boolean =>
   code === 'upstream_rejected' &&
   (upstream?.status === 403 || stemOf(upstream?.errorCode) === 'UNSUPPORTED_CATEGORY');
@@ -210,7 +210,7 @@ function toUpstreamError({ code, status, upstream, ...own }: Refusal): UpstreamE
   };
 }
 
-/** And back. */
+/** Converts an error from the store back to the refusal that it was made of. */
 export function fromUpstreamError(error: UpstreamError): Refusal {
   const { code, cause, clockOffsetSeconds, forMs, ...upstream } = error;
   const caused = causedBy(error as Caused);

@@ -1,7 +1,7 @@
 /**
- * The snapshot cache of the account that the secret names. When the secret names another account, requests for that
- * one start with an empty cache. Requests under way finish with the old account, unless the upstream refuses its
- * key: then they start again, too.
+ * The snapshot cache of the account that the secret names. When the secret names another account, its requests start
+ * with an empty cache. Requests under way finish with the old account; if the upstream refuses the old key, they start
+ * again with the new account.
  */
 
 import { snapshotPartition } from '../cache/snapshots/index.ts';
@@ -16,7 +16,7 @@ export interface SnapshotsByAccount {
   ask(read: AdmittedRequest): Promise<Outcome>;
 }
 
-/** What answers reads of one account. */
+/** Answers reads of one account. */
 export interface AccountSnapshots {
   ask(read: Pick<AdmittedRequest, 'request' | 'valid' | 'reachNow'>): Promise<Outcome>;
 }
@@ -24,16 +24,16 @@ export interface AccountSnapshots {
 interface AccountSnapshotsByName {
   readonly name: string;
   readonly snapshots: AccountSnapshots;
-  /** The answer, or undefined when the upstream meanwhile accepted only another account's key. */
+  /** Resolves to the answer, or to undefined when the upstream has come to accept only another account's key. */
   unlessReplaced<T>(answer: Promise<T>): Promise<T | undefined>;
 }
 
-/** The secret's current and previous version may alternate, but less often than this. */
+/** Most restarts of one request: the secret's current and previous version may alternate, but less often than this. */
 const maxChanges = 3;
 
 /**
- * @param operation whose records the callers share by symbol
- * @param create what answers for one account
+ * @param operation the operation whose records callers share by symbol
+ * @param create creates the cache of one account
  */
 export function createSnapshotsByAccount(
   operation: Operation,
@@ -45,7 +45,7 @@ export function createSnapshotsByAccount(
 
   function open(name: string, credential: Credential): AccountSnapshotsByName {
     let isReplaced = false;
-    /** Of requests under way. A promise that all of them raced against would keep every answer in memory. */
+    /** Ends the waits of requests under way. One promise that all race against would keep every answer in memory. */
     const waiting = new Set<() => void>();
     const onReplaced = () => {
       if (latest === account) latest = undefined;

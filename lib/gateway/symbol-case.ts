@@ -1,4 +1,4 @@
-/** A refusal of a symbol in lower case says how symbols are written: the upstream says only that it does not know it. */
+/** Adds the upper-case spelling to the refusal of a lower-case symbol, which the upstream only calls unknown. */
 
 import { type Refusal, refusalKinds } from '../problem.ts';
 import { stemOf } from '../upstream/upstream-code.ts';
@@ -7,12 +7,12 @@ import { type Outcome, refused } from './outcome.ts';
 
 type NamedSymbols = Pick<GatewayRequest, 'query' | 'body'>;
 
-/** More would make the sentence longer than it helps. */
+/** Most symbols named in a refusal: more would make the sentence too long to help. */
 const maxNamed = 5;
 
 /**
- * The outcome, whose refusal names in upper case what the request has in lower case. Nothing is said of a symbol before the
- * upstream has refused it: which symbols exist only the upstream knows.
+ * Adds to a refusal the upper-case form of the request's lower-case symbols. The gateway refuses no lower-case symbol by
+ * itself, because only the upstream knows which symbols exist.
  */
 export function withSymbolCase(outcome: Outcome, request: NamedSymbols): Outcome {
   if (outcome.kind !== 'refused' || !isAboutSymbols(outcome.refusal)) return outcome;
@@ -35,7 +35,7 @@ function isAboutSymbols({ code, upstream }: Refusal): boolean {
   );
 }
 
-/** Of parameters, and of members of a body. */
+/** The symbols in the query and in the body. */
 function* symbolsOf({ query, body }: NamedSymbols): Iterable<string> {
   for (const [name, value] of query) if (/(^|_)symbols?$/.test(name)) yield* value.split(',');
   const text = new TextDecoder().decode(body);

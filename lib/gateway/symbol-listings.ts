@@ -1,4 +1,4 @@
-/** The upstream's lists of instruments, one page for each request: the source of the directory of symbols. */
+/** Reads the upstream's lists of instruments, one page per request, for the directory of symbols. */
 
 import type { Listings } from '../cache/snapshots/index.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
@@ -8,7 +8,7 @@ import type { CacheParts } from './cache-options.ts';
 import { createContext } from './context.ts';
 import { wasNotSent } from './upstream.ts';
 
-/** A client waits for the page, too, and can do without it. */
+/** Longest wait for a permit: short, because a client waits for the page and can do without it. */
 const permitWaitMs = 250;
 
 export function createListings(
@@ -30,7 +30,7 @@ export function createListings(
             body: '',
             headers: {},
           },
-          // Callers come first, but not those that are over their share.
+          // The priority `events` is below that of callers, but above that of callers over their share.
           context: createContext(clock() + timeoutMs, 'events'),
           timeoutMs,
           own: { waitMs: permitWaitMs },
@@ -43,12 +43,12 @@ export function createListings(
   };
 }
 
-/** Ten times as many as the pages have that were seen. */
+/** Most records of a page: ten times as many as the pages that were seen had. */
 const maxRecords = 10_000;
-/** A record is some hundred bytes; a longer one is not parsed. */
+/** Longest record that is parsed; a record is some hundred bytes. */
 const maxRecordBytes = 16_384;
 
-/** Undefined when the body is no page of a list. Record by record: a whole page would be many times its size. */
+/** Reads a page record by record, because a whole parsed page would take many times its size. Undefined for no page. */
 function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
   const members = membersOf(body, ['data', 'pagination_key']);
   const data = members?.get('data');

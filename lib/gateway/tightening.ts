@@ -1,7 +1,7 @@
 /**
- * After the upstream's 429 in spite of the limits that the gateway keeps: what was refused pauses, and where a tighter
- * choice of limits would have sent less, all instances go over to it. A gateway for each choice stands behind one that
- * passes each request to the gateway of the choice in force, as if the tighter choice had been deployed.
+ * Reacts to the upstream's 429 although the gateway kept its limits. Requests of the refused kind pause, and if a tighter
+ * choice of limits would have sent less, all instances switch to it. There is a gateway for each choice; one in front
+ * passes each request to the gateway of the choice in force, as if that choice had been deployed.
  */
 
 import { limitsText, tighterLimits, type UpstreamLimits } from '../catalogue/limits.ts';
@@ -13,16 +13,16 @@ import { isOfEndpoint, limitsOf, operationLimitsFault } from './operation-limits
 import type { CoreOptions } from './options.ts';
 import { pauseMsOf, type RateLimited, stepPauseMsOf, type Tightening, verdictOn } from './rate-limited.ts';
 
-/** A gateway with answers of any kind. */
+/** The methods of a gateway, for any types of request and answer. */
 interface Answering<Response, Outcome, Request> {
   handle(request: Request): Promise<Response>;
   ask(request: Request): Promise<Outcome>;
 }
 
-/** The client's answer waits so long until other instances know. */
+/** Longest delay of the client's answer while the pause and the switch are stored for other instances. */
 const maxWaitMs = 1500;
 
-/** @param create makes the gateway of one choice */
+/** @param create creates the gateway of one choice */
 export function createTighteningGateway<Response, Outcome, Request = GatewayRequest>(
   { tightening, ...options }: CoreOptions,
   { inForce, limiterFor, share = 1, report }: Tightening,
@@ -44,7 +44,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
     }
     const endpoint = namesOf(steps)?.find(isOfEndpoint);
     await pause(steps, pauseMsOf(operation, choices[steps]!, refusal), endpoint);
-    // Other instances may keep a wider choice, and what they sent is in no counter of this one.
+    // Other instances may keep a wider choice, and this choice's counters do not include their requests.
     const widest = await inForce.widest(steps);
     const { verdict, steps: next } = await verdictOn(operation, {
       choices,
@@ -80,7 +80,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
     return current.gateway;
   }
 
-  // What counts against no limit does not wait for the store: a function of orders alone, for example.
+  // A gateway whose operations count against no limit does not wait for the store.
   const waits = options.operations.some((one) =>
     limitsOf(one, { operationLimits, upstreamLimits: choices[0]! }),
   );
@@ -96,7 +96,7 @@ export function createTighteningGateway<Response, Outcome, Request = GatewayRequ
   };
 }
 
-/** The configured choice and all tighter ones that go together with the deployer's own limits. */
+/** The configured choice and the tighter ones, up to the first that does not fit the deployer's own limits. */
 function choicesOf({ upstreamLimits, operationLimits = {}, operations }: CoreOptions): UpstreamLimits[] {
   const choices: UpstreamLimits[] = [upstreamLimits ?? 'interface'];
   for (

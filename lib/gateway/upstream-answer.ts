@@ -1,6 +1,6 @@
 /**
- * Reads the upstream's answer: a 200 passes unchanged unless it leaves open what became of an order, or repeats a secret of
- * the gateway's; everything else becomes a refusal of the gateway.
+ * Reads the upstream's answer. A 200 passes unchanged unless it leaves open what became of an order, or repeats a secret
+ * of the gateway. Any other answer becomes a refusal of the gateway.
  */
 
 import type { Answer } from '../answer.ts';
@@ -18,20 +18,20 @@ import type { Attempt } from './send.ts';
 export type Sent = Exclude<Attempt, { readonly kind: 'not_sent' }>;
 
 /**
- * What an upstream code means to the gateway, whatever its status. Codes are compared without their prefix;
+ * The gateway's refusal code for each upstream code, whatever the status. Codes are compared without their prefix;
  * some are misspelt at the source: ILLEAGAL_PARAMETER is about a header, ILLEGAL_PARAMETER about a parameter.
- * (vendor docs and SDK, and what was seen live; the interface text names none)
+ * (vendor docs and SDK, and live answers; the interface text names none)
  */
 const meaningOf: Readonly<Record<string, RefusalCode>> = {
   UNAUTHORIZED_CATEGORY: 'data_not_subscribed',
   UNAUTHORIZED_SUB_TYPE: 'data_not_subscribed',
   MARKET_DATA_NOT_SUBSCRIBED: 'data_not_subscribed',
-  // The caller named an account that is not this app key's: its fault, although the status is 403.
+  // The caller named an account of another app key. That is the caller's fault, although the status is 403.
   ACCOUNT_ACCESS_DENIED: 'upstream_rejected',
   TOO_MANY_REQUESTS: 'upstream_rate_limited',
   REQUEST_TOTAL_COUNT_EXCEEDED: 'upstream_quota_used_up',
   ...Object.fromEntries(serverFailures.map((stem) => [stem, 'upstream_error' as const])),
-  // Signature, key and header are the gateway's work: none of these is the client's fault.
+  // The gateway makes signature, key and headers, so none of these is the client's fault.
   MISSING_APP_KEY: 'upstream_auth_failed',
   MISSING_SIGNATURE: 'upstream_auth_failed',
   MISSING_ALGORITHM: 'upstream_auth_failed',
@@ -50,7 +50,7 @@ const meaningOf: Readonly<Record<string, RefusalCode>> = {
   ILLEAGAL_PARAMETER: 'upstream_auth_failed',
 };
 
-/** What a status means when its code is unknown here. Any other status is the upstream's failure. */
+/** The refusal code for a status whose upstream code is unknown here. Any other status is an upstream failure. */
 const statusMeaning: Readonly<Record<number, RefusalCode>> = {
   400: 'upstream_rejected',
   401: 'upstream_auth_failed',
@@ -60,9 +60,9 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
   429: 'upstream_rate_limited',
 };
 
-/** Of the gateway, for reading an answer. */
+/** The gateway's parts and facts that reading an answer needs. */
 export interface AnswerReader extends Pick<Credential, 'redact' | 'holdsSecret'> {
-  /** When the answer arrived. */
+  /** Moment at which the answer arrived. */
   readonly now: number;
   readonly sentToken: boolean;
 }
@@ -75,12 +75,12 @@ export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Ans
   const { redact } = reader;
   if (sent.kind === 'answer' && sent.status === 200 && isAnswer(operation, sent.body)) {
     if (sideEffect && !saysOutcome(operation, sent.body))
-      return unknownOutcome(sideEffect, refusedBy(sent, reader).upstream, unclear);
+      return unknownOutcome(sideEffect, refusedBy(sent, reader).upstream, unclearOutcome);
     const requestId = requestIdOf(sent, redact);
     const body = withoutSecrets(sent.body, reader);
     if (body) return { kind: 'uncached', body, ...(requestId && { upstreamRequestId: requestId }) };
-    if (sideEffect) return unknownOutcome(sideEffect, undefined, unclear);
-    return { kind: 'refused', refusal: { code: 'upstream_broken_answer', detail: hasSecret } };
+    if (sideEffect) return unknownOutcome(sideEffect, undefined, unclearOutcome);
+    return { kind: 'refused', refusal: { code: 'upstream_broken_answer', detail: repeatsSecret } };
   }
   const refusal = toRefusal(sent, reader);
   if (sideEffect && namesUsedOrder(refusal.upstream))
@@ -93,9 +93,9 @@ export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Ans
   return { kind: 'refused', refusal };
 }
 
-const hasSecret = 'The upstream’s answer repeats a secret of the gateway, which no client gets.';
+const repeatsSecret = 'The upstream’s answer repeats a secret of the gateway, which no client gets.';
 
-const unclear =
+const unclearOutcome =
   'The request was sent, but its answer does not say what became of it: it may or may not have taken effect.';
 
 function unknownOutcome(
@@ -109,7 +109,7 @@ function unknownOutcome(
   };
 }
 
-/** @returns the same bytes where no secret is in them; undefined where none can be taken out of them */
+/** @returns the same bytes if they contain no secret; undefined if a secret cannot be removed from them */
 function withoutSecrets(body: Uint8Array, { redact, holdsSecret }: AnswerReader): Uint8Array | undefined {
   if (!holdsSecret(body)) return body;
   if (body.length > maxParsedBytes) return undefined;
@@ -117,34 +117,35 @@ function withoutSecrets(body: Uint8Array, { redact, holdsSecret }: AnswerReader)
   return !holdsSecret(redacted) && isJson(redacted) ? redacted : undefined;
 }
 
-/** The answer to a batch of fifty orders is some ten kilobytes; of a longer one too little is known to parse it. */
+/** Longest answer that is parsed for an order's outcome: the answer to a batch of fifty orders is some ten kilobytes. */
 const maxStatementBytes = 262_144;
 
 const saysOutcome = (operation: Operation, body: Uint8Array): boolean =>
   body.length <= maxStatementBytes &&
   !leavesOutcomeOpen(operation, JSON.parse(new TextDecoder().decode(body)));
 
-/** After these a request with a side effect may have taken effect. */
+/** Whether a request with a side effect may have taken effect in spite of the refusal. */
 const mayHaveTakenEffect = (code: RefusalCode) =>
   code === 'upstream_error' ||
   code === 'upstream_broken_answer' ||
   code === 'upstream_answer_too_large' ||
   code === 'upstream_timeout';
 
-/** The code of a refusal with a status by which none refuses: which of the two is true is not known. */
+/** Whether a refusal has a status that refuses nothing: it is unknown whether code or status is true. */
 const contradictsItself = ({ upstream }: Refusal) =>
   upstream !== undefined && !refusingStatuses.has(upstream.status);
 
-/** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
+/** Whether the upstream has seen the nonce before. The gateway uses each once, so something in between sent it twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
-/** What the upstream's code means, also where its status leaves open what became of an order. */
+/** The refusal code for the upstream's code, even when its status leaves open what became of an order. */
 export const meantBy = (upstream?: UpstreamRefusal): RefusalCode | undefined =>
   isReplay(upstream) ? undefined : meaningOf[stemOf(upstream?.errorCode)];
 
 /**
- * An accepted order uses its id up, a refused one does not (seen live). This request placed nothing, but an earlier one
- * did, most likely the same whose answer was lost: a client that reads a refusal takes another id, and has two orders.
+ * Whether the upstream has accepted an order with this id before (seen live: a refused order leaves its id free). This
+ * request placed nothing, but an earlier one did, most likely the same order whose answer was lost. A client that reads a
+ * refusal would use another id, and have two orders.
  */
 const namesUsedOrder = (upstream?: UpstreamRefusal) =>
   stemOf(upstream?.errorCode) === 'TRADE_PLACE_ORDER_REPEAT';
@@ -188,7 +189,7 @@ function refusedBy(answer: HttpAnswer, reader: AnswerReader): Refusal {
   const caused = causeOf({ ...answer, ...reader, stem });
   switch (code) {
     case 'upstream_rejected':
-      // The upstream's router sends no codes: a 404 without one means that it does not know the path.
+      // The upstream's router sends no codes, so a 404 without a code means an unknown path.
       if (answer.status === 404 && !upstream.errorCode)
         return { code: 'upstream_path_unknown', ...caused, upstream };
       return { ...rejectedBy(upstream), ...caused };
@@ -204,7 +205,7 @@ function refusedBy(answer: HttpAnswer, reader: AnswerReader): Refusal {
     }
     case 'upstream_auth_failed':
     case 'upstream_token_expired':
-      // Code and status help the operator; the message may quote what was signed.
+      // Code and status help the operator; the message is left out, because it may quote the signed text.
       return { code, ...caused, upstream: withoutMessage(upstream) };
     default:
       return { code, ...caused, upstream };
@@ -213,7 +214,7 @@ function refusedBy(answer: HttpAnswer, reader: AnswerReader): Refusal {
 
 const withoutMessage = ({ message: _, ...rest }: UpstreamRefusal): UpstreamRefusal => rest;
 
-/** The upstream's 400, 403 and 404 keep their meaning; its 417, and whatever else it may use, have none of their own. */
+/** Statuses of the upstream that clients get unchanged; its 417, and any other, become 422. */
 const keptStatuses = [400, 403, 404];
 
 /** The refusal of a request that the upstream calls wrong. */
@@ -229,19 +230,19 @@ function requestIdOf(answer: HttpAnswer, redact: (text: string) => string): stri
   return id && /^[!-~]{1,128}$/.test(id) ? redact(id) : undefined;
 }
 
-/** A refusal is some hundred bytes; a longer body is not parsed, because the objects made of it could take a hundred times its size. */
+/** Longest refusal that is parsed: most are some hundred bytes, and parsed objects could take a hundred times the size. */
 const maxParsedBytes = 65_536;
 
 /**
- * The body of an upstream's refusal, in the four shapes that the live upstream was seen to send:
+ * Reads code and message from the body of an upstream's refusal, in the four shapes that the live upstream was seen to send:
  *
  *     {error_code, message}                       trading
  *     {error_code, message, status}               market data
  *     {error_msg}                                 the server in front, of a path that it does not route
  *     {timestamp, status, error, message, path}   the server behind that one
  *
- * Code and message, as far as the body has them: it need not be JSON. Redacted before they are shortened: a cut
- * through a secret would leave a part that `redact` does not recognise.
+ * The body need not be JSON, and either may be missing. Both are redacted before they are shortened: a cut through a
+ * secret would leave a part that `redact` does not recognise.
  *
  * @param redact removes the gateway's secrets from a text
  */
@@ -259,7 +260,7 @@ function readRefusalBody(
   if (typeof parsed !== 'object' || parsed === null) return {};
   const { error_code, message, error_msg, error } = parsed as Record<string, unknown>;
   const errorCode = isText(error_code) ? error_code : undefined;
-  // `error` names the status in words, which is all that there is beside an empty message.
+  // `error` names the status in words; it is the only text beside an empty message.
   const words = [message, error_msg, error].find(isText);
   return {
     ...(errorCode && { errorCode: redact(errorCode).slice(0, 100) }),

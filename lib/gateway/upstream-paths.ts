@@ -1,4 +1,4 @@
-/** Other paths at the upstream, for the day on which it retires a path of the catalogue. */
+/** Replacement paths at the upstream, for the day on which it retires a path of the catalogue. */
 
 import type { Operation } from '../catalogue/operation.ts';
 
@@ -28,11 +28,11 @@ export function upstreamPathsFault(
   return undefined;
 }
 
-/** Signed and sent in the same characters; the runtime would resolve a dot segment before sending. */
+/** Accepts only characters that are signed and sent alike, and no dot segment: the runtime resolves it before sending. */
 const isUpstreamPath = (path: string) => /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/.test(path);
 
 /**
- * The paths of the given operations: a gateway refuses those of others.
+ * Keeps only the paths of the given operations, because a gateway refuses paths of others.
  *
  * @example
  * const upstreamPaths = upstreamPathsOf(allPaths, operations);

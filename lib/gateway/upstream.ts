@@ -1,6 +1,6 @@
 /**
- * A valid request's way to the upstream and back: circuit breaker → permit → sign → send → read the answer; and for a
- * read, again.
+ * Carries a valid request to the upstream and back: circuit breaker → permit → sign → send → read the answer. A read may
+ * go through these steps again.
  */
 
 import type { Answer, Refused } from '../answer.ts';
@@ -35,33 +35,33 @@ export interface UpstreamOptions extends LimitRules {
   readonly send: Send;
   readonly limiter: Limiter | undefined;
   readonly clock: () => number;
-  /** For one attempt. */
+  /** Time limit of one attempt. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number | undefined;
   readonly afterRateLimit?: AfterRateLimit | undefined;
-  /** Of the base URL's host. */
+  /** Circuit breaker of the base URL's host. */
   readonly breaker: UpstreamBreaker;
-  /** From 0 to below 1. */
+  /** Random numbers from 0 to below 1, for the pauses of reads. */
   readonly random: () => number;
 }
 
 export interface UpstreamCall {
   readonly operation: Operation;
-  /** Which of its paths the operation was called by. */
+  /** The path, among the operation's, that the client used. */
   readonly path: string;
   readonly request: SentParts;
   readonly context: RequestContext;
-  /** For the first attempt; each further one acquires its own. */
+  /** Permit of the first attempt; each further attempt acquires its own. */
   readonly permit?: Permit;
-  /** For one attempt, when that is less than `UpstreamOptions.timeoutMs`. */
+  /** Time limit of one attempt, when shorter than `UpstreamOptions.timeoutMs`. */
   readonly timeoutMs?: number;
-  /** It has less time than an answer may well take: that none came in time says nothing about the upstream. */
+  /** The time limit is shorter than many answers take, so that a time-out says nothing about the upstream. */
   readonly isShort?: boolean;
-  /** Present for a request of the gateway's own: how long it waits for a permit at most, and whose share it takes. */
+  /** Present for a request of the gateway's own: its longest wait for a permit, and the user whose share it uses. */
   readonly own?: { readonly waitMs: number; readonly user?: string | undefined };
-  /** The caller repeats a read that fails, after a pause of its own: only after a dead connection is it sent again. */
+  /** The calling code repeats a failed read itself, so that it is sent again here only after a dead connection. */
   readonly isRepeatedByCaller?: true;
-  /** A read is sent again only within this time, in milliseconds: for so long others wait for its answer. */
+  /** Time within which a failed read may be sent again, in milliseconds: other requests wait that long for its answer. */
   readonly repeatWithinMs?: number;
 }
 
@@ -84,11 +84,11 @@ class SignedUpstream implements Upstream {
     return (await this.#attemptAgain(withoutPermit(call), credential)) ?? answer;
   }
 
-  /** A read whose credential was refused goes out once more with a newer one, or else with the previous one. */
+  /** Sends a read whose credential was refused once more, with a newer credential or else with the previous one. */
   async #attemptAgain(call: UpstreamCall, rejected: Credential): Promise<Answer | undefined> {
     const { credentials } = this.#options;
     const newer = await credentials.renew(rejected);
-    // The gateway never sends a side effect twice, although the upstream refused it.
+    // The gateway never sends a request with a side effect twice, not even after this refusal.
     if (call.operation.sideEffect) return undefined;
     if (newer) return this.#attempt(call, newer);
     const previous = await credentials.fallback(rejected);
@@ -98,7 +98,7 @@ class SignedUpstream implements Upstream {
     return answer;
   }
 
-  /** A read whose answer did not come goes out again while there is time; a request with a side effect never. */
+  /** Sends a read again while there is time, if no answer came; never a request with a side effect. */
   async #attempt(call: UpstreamCall, credential: Credential): Promise<Answer> {
     const { random } = this.#options;
     const { operation, context } = call;
@@ -111,20 +111,20 @@ class SignedUpstream implements Upstream {
       if (pauseMs === undefined || this.#timeLeft(again) - pauseMs < minAttemptMs) return attempt.answer;
       if (pauseMs > 0) await new Promise<void>((resolve) => afterTimeout(pauseMs, resolve));
       const next = await this.#once(again, credential, true);
-      // Without a permit or time for another attempt, the one before is the answer.
+      // Without a permit or time for another attempt, the previous attempt's answer counts.
       if (!next.sent) return attempt.answer;
       attempt = next;
     }
   }
 
-  /** Without the permit of the first attempt, and with no more time than those have who wait for the answer. */
+  /** The call for further attempts: without the first one's permit, and ending while other requests still wait for it. */
   #repeatOf({ permit: _, ...call }: UpstreamCall): UpstreamCall {
     const { context, repeatWithinMs = Number.POSITIVE_INFINITY } = call;
     const deadline = Math.min(context.deadline, this.#options.clock() + repeatWithinMs);
     return { ...call, context: { ...context, deadline } };
   }
 
-  /** One attempt, and what it shows of the upstream's host. */
+  /** Makes one attempt, and tells the circuit breaker whether the upstream's host works. */
   async #once(
     call: UpstreamCall,
     credential: Credential,
@@ -134,7 +134,7 @@ class SignedUpstream implements Upstream {
     const { own, context } = call;
     const { id, sideEffect } = call.operation;
     const caller = own?.user ?? context.parties.user ?? context.caller;
-    // An order or a cancel is worth trying although other requests failed.
+    // The breaker only watches an order or a cancel: it is worth trying even after other requests failed.
     const admission = sideEffect ? breaker.watch(id, caller) : breaker.admit(id, caller);
     if (admission.kind === 'refused') return { answer: refusedByBreaker(admission) };
     try {
@@ -182,13 +182,13 @@ class SignedUpstream implements Upstream {
     if (limiter && limit) await endOf(limiter.block(appKey, limit, ms), Math.min(maxBlockingMs, timeLeft));
   }
 
-  /** One attempt. A repeated one is signed again and has a permit of its own. */
+  /** Signs and sends one attempt. A repeated attempt gets a new signature and a new permit. */
   async #signAndSend(
     call: UpstreamCall,
     credential: Credential,
     freshConnection: boolean,
   ): Promise<Sent | Refused> {
-    // An order that is sent with too little time for its answer has an unknown outcome; better not sent.
+    // An order sent with too little time for its answer would have an unknown outcome, so it is not sent.
     if (this.#timeLeft(call) < minAttemptMs) return { kind: 'refused', refusal: outOfTime };
     const permit = await this.#acquire(call, credential.appKey);
     if (permit && isRefusal(permit)) return { kind: 'refused', refusal: permit };
@@ -198,7 +198,7 @@ class SignedUpstream implements Upstream {
     return { kind: 'refused', refusal: permit?.refusal ?? outOfTime };
   }
 
-  /** Undefined when nothing limits the operation. */
+  /** Acquires the attempt's permit; undefined when the operation counts against no limit. */
   async #acquire(call: UpstreamCall, appKey: string): Promise<AttemptPermit | Refusal | undefined> {
     const { limiter, clock } = this.#options;
     const limits = limitsOf(call.operation, this.#options, !call.own);
@@ -224,7 +224,7 @@ class SignedUpstream implements Upstream {
     const url = `${baseUrl}${upstreamPath}`;
     const letGo = permit?.letGo ?? (context.leaveBy !== undefined ? this.#inTimeToLeave(call) : undefined);
     const signed = await signer.sign({ method: operation.method, url, query, body });
-    // A permit counts the attempt itself, at the moment when the request leaves.
+    // With a permit, `letGo` counts the attempt at the moment when the request leaves.
     if (!permit) context.usage.attempts++;
     context.usage.signedBy = appKey;
     context.usage.sentAt = steadyClock(this.#options.clock)();
@@ -240,7 +240,7 @@ class SignedUpstream implements Upstream {
     );
   }
 
-  /** For an attempt without a permit. */
+  /** The check before an attempt without a permit leaves: its `leaveBy` is not over. */
   #inTimeToLeave(call: UpstreamCall): LetGo {
     return async (leave) => {
       if (this.#timeToLeave(call) <= 0) return false;
@@ -258,10 +258,10 @@ class SignedUpstream implements Upstream {
   }
 }
 
-/** The client's answer waits so long for the block, which other instances need, to be stored. */
+/** Longest delay of the client's answer while the block is stored for other instances. */
 const maxBlockingMs = 1500;
 
-/** Requests that are sent for one user. Callers share the answers of others, and the caches have quotas for those. */
+/** Whether users have shares of the operation's limit. Other operations' answers are shared, with quotas in the caches. */
 const hasShares = ({ endpointKind }: Operation) =>
   endpointKind === 'order-change' || endpointKind === 'order-query';
 
@@ -270,7 +270,7 @@ const withoutPermit = ({ permit: _, ...call }: UpstreamCall): UpstreamCall => ca
 export const wasNotSent = (answer: Answer): boolean =>
   answer.kind === 'refused' && answer.wasNotSent === true;
 
-/** Also of an order that may be live all the same, because the code came with the status of a failure. */
+/** Whether the upstream limits the rate; also true for an order with an unknown outcome whose upstream code says so. */
 const isRateLimited = ({ code, upstream }: Refusal) =>
   code === 'upstream_rate_limited' || meantBy(upstream) === 'upstream_rate_limited';
 

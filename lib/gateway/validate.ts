@@ -1,4 +1,4 @@
-/** Validates a request against its operation, brings it to the form that is sent, and reads the accounts in it. */
+/** Validates a request against its operation, converts it to the form that is sent, and collects the accounts in it. */
 
 import { accountsNamed } from '../catalogue/account-places.ts';
 import { shorten } from '../catalogue/faults.ts';
@@ -30,10 +30,10 @@ export interface ValidRequest extends SentParts {
   readonly accounts: readonly string[];
 }
 
-/** `compactJson` puts any other number in quotes. */
+/** Names no number without an exponent as wrong, because `compactJson` puts it in quotes. */
 const decimals = 'a decimal number in a string, or a JSON number without an exponent';
 
-/** @param rules `orderMembers`: names that an order may have besides those of the catalogue */
+/** @param rules `orderMembers`: members that an order may have besides the catalogue's */
 export function validate(
   operation: Operation,
   request: GatewayRequest,
@@ -74,7 +74,7 @@ const invalid = (errors: readonly Fault[]): Refusal => ({
   errors,
 });
 
-/** Records that one answer has room for. */
+/** How many records one answer has room for. */
 export const maxRecordsOf = ({ recordBytes = 1 }: Operation, maxBytes: number = maxAnswerBytes): number =>
   Math.floor(maxBytes / recordBytes);
 
@@ -97,12 +97,12 @@ export function recordsFault(
   };
 }
 
-/** An order stands in the body: what a query says of it could be what the upstream takes. */
+/** Refuses order members in the query, past the checks of the body: the upstream might read an order from there. */
 function membersBeside(operation: Operation, query: SentParts['query']): readonly Fault[] {
   if (!isGuarded(operation)) return [];
   return query.flatMap(([name, value]): Fault[] => {
     if (Object.hasOwn(operation.query, name)) return [];
-    // A path into the body names its members, too.
+    // A name may be a path, such as `order[side]`: each of its words may be a member.
     const words = decodings(name).flatMap((one) => one.split(/[.[\]]+/));
     const meant = words.map((one) => meantMember(operation, one));
     const [member] = meant.filter((one) => one !== undefined);
@@ -120,8 +120,8 @@ function membersBeside(operation: Operation, query: SentParts['query']): readonl
 }
 
 /**
- * Of two orders with one id the upstream would place one, and nothing could tell which. Of two changes of one order it
- * would keep one, or a mixture of both.
+ * Refuses a repeated id within one request. The upstream would place only one of two orders with the same id, and nothing
+ * shows which; of two changes of one order it would keep one, or a mixture of both.
  */
 function repeatedOrders({ sideEffect }: Operation, body: unknown): readonly Fault[] {
   const { journal } = sideEffect ?? {};
@@ -148,7 +148,7 @@ function repeatedOrders({ sideEffect }: Operation, body: unknown): readonly Faul
   );
 }
 
-/** Named in an answer: a list may have thousands. */
+/** Most repeated ids that a refusal names: a list may have thousands. */
 const maxRepeated = 20;
 
 function checkHeaders(operation: Operation, received: GatewayRequest['headers']) {
@@ -170,7 +170,7 @@ function checkBody(
   const lengthFault = bodyLengthFault(operation, body?.length ?? 0);
   if (lengthFault) return lengthFault;
   if (!operation.body) return { text: '', errors: [] };
-  // A page of another site can send any other type, and none, without asking first.
+  // A browser lets a page of another site send other types, or none, without a preflight request.
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     return { code: 'unsupported_media_type' };
   let text: string;

@@ -1,6 +1,6 @@
 /**
- * Step who: whom a request comes from, and whether that one may make requests of this kind at all. It is asked before
- * the request's body is read; which accounts the request names is `reach.ts`'s to compare.
+ * The step `who`: identifies the sender of a request, and decides whether the sender may use its operation at all. It runs
+ * before the request's body is read; `reach.ts` compares the accounts that the request names.
  */
 
 import type { Directory, Grants, KeyedNames, Standing } from '../access/directory.ts';
@@ -15,15 +15,15 @@ import type { Parties } from './context.ts';
 import type { GatewayRequest } from './http.ts';
 import { everything, type Reach } from './reach.ts';
 
-/** What a gateway needs to tell users apart. */
+/** Dependencies for telling users apart. */
 export interface AccessWiring {
   readonly directory: Directory;
   readonly names: KeyedNames;
   /** Verifies bearer tokens that no authorizer in front has verified. Default: such tokens count as missing. */
   readonly verifier: TokenVerifier | undefined;
-  /** What a token's scopes must contain for each of ours, any one of the list. Default the scope's own name. */
+  /** For each of the gateway's scopes, the token scopes of which one is enough. Default the scope's own name. */
   readonly tokenScopes: Readonly<Partial<Record<Scope, readonly string[]>>> | undefined;
-  /** Groups of market facts that need a user all the same. Groups of account data always do. */
+  /** Groups of market data that need a user, too. Groups of account data always do. */
   readonly userGroups: readonly Group[];
 }
 
@@ -31,21 +31,21 @@ export type AccessOptions = OptionsOf<AccessWiring, 'directory' | 'names'>;
 
 export interface Who {
   /**
-   * What the sender may reach with the operation.
+   * Identifies the sender, and returns the accounts that the sender may use with the operation.
    *
-   * @param parties is told whom the request comes from, also when it is refused
+   * @param parties receives the sender's names, also when the request is refused
    */
   identify(operation: Operation, request: GatewayRequest, parties: Parties): Promise<Reach | Refusal>;
-  /** A name for the report, of several accounts with commas between; undefined of none. */
+  /** Keyed names of the accounts for the report, separated by commas; undefined for no accounts. */
   nameOf(accounts: readonly string[]): Promise<string | undefined>;
 }
 
-/** After its end a token is accepted for as long as two clocks may differ. */
+/** Difference between two clocks for which a token is accepted after its expiry. */
 const clockSkewMs = 60_000;
 
 const maxAppNames = 1000;
 
-/** The step who, by the gateway's clock. */
+/** Creates the step `who` for the gateway's clock. */
 export type AccessStep = (clock: () => number) => Who;
 
 export const accessStep =
@@ -65,15 +65,15 @@ function createWho(access: AccessOptions, clock: () => number): Who {
     }
     if (!verifier || !headers.authorization) return undefined;
     const bearer = bearerToken([headers.authorization]);
-    // An AWS signature stands in that header, too. A key alone must not count in the place of a token that is not read.
+    // The header may be an AWS signature's. But an unreadable token must not be replaced by an API key alone.
     if (!bearer.ok) return evidence?.iamArn ? undefined : tokenRefusal(bearer.fault);
     const verified = await verifier.verify(bearer.token);
     return verified.ok ? verified.claims : tokenRefusal(verified.fault);
   }
 
-  /** Most requests come from a few apps. */
+  /** Names by app id, remembered because most requests come from a few apps. */
   const appNames = new Map<string, string>();
-  /** A report without the app's name is better than a quote that is not answered. */
+  /** Adds the app's name to the report. A failure only leaves it out: the request is more important. */
   async function nameApp(id: string, parties: Parties): Promise<void> {
     const name = appNames.get(id) ?? (await names.nameOf('app', id).catch(() => undefined));
     if (name === undefined) return;
@@ -110,7 +110,7 @@ function createWho(access: AccessOptions, clock: () => number): Who {
         return claims && !standing.isKey
           ? tokenRefusal('revoked')
           : forbidden(standing.isKey ? blockedKey : blocked);
-      if (standing.kind === 'unknown' && !claims) return forbidden(unbound[principal.kind]);
+      if (standing.kind === 'unknown' && !claims) return forbidden(unboundDetails[principal.kind]);
       const grants = standing.kind === 'granted' ? standing.grants : noGrants;
       return reachOf(operation, claims ? withClaims(grants, claims) : grants, access, claims);
     },
@@ -119,7 +119,7 @@ function createWho(access: AccessOptions, clock: () => number): Who {
 
 const userOf = ({ issuer, subject }: TokenClaims): Principal => ({ kind: 'user', issuer, subject });
 
-/** The stronger evidence counts: a signature was made for this request, a key is shared by an app. */
+/** The principal of the strongest evidence: a signature was made for this request, an API key is shared by an app. */
 function principalOf({ iamArn, apiKeyId, eventSource }: SenderEvidence): Principal | undefined {
   if (iamArn) return { kind: 'iam', arn: iamArn };
   if (eventSource) return { kind: 'source', name: eventSource };
@@ -134,7 +134,7 @@ const tokenOf = ({ tokenId, clientId, issuedAt }: TokenClaims) => ({
 
 const noGrants: Grants = { accounts: new Map(), userData: new Set() };
 
-/** Where a claim says which accounts a user has, it alone does. It has no star: that one stands for all accounts. */
+/** Replaces the granted accounts by the token's, if it names any. Its `*` is ignored, because it would mean all accounts. */
 function withClaims(grants: Grants, { accounts }: TokenClaims): Grants {
   if (!accounts) return grants;
   const every = new Set(scopes);
@@ -165,7 +165,7 @@ function reachOf(
       };
 }
 
-/** What a token that is not accepted is answered with. */
+/** The refusal of a token that is not accepted. */
 function tokenRefusal(fault: TokenFault): Refusal {
   if (fault === 'issuer_unavailable')
     return { code: 'access_unavailable', detail: `${tokenFaults[fault]} ${notSent}` };
@@ -174,7 +174,7 @@ function tokenRefusal(fault: TokenFault): Refusal {
     : { code: 'invalid_token', detail: tokenFaults[fault] };
 }
 
-/** Whether what was accepted before has expired meanwhile. */
+/** Whether the refusal is that of an expired token. */
 export const isExpiry = ({ code, detail }: Refusal): boolean =>
   code === 'invalid_token' && detail === tokenFaults.expired;
 
@@ -191,15 +191,15 @@ const noPrincipal = (takesTokens: boolean): Refusal =>
 const blocked = 'The caller was blocked.';
 const blockedKey = 'The API key was blocked; another token does not help.';
 
-/** Nothing has been granted to the principal, nor to a user that it stands for. */
-const unbound: Readonly<Record<Principal['kind'], string>> = {
+/** Explains that nothing has been granted to the principal, nor to a user bound to it. */
+const unboundDetails: Readonly<Record<Principal['kind'], string>> = {
   key: 'No user is bound to this API key, or one who has been granted nothing; and the request has no access token.',
   iam: 'Nothing has been granted to this AWS identity.',
   source: 'Nothing has been granted to this source of events.',
   user: 'Nothing has been granted to this user.',
 };
 
-/** Why a gateway must not serve the operations so; undefined where it may. */
+/** Why `access` is not enough for the operations; undefined when it is. */
 export function accessFault(
   access: AccessStep | 'single-user' | undefined,
   operations: readonly Operation[],

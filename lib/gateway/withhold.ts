@@ -1,6 +1,6 @@
 /**
- * Step filter: of an answer that names accounts, what its reader may see. It is cut out of the answer's bytes, so that
- * what passes is as the upstream wrote it; what cannot be attributed to an account of the reader does not pass.
+ * The step `filter`: removes records that the reader may not see from an answer that names accounts. It cuts the answer's
+ * bytes, so that the rest stays as the upstream wrote it. A record without an account of the reader does not pass.
  */
 
 import { joinRecords } from '../cache/snapshots/records.ts';
@@ -21,10 +21,10 @@ import { isReached, type Reach } from './reach.ts';
 
 type MaySee = (account: string) => boolean;
 
-/** The outcome as the sender of the request may have it. */
+/** The outcome without the records that the request's sender may not see. */
 export function withholdFrom(outcome: Outcome, operation: Operation, reach: Reach): Outcome {
   if (reach.scope === 'every' || outcome.kind === 'refused') return outcome;
-  // What comes by itself is withheld before it is told.
+  // Snapshots name no accounts, and a stream withholds each event before it sends it.
   if (outcome.kind === 'snapshots' || outcome.kind === 'stream') return outcome;
   const maySee: MaySee = (account) => isReached(reach, account);
   const { accounts, sideEffect } = operation;
@@ -43,8 +43,8 @@ export function withholdFrom(outcome: Outcome, operation: Operation, reach: Reac
 const foreign = 'The upstream’s answer names an account that the caller may not see, so it is withheld.';
 
 /**
- * The answer with those records of its list that name an account that may be seen, and no other account. Each keeps its
- * bytes, and all their order. Undefined when there is no such list, or when another account is named beside it.
+ * The answer with only those records of its list that name a visible account and no other account. They keep their bytes
+ * and their order. Undefined when there is no such list, or when the rest of the answer names another account.
  *
  * @param body JSON
  * @example
@@ -66,7 +66,7 @@ export function withholdRecords(
   return namesOnly(visible, maySee, by) ? visible : undefined;
 }
 
-/** From the list's bracket to its other one. Undefined when something else stands there, or the way there forks. */
+/** The list at a JSON pointer, brackets included. Undefined when it is no list, or a key on the path is not unique. */
 function listAt(body: Uint8Array, pointer: string): Uint8Array | undefined {
   let part: Uint8Array | undefined = body.subarray(startOf(body));
   for (const step of pointer.split('/').slice(1))
@@ -75,7 +75,7 @@ function listAt(body: Uint8Array, pointer: string): Uint8Array | undefined {
   return part.subarray(0, part.lastIndexOf(closeBracket) + 1);
 }
 
-/** The value of a member that an object has once. */
+/** The value of a member; undefined when the object has none or several of that name. */
 function onlyMember(object: Uint8Array, name: string): Uint8Array | undefined {
   let count = 0;
   everyMember(object, ({ depth, start }) => {
@@ -84,7 +84,7 @@ function onlyMember(object: Uint8Array, name: string): Uint8Array | undefined {
   return count === 1 ? membersOf(object, [name])?.get(name) : undefined;
 }
 
-/** Whether a record names an account that may be seen, and no other. */
+/** Whether a record names a visible account and no other. */
 function isVisible(record: Uint8Array, by: string, maySee: MaySee): boolean {
   let isAttributed = false;
   const seesAll = everyAccount(record, by, (account, isOwn) => {
@@ -94,14 +94,14 @@ function isVisible(record: Uint8Array, by: string, maySee: MaySee): boolean {
   return record[0] === openBrace && isAttributed && seesAll;
 }
 
-/** Whether no member of the JSON names an account that may not be seen. */
+/** Whether the JSON names only visible accounts, or none. */
 const namesOnly = (json: Uint8Array, maySee: MaySee, by = 'account_id'): boolean =>
   everyAccount(json, by, (account) => account === '' || maySee(account));
 
-/** As the interface writes the name, and as other servers of its kind do. */
+/** Members that name an account: `account_id` as in the interface, or `accountId` as other servers write it. */
 const accountName = /^account_?id$/i;
 
-/** Whether each account at a member of its kind passes; `null` counts as an empty one, and what is no text does not. */
+/** Whether `passes` accepts each account in the JSON. `null` counts as an empty account; any other non-text fails. */
 function everyAccount(
   json: Uint8Array,
   by: string,
