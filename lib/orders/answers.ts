@@ -1,4 +1,4 @@
-/** Answers and outcomes part by part: what an answer says of each part, and the answer that parts make together. */
+/** Divides an answer into the outcomes of a request's parts, and joins the answers of parts to one answer. */
 
 import type { Answer } from '../answer.ts';
 import { textMembers, textOf } from '../kernel/json-members.ts';
@@ -13,7 +13,7 @@ export interface PartOutcome extends Omit<RecordedOutcome, 'at'> {
   readonly state: EntryOutcome['state'];
 }
 
-/** What the outcome of a request says of each part that was sent. */
+/** The outcome of each part that was sent, read from the answer to the request. */
 export function partOutcomes(
   change: Submission,
   sent: readonly OrderPart[],
@@ -37,7 +37,7 @@ export function partOutcomes(
   const answers = ordersAnswered(body);
   return sent.map((part) => {
     const own = answers.filter((one) => idOf(one) === part.clientOrderId);
-    // Two that speak for one order may contradict each other.
+    // Two answers for one order may contradict each other, so neither counts.
     return eachOutcome(part, own.length === 1 ? own[0] : undefined);
   });
 }
@@ -45,15 +45,15 @@ export function partOutcomes(
 const answeredIds = ['client_order_id', 'order_id', 'client_combo_order_id', 'combo_order_id'] as const;
 
 /**
- * Whether an answer speaks for the orders that were asked. One order is named by its own id and gets an `order_id`, a
- * combination gets a `combo_order_id` and is named by its own id where the client chose one. (seen live, vendor docs) What
- * changes a part of a combination may be answered in either form.
+ * Whether an answer is about the requested orders. The answer to a single order has its `client_order_id` and an
+ * `order_id`; the answer to a combination has a `combo_order_id`, and the combination's own id where the client chose one.
+ * (seen live, vendor docs) The answer to a change of a combination's part may have either form.
  */
 function namesAsked({ body, operation }: Submission, answer: string): boolean {
   const { journal, cancels } = operation.sideEffect ?? {};
   const list = journal?.by === 'client_order_id' ? journal.list : 'modify_orders';
   const orders = cancels ? [body] : ordersIn(body, list);
-  // Changes of watchlists have none.
+  // Changes of watchlists have no orders.
   if (orders.length === 0) return true;
   const said = textMembers(answer, answeredIds);
   const [id, orderId, comboId, comboOrderId] = answeredIds.map((name) => said?.get(name));
@@ -67,8 +67,9 @@ function namesAsked({ body, operation }: Submission, answer: string): boolean {
 }
 
 /**
- * Of a part of a batch: a refused one has a code. An id that is used up may be that of an earlier part that was lost, and
- * an order at which a server failed, or that has an id of the upstream all the same, may be placed.
+ * The outcome of one part of a batch. A refused part has a code, but some codes leave the outcome unknown: a used id may
+ * be that of an earlier attempt whose answer was lost, and an order may be placed although a server failed or beside an
+ * `order_id`.
  */
 function eachOutcome(part: OrderPart, answer: string | undefined): PartOutcome {
   const members = textMembers(answer ?? '{}', ['error_code', 'order_id']);
@@ -94,9 +95,9 @@ export const isEach = ({ operation }: Submission): boolean => {
 };
 
 /**
- * One answer for all parts.
+ * Joins the answers of the parts to the answer of the request.
  *
- * @param answers of each part; of parts that are answered together the same
+ * @param answers the answer of each part; parts that are answered together have the same one
  */
 export function joinAnswers(
   change: Submission,

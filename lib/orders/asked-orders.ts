@@ -1,6 +1,6 @@
 /**
- * The orders of a request as pre-trade checks take them: those that it places, or what it makes of orders that are there,
- * each with the entry that has its exposure.
+ * The orders of a request for pre-trade checks: the orders that it places, or existing orders as it replaces them, each
+ * with the entry that has its exposure.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -25,21 +25,21 @@ export interface AskedOrdersParts {
   readonly names: KeyedNames;
   readonly clock: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** An order at the upstream that another program placed, or that was taken for not placed. */
+  /** Looks up an order at the upstream that another program placed, or that counted as not placed. */
   readonly lookUp: (account: string, clientOrderId: string) => Promise<ReadOrder | 'not_found' | undefined>;
 }
 
 export interface AskedOrdersRequest {
   readonly change: Submission;
-  /** All of the request, in its order. */
+  /** All parts of the request, in its order. */
   readonly all: readonly OrderPart[];
-  /** Those that are to be begun. */
+  /** The parts to begin. */
   readonly open: readonly OrderPart[];
 }
 
 /**
- * An order to be checked, and the entry that has its exposure: the part's own, or that of the order it replaces. One that
- * another program placed has no entry yet: it gets one with its first replacement, so that the next one knows of this.
+ * An order to check, and the entry that has its exposure: the part's own, or that of the replaced order. An order that
+ * another program placed gets an entry with its first replacement, so that the next replacement knows of this one.
  */
 export interface AskedBy {
   readonly order: AskedOrder;
@@ -70,7 +70,7 @@ export async function askedOrders(
   return part ? replacedOrders(parts, change, part) : [];
 }
 
-/** Instruments by each word that stands for them behind a market, as in `US_EQUITY`; STOCK and ETF are older words. */
+/** Instrument types by the words for them after a market, as in `US_EQUITY`; STOCK and ETF are older words. */
 const instrumentsByWord: ReadonlyMap<string, string> = new Map([
   ...instrumentTypes.map((type) => [type, type] as const),
   ['STOCK', 'EQUITY'],
@@ -79,7 +79,7 @@ const instrumentsByWord: ReadonlyMap<string, string> = new Map([
 
 const singular = (word: string) => word.replace(/S$/, '');
 
-/** A place beside the body that says something of all orders of a request, in words for the client. */
+/** A category stated outside the body, for all orders of a request; `place` names its source for the client. */
 interface Saying {
   readonly place: string;
   readonly word: string;
@@ -99,7 +99,7 @@ function sayingsOf({ operation, path = operation.path, query, headers }: Submiss
   ];
 }
 
-/** What a place says against the order's members comes before a word that the catalogue does not have. */
+/** The category that contradicts the order; a contradiction to its members comes before an unknown word. */
 function contradictionOf(order: string, sayings: readonly Saying[]): Unknown | undefined {
   const members = sayings.length > 0 ? orderMembers(order) : undefined;
   const all = members ? sayings.flatMap((saying) => contradictionBy(saying, members) ?? []) : [];
@@ -110,7 +110,7 @@ function contradictionBy({ place, word }: Saying, members: ReadonlyMap<string, s
   const says = `${place} says ${shorten(word)}`;
   const instrument = members.get('instrument_type');
   const market = members.get('market') ?? 'US';
-  // The upstream may take another spelling of a word for the word.
+  // The upstream may accept another spelling of the word.
   const words = word.toUpperCase().split(/[^A-Z]+/);
   const meant = [...instrumentsByWord].filter(([one]) =>
     words.some((other) => singular(other) === singular(one)),
@@ -131,10 +131,10 @@ const unknownId: Unknown = {
 
 const modified = 'modify_orders';
 
-/** As many as a combination has: each takes a request of those that all clients share. */
+/** Most look-ups for one request, as many as a combination has orders: each uses the limit that all clients share. */
 const maxLookedUp = 7;
 
-/** What a replacement makes of each order: what was asked for when it was placed, or what the upstream shows of it. */
+/** The orders that a replacement changes: as requested when they were placed, or as the upstream shows them. */
 async function replacedOrders(
   parts: AskedOrdersParts,
   change: Submission,
@@ -174,10 +174,10 @@ async function replacedOrders(
       const found = await look();
       const json = found?.payload ?? placed;
       const doubt = looked === 'not_found' && json === undefined ? unknownId : undefined;
-      // The other program may have replaced it since: the entry has the most that the gateway knew of, not what it is now.
+      // Another program may have replaced the order: the exposure is the largest that the gateway knew of, not the present one.
       if (of && (placed !== undefined || record?.placed_elsewhere))
         return { order: { json, at, replaced, exposure, isShown: true, doubt }, of };
-      // An entry that is there keeps its user and contents; an order that has ended leaves its id free.
+      // An existing entry keeps its user and contents; an order that has ended leaves its id free.
       if (!found || entry || isFinal(found.state))
         return { order: { json, at, replaced, doubt }, of: { kind: 'part', part } };
       const elsewhere = { change, key, account, clientOrderId: id, json: found.payload, at: clock() };
@@ -186,7 +186,7 @@ async function replacedOrders(
   );
 }
 
-/** The exposure of the bracket in which the order is an exit: its entry has it. */
+/** The exposure of the bracket to which an exit order belongs; the bracket's entry order has it. */
 async function coveredIn(parts: AskedOrdersParts, exit: JournalEntry): Promise<Exposure | undefined> {
   const bracket = bracketIn(readRecord(exit.record));
   const others = bracket ? await othersOf(exit, parts) : [];
@@ -194,7 +194,7 @@ async function coveredIn(parts: AskedOrdersParts, exit: JournalEntry): Promise<E
   return entry?.exposure === undefined ? undefined : readExposure(entry.exposure);
 }
 
-/** The order keeps its entry, with its user and contents, and counts again. @returns the entry as it is now */
+/** Settles the entry of an order that had counted as absent, so that the order counts again. @returns the entry as it is now */
 async function shownAfterAll(
   parts: AskedOrdersParts,
   entry: JournalEntry,
@@ -215,7 +215,7 @@ interface SeenElsewhere {
   readonly at: number;
 }
 
-/** Without a hash: no request asked for it, so that none is its repetition. */
+/** The entry of another program's order. It has no hash: no request asked for the order, so none repeats it. */
 function placedElsewhere({ change, key, account, clientOrderId, json, at }: SeenElsewhere): JournalEntry {
   const { operation, requestId, credential } = change;
   const record: OrderRecord = {

@@ -1,11 +1,11 @@
-/** One line of the audit for each change of an entry: what it was, what it is, and what the entry says. */
+/** The audit's line for one change of an entry: the states before and after, and the entry's record. */
 
 import type { EntryState, JournalEntry } from './journal.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
-/** A change of an entry, as the journal's stream tells it. */
+/** A change of an entry, as the journal's stream delivers it. */
 export interface EntryChange {
-  /** The stream's number of the change: the same each time the change comes. */
+  /** The stream's number of the change: the same at each delivery of the change. */
   readonly sequence: string;
   /** When the journal was written, in milliseconds since the epoch. */
   readonly at: number;
@@ -13,42 +13,42 @@ export interface EntryChange {
   readonly before?: SeenEntry;
   /** Absent: the entry was removed. */
   readonly after?: SeenEntry;
-  /** The store removed the entry because its time was over. */
+  /** Whether the store removed the entry because it had expired. */
   readonly isExpiry?: boolean;
 }
 
-/** What the audit needs of an entry. */
+/** The members of an entry that the audit needs. */
 export type SeenEntry = Pick<JournalEntry, 'key' | 'attempt' | 'state'> &
   Partial<KeptOfEntry> & {
-    /** Absent: it was sealed with another identity key. */
+    /** Absent when it was sealed with another identity key. */
     readonly record?: string;
   };
 
-/** The rest of an entry, so that a line has all of which the journal can be made anew. */
+/** The rest of an entry, so that the journal can be restored from the audit's lines. */
 export type KeptOfEntry = Omit<JournalEntry, 'key' | 'attempt' | 'state' | 'record'>;
 
 export interface AuditLine {
-  /** Of this change alone: a change that comes twice gives one line. */
+  /** Id of the change: a change that is delivered twice gives one line. */
   readonly id: string;
-  /** When the journal was written, in milliseconds since the epoch; of a stream in whole seconds. */
+  /** When the journal was written, in milliseconds since the epoch; a stream gives whole seconds. */
   readonly at: number;
-  /** The stream's number of the change, digits alone: a later change of an entry has a greater one. */
+  /** The stream's number of the change, digits only: a later change of an entry has a greater number. */
   readonly sequence: string;
   /** The entry's key. */
   readonly entry: string;
   /** The request that wrote the entry. */
   readonly attempt: string;
-  /** Absent: the entry was new. */
+  /** Absent when the entry was new. */
   readonly before?: EntryState;
   readonly after: EntryState | 'removed';
-  /** Names account and order: sealed in a store. Absent: it was sealed with another identity key. */
+  /** Names account and order, so stores seal it. Absent when the entry's record was sealed with another identity key. */
   readonly record?: OrderRecord;
-  /** As the change left it. Absent where the entry was removed. */
+  /** The rest of the entry after the change. Absent when the entry was removed. */
   readonly kept?: KeptOfEntry;
 }
 
 /**
- * @returns undefined for an entry whose time is over: that says nothing of an order
+ * @returns undefined for an entry that expired: that says nothing about an order
  *
  * @example
  * auditLineOf({ sequence: '7', at: Date.now(), after: entry })?.after; // 'pending'
@@ -81,7 +81,7 @@ function keptIn({ hash, credential, at, sendBy, listedAs, expiresAt, exposure }:
   return { kept: { hash, credential, at, sendBy, ...others } };
 }
 
-/** The entry that the change left; undefined where the line does not have all of it. */
+/** The entry after the change; undefined where the line lacks a part of it. */
 export function entryOf({ entry: key, attempt, after, record, kept }: AuditLine): JournalEntry | undefined {
   if (after === 'removed' || !record || !kept) return undefined;
   return { key, attempt, state: after, record: JSON.stringify(record), ...kept };

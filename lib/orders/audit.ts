@@ -1,28 +1,29 @@
 /**
- * The audit of orders: each change of the journal becomes a line of a store to which lines are only added, and what was
- * settled is told on a bus.
+ * The audit of orders: writes a line into an append-only store for each change of the journal, and publishes settled
+ * requests on an event bus.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
 import { type AuditLine, auditLineOf, type EntryChange } from './audit-line.ts';
 import { type OrderSettledEvent, settledEvent } from './settled-event.ts';
 
-/** Port: lines are added and read; none is changed or removed. */
+/** Port to the store of audit lines, which are added and read, and never changed or removed. */
 export interface OrderAuditStore {
   /** @returns false when the line is there already; it then stays as it is */
   append(line: AuditLine): Promise<boolean>;
   /**
-   * The lines of that time, oldest first; those of one moment by their sequence, as a number.
+   * The lines from `since` to before `until`, oldest first; lines of the same moment are in the order of their sequence
+   * numbers.
    *
    * @param since in milliseconds since the epoch
-   * @param until no longer among them
+   * @param until in milliseconds since the epoch
    */
   read(since: number, until: number): AsyncIterable<AuditLine>;
 }
 
-/** Port: the bus of events about orders. */
+/** Port to the bus of events about orders. */
 export interface OrderEventBus {
-  /** @returns for each event whether the bus has taken it */
+  /** @returns for each event whether the bus accepted it */
   publish(events: readonly OrderSettledEvent[]): Promise<readonly boolean[]>;
 }
 
@@ -30,26 +31,26 @@ export interface OrderAuditOptions {
   readonly store: Pick<OrderAuditStore, 'append'>;
   readonly bus: OrderEventBus;
   readonly names: KeyedNames;
-  /** A line that could not be added; no account and no order is in it. */
+  /** Called when a line could not be added; `cause` names no account and no order. */
   readonly reportFailure: (cause: unknown) => void;
 }
 
-/** What became of some changes. */
+/** Result of auditing some changes. */
 export interface Audited {
   /** Lines that were added. */
   readonly added: number;
   /** Changes that were audited before. */
   readonly repeated: number;
-  /** Events that the bus has taken. */
+  /** Events that the bus accepted. */
   readonly settled: number;
-  /** Lines without contents, because these were sealed with another identity key. */
+  /** Lines without a record, because it was sealed with another identity key. */
   readonly unreadable: number;
-  /** Changes that must come again: the store or the bus did not take them. */
+  /** Changes that must be delivered again, because the store or the bus did not accept them. */
   readonly failed: readonly EntryChange[];
 }
 
 export interface OrderAudit {
-  /** Adds a line for each change, then publishes what was settled by it: at least once. */
+  /** Adds a line for each change, then publishes the requests that the changes settled, each at least once. */
   take(changes: readonly EntryChange[]): Promise<Audited>;
 }
 
@@ -74,7 +75,7 @@ export function createOrderAudit({ store, bus, names, reportFailure }: OrderAudi
   return {
     async take(changes) {
       const all = await Promise.all(changes.map(add));
-      // Also of a repetition: its event may have been lost the first time.
+      // A repeated change is published, too: its event may have been lost the first time.
       const told = all.flatMap(({ change, event }) => (event ? [{ change, event }] : []));
       const taken = told.length > 0 ? await bus.publish(told.map(({ event }) => event)) : [];
       const untold = new Set(told.flatMap(({ change }, index) => (taken[index] ? [] : [change])));
@@ -99,7 +100,7 @@ interface Added {
   readonly result: 'nothing' | 'added' | 'repeated' | 'failed';
 }
 
-/** For tests, and for one process. @example const audit = createOrderAudit({ store: createMemoryOrderAudit(), bus, names }); */
+/** An audit store in memory, for tests and for one process. @example const audit = createOrderAudit({ store: createMemoryOrderAudit(), bus, names }); */
 export function createMemoryOrderAudit(): OrderAuditStore {
   const lines = new Map<string, AuditLine>();
   return {

@@ -1,6 +1,6 @@
 /**
- * Writes the entries of a request behind the guard rails: the counters of pre-trade checks change in the same transaction,
- * so that a check costs no round trip of its own, and no two instances pass by one counter.
+ * Writes the entries of a request after the guard rails' checks. The counters of pre-trade checks change in the same
+ * transaction, so that a check costs no round trip of its own, and no two instances use up the same part of a limit.
  */
 
 import type { CancelRequests } from '../guard-rails/cancel-requests.ts';
@@ -17,7 +17,7 @@ import type { OrderPart } from './parts.ts';
 
 export type Begun =
   | { readonly kind: 'begun'; readonly leaveBy?: number; readonly counted?: CountedAt }
-  /** Entries of other requests are in the way: some of them may be of orders that the request replaces. */
+  /** Entries of other requests are in the way; some may be those of orders that the request replaces. */
   | { readonly kind: 'taken'; readonly entries: readonly JournalEntry[] }
   /** Nothing was sent. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
@@ -27,7 +27,7 @@ export interface CheckedBeginParts extends AskedOrdersParts {
   readonly guard: Guard;
   readonly cancels: CancelRequests;
   readonly reportFailure?: (step: 'begin' | 'check', cause: unknown) => void;
-  /** A check that failed, and is set to notify. */
+  /** Called with failed checks that are set to notify. */
   readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
 }
 
@@ -38,9 +38,9 @@ export interface BeginRequest extends AskedOrdersRequest {
 }
 
 /**
- * From one try to the next, while other instances change the same counters: at most, by chance. A try that was late has just
- * been told how the counters are, and that is true until the next order; so it comes again before that one does, and a
- * pause that grew would let newcomers pass for as long as they come.
+ * Longest pause between tries while other instances change the same counters; each pause is random. A failed try has just
+ * learnt the current counters, which stay current until the next order. So it repeats at once; with longer pauses, new
+ * orders would overtake it again and again.
  */
 const maxPauseMs = 10;
 
@@ -52,7 +52,7 @@ export async function beginChecked(given: CheckedBeginParts, request: BeginReque
   for (;;) {
     const asked = await askedOrders(parts, request);
     const verdict = await verdictOf(parts, request, asked);
-    // Nothing is written or told of the order: what the journal knows of it may be of earlier.
+    // Nothing is written, and the refusal says nothing about the order: a restored journal may be out of date.
     if (verdict?.kind === 'closed') return { kind: 'refused', refusal: ordersClosed };
     if (verdict?.kind === 'blocked' && verdict.counters.length > 0 && !areFresh) {
       guard.learn(await journal.counters(verdict.counters));
@@ -74,7 +74,7 @@ export async function beginChecked(given: CheckedBeginParts, request: BeginReque
   }
 }
 
-/** Tries follow each other within seconds: they take no further request of those that all clients share. */
+/** Looks each order up once: repeated tries must not use up the limit that all clients share. */
 function oncePerOrder(lookUp: CheckedBeginParts['lookUp']): CheckedBeginParts['lookUp'] {
   const found = new Map<string, ReturnType<typeof lookUp>>();
   return (account, clientOrderId) => {
@@ -84,7 +84,7 @@ function oncePerOrder(lookUp: CheckedBeginParts['lookUp']): CheckedBeginParts['l
   };
 }
 
-/** As the store has it now, so that the next request of this instance begins at once. */
+/** The counter as the store has it after the write, so that this instance's next request starts without a read. */
 const writtenCounter = ({ key, revision, next }: CounterChange): StoredCounter => ({
   key,
   revision: revision + 1,
@@ -93,7 +93,7 @@ const writtenCounter = ({ key, revision, next }: CounterChange): StoredCounter =
 
 const isStale = (begun: readonly JournalEntry[] | Stale): begun is Stale => 'counters' in begun;
 
-/** Undefined when it is not known what operators have set. */
+/** The guard's verdict; undefined when the operators' settings cannot be read. */
 async function verdictOf(
   { guard, reportFailure }: CheckedBeginParts,
   { change, all, endBy }: BeginRequest,
@@ -115,7 +115,7 @@ async function verdictOf(
 
 type RefusedVerdict = Extract<Verdict, { kind: 'stopped' | 'blocked' }>;
 
-/** Its entries say for the audit why nothing was sent. One that was sent before is in their way: it is answered instead. */
+/** Refuses the request, and writes entries that tell the audit why. If it was sent before, the earlier entries are in the way. */
 async function refuse(
   { journal, clock, cancels, reportFailure }: CheckedBeginParts,
   { open, entryOf }: BeginRequest,
@@ -124,7 +124,7 @@ async function refuse(
   const refusal = refusalOf(verdict, []);
   const failedChecks = verdict?.kind === 'blocked' ? checksOf(verdict.failures) : [];
   try {
-    // What seemed to be absent may show yet: its entry has what is to be counted then.
+    // An order that counts as absent may still show: its entry has the exposure to count then, so it stays.
     const known = await journal.read(open.map(({ key }) => key));
     const free = open.filter(({ key }) => !isAbsent(known.get(key)));
     const entries = free.map((part) => entryOf(part, { failedChecks, refusedAs: refusal.code }));
@@ -134,7 +134,7 @@ async function refuse(
     reportFailure?.('begin', cause);
   }
   if (verdict?.kind !== 'blocked' || verdict.cancelled.length === 0) return { kind: 'refused', refusal };
-  // Only now: one that was sent before is no order beyond a limit.
+  // Cancels are requested only now, because a request that was sent before is no new order beyond a limit.
   const asked = await Promise.all(
     verdict.cancelled.map(async (scope) => ({ scope, isAsked: await cancels.request(scope.key) })),
   );

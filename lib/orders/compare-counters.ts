@@ -1,6 +1,6 @@
 /**
- * A slow look at the books: what a counter has is the sum of what entries say that it counts. Both change in one transaction,
- * so that nothing but a defect, or a table that was restored, makes them differ.
+ * Audits the counters: each must be the sum of the exposures in the entries. Both change in one transaction, so that only a
+ * defect, or a restored table, makes them differ.
  */
 
 import { emptyCounter, readCounter, type StoredCounter } from '../guard-rails/counter.ts';
@@ -10,15 +10,15 @@ import type { CountingJournal, JournalEntry } from './journal.ts';
 
 export interface ComparedCounters {
   readonly counters: number;
-  /** Had too little, and have the sum now. */
+  /** Counters that were below the sum, and were raised to it. */
   readonly raised: number;
-  /** Have more than the sum: they stay as they are. A list that lags behind may be all that there is to it. */
+  /** Counters above the sum, which stay as they are: the list of entries may only lag behind. */
   readonly above: number;
-  /** Changed meanwhile, and were not compared; absent where none did. */
+  /** Counters that changed meanwhile and were not compared; absent where there were none. */
   readonly passed?: number;
 }
 
-/** With more open orders than this nothing is compared. */
+/** Most open orders with which counters are compared. */
 const maxEntries = 10_000;
 
 /**
@@ -36,7 +36,7 @@ export async function compareCounters(journal: CountingJournal): Promise<Compare
   let [raised, above, passed] = [0, 0, 0];
   for (const key of keys) {
     const { revision, ...counter } = after.get(key) ?? emptyCounter(key);
-    // Orders came or ended between the lists: another time.
+    // Orders came or ended between the two reads: a later run compares this counter.
     if (revision !== (before.get(key)?.revision ?? 0)) {
       passed++;
       continue;

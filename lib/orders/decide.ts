@@ -1,7 +1,7 @@
 /**
- * An operator's word for an order that no evidence decides, or whose end no read shows. It is written as evidence is, and
- * weighs least: an order that shows after all is accepted, and counts again, and an operator may take the word back. No
- * function has this in its bundle.
+ * An operator's decision about an order that no evidence decides, or whose end no read shows. It is written like evidence,
+ * and weighs least: an order that shows after all is accepted and counts again, and an operator may revoke the decision.
+ * No function's bundle contains this file.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -22,14 +22,14 @@ import {
 } from './release-ended.ts';
 
 /**
- * `no_effect`: nothing was placed; the id is free, and counters have nothing of it any more. `ended`: it was placed, and
- * counters have nothing of it any more.
+ * `no_effect`: nothing was placed, so the id is free. `ended`: the order was placed and has ended. Both take it out of the
+ * counters.
  */
 export type Decision = 'accepted' | 'no_effect' | 'ended';
 
 export interface DecisionParts {
   readonly journal: CountingJournal;
-  /** An order that they show is not decided against. */
+  /** Reads of orders: no decision contradicts an order that they show. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
   readonly names: KeyedNames;
   /** Who decides, for the audit: an operator's ARN, for example. */
@@ -40,14 +40,14 @@ export interface DecisionParts {
 
 export interface DecidedOrder {
   readonly account: string;
-  /** Absent only with `ended`: it then ends every order of the account that counters have. */
+  /** Absent only with `ended`, which then ends every counted order of the account. */
   readonly clientOrderId?: string;
   readonly decision: Decision;
   readonly reason: string;
 }
 
 export interface Decided {
-  /** False where counters could not be changed: the settlement does it in its next run. */
+  /** False when the counters could not be changed: the settlement changes them in its next run. */
   readonly isReleased: boolean;
   /** How many orders have ended. */
   readonly ended?: number;
@@ -55,19 +55,19 @@ export interface Decided {
   readonly saw?: string;
 }
 
-/** Nothing was decided. The message is for the operator. */
+/** Thrown when nothing was decided. The message is for the operator. */
 export class DecisionRefused extends CountersignError<'decision_refused'> {
   override readonly name = 'DecisionRefused';
 }
 
-/** From the last moment of sending: evidence has had its time, and an alarm says that it decided nothing. */
+/** Time after the last moment of sending from which an operator may decide: evidence has decided nothing by then. */
 export const undecidedAfterMs = 20 * 60_000;
 /** Most entries that one `ended` reads. */
 const maxEntries = 10_000;
 
 /**
- * @throws DecisionRefused for an order that is not unknown for long enough, is known by now, shows at the upstream, or was
- * not placed here
+ * @throws DecisionRefused for an order that has not been unknown for long enough, whose outcome is known, that the upstream
+ * shows, or that was not placed through this gateway
  *
  * @example
  * await decideOrder(parts, { account: '1234567', clientOrderId: 'a', decision: 'no_effect', reason: 'the desk says so' });
@@ -77,7 +77,7 @@ export async function decideOrder(parts: DecisionParts, order: DecidedOrder): Pr
   return order.decision === 'ended' ? endOrders(parts, order) : decideOne(parts, order);
 }
 
-/** The parts of a combination are placed together or not at all: one word decides all of them. */
+/** Decides one order, and with it all parts of its combination, which are placed together or not at all. */
 async function decideOne(parts: DecisionParts, order: DecidedOrder): Promise<Decided> {
   const { journal, names, clock } = parts;
   const { account, clientOrderId = '', decision } = order;
@@ -105,7 +105,7 @@ function assertUndecided(entry: JournalEntry, decision: Decision, now: number): 
 
 const isKnown = ({ state }: JournalEntry): boolean => state === 'accepted' || state === 'refused';
 
-/** @returns false where counters could not be changed */
+/** @returns false when the counters could not be changed */
 async function write(parts: DecisionParts, entry: JournalEntry, order: DecidedOrder): Promise<boolean> {
   const { key, attempt } = entry;
   const state = order.decision === 'accepted' ? 'accepted' : 'refused';
@@ -114,7 +114,7 @@ async function write(parts: DecisionParts, entry: JournalEntry, order: DecidedOr
   if (!(await parts.journal.finish({ key, attempt, state, record, ...over })))
     throw refuse('Evidence was faster: ask for the outcome.');
   if (state === 'refused') return releaseExposure({ ...entry, state }, parts);
-  // An earlier word took it out of the counters.
+  // An earlier decision took the order out of the counters.
   await recountKept(entry, parts);
   return true;
 }
@@ -127,7 +127,7 @@ async function lookUp(
   clientOrderId: string,
 ): Promise<string> {
   const { orders, journal } = parts;
-  const found = await orders.order(account, clientOrderId).catch(notRead);
+  const found = await orders.order(account, clientOrderId).catch(couldNotRead);
   if (typeof found === 'string') return found === 'not_found' ? 'The upstream does not show it.' : found;
   const sight = { by: 'look_up', found } as const;
   const settled = await settleSeen(entry, sight, (outcome) => journal.finish(outcome), parts);
@@ -136,7 +136,7 @@ async function lookUp(
   return `${shows}, which may be another one.`;
 }
 
-/** Ends what counters have of an order whose end no read shows, as of an account that the app key has no more. */
+/** Takes orders whose end no read shows out of the counters, such as those of an account that the app key has lost. */
 async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Decided> {
   const { journal, orders, clock } = parts;
   const { account, clientOrderId } = order;
@@ -148,7 +148,7 @@ async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Dec
   const placed = counted.filter(({ entry }) => mayHaveEnded(entry, clock()));
   if (placed.length === 0) throw refuse('It is not known yet whether it was placed: decide that first.');
   const ids = new Set(placed.flatMap((one) => one.ids));
-  const listed = await orders.openOrders(account).catch(notRead);
+  const listed = await orders.openOrders(account).catch(couldNotRead);
   const isRead = typeof listed !== 'string';
   if (isRead && listed.some(({ state }) => !isFinal(state) && ids.has(state.clientOrderId)))
     throw refuse('The upstream shows an order as open that would end: name others, or cancel it.');
@@ -165,7 +165,7 @@ async function endOrders(parts: DecisionParts, order: DecidedOrder): Promise<Dec
   return { isReleased, ended, saw };
 }
 
-const notRead = (error: Error) => `The upstream could not be asked about it (${error.message}).`;
+const couldNotRead = (error: Error) => `The upstream could not be asked about it (${error.message}).`;
 
 /** The record with the decision. `ended`, and taking it back, keep the evidence that the record has. */
 function recordOf(
@@ -183,7 +183,7 @@ function recordOf(
     reason,
     ...(decision === 'accepted' && !ended && { answer: JSON.stringify({ client_order_id }) }),
     ...(decision === 'ended' && { ended: true as const }),
-    // Counted again when it shows after all.
+    // The exposure is counted again if the order shows after all.
     ...(exposure !== undefined && { exposure }),
   };
   return JSON.stringify(withOutcome(record, clock(), said));

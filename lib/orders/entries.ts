@@ -1,4 +1,4 @@
-/** What one request writes into the journal: the entries of its parts, and their outcomes. */
+/** The entries and outcomes that one request writes into the journal. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import type { Refusal } from '../problem.ts';
@@ -6,16 +6,16 @@ import type { EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderPart, Submission } from './parts.ts';
 import { type OrderRecord, type RecordedOutcome, type RecordKind, withOutcome } from './record.ts';
 
-/** What an entry says of pre-trade checks, besides what it says anyway. */
+/** The result of pre-trade checks for an entry. */
 export interface CheckedEntry {
-  /** See `exposure.ts`. */
+  /** The order's part of the counters, see `exposure.ts`. */
   readonly exposure?: string;
   readonly failedChecks?: readonly string[];
-  /** Present for what is not sent. */
+  /** Code of the refusal, for an order that is not sent. */
   readonly refusedAs?: Refusal['code'];
 }
 
-/** Keys of clients are kept for this time; orders for ever. */
+/** How long entries under clients' idempotency keys are kept; entries of orders never expire. */
 const keyLifeMs = 24 * 60 * 60_000;
 
 export class OrderEntries {
@@ -24,7 +24,7 @@ export class OrderEntries {
   readonly #clock: () => number;
   readonly #attempt = crypto.randomUUID();
   readonly #begunAt: number;
-  /** By the key of an entry. */
+  /** Results of the checks by entry key. */
   readonly #checked = new Map<string, CheckedEntry>();
   readonly #begun = new Map<string, JournalEntry>();
 
@@ -36,7 +36,7 @@ export class OrderEntries {
     this.#begunAt = clock();
   }
 
-  /** As the checks have left it. */
+  /** The entry of a part with the result of its checks. */
   checked(part: OrderPart, checked: CheckedEntry): JournalEntry {
     const { exposure, refusedAs } = checked;
     this.#checked.set(part.key, checked);
@@ -46,7 +46,7 @@ export class OrderEntries {
     return { ...entry, state, record };
   }
 
-  /** As it is to be written now. */
+  /** The entry of a part to write now. */
   begin(part: OrderPart): JournalEntry {
     const { operation, credential } = this.#change;
     const at = this.#clock();
@@ -69,7 +69,7 @@ export class OrderEntries {
     return entry;
   }
 
-  /** As it was written: its order was placed after that, and before any look-up. */
+  /** The entry as it was written, whose time is before the order was placed. */
   begun(part: OrderPart): JournalEntry {
     return this.#begun.get(part.key) ?? this.begin(part);
   }
@@ -79,7 +79,7 @@ export class OrderEntries {
     return { key: part.key, attempt: this.#attempt, state, record: JSON.stringify(record) };
   }
 
-  /** What counters have of an entry of this request; undefined where they have nothing of it. */
+  /** The exposure of an entry of this request; undefined where it is not counted. */
   exposureOf(key: string): string | undefined {
     return this.#checked.get(key)?.exposure;
   }

@@ -1,4 +1,4 @@
-/** What a sight of an order at the upstream says of an entry of the journal. */
+/** Decides from a sight of an order at the upstream, or its absence, what became of an entry of the journal. */
 
 import { orderMembers } from '../guard-rails/order.ts';
 import { clockSkewMs } from '../kernel/clock-skew.ts';
@@ -17,7 +17,7 @@ import {
   withOutcome,
 } from './record.ts';
 
-/** An order that was seen, and how. */
+/** An order that the upstream showed, and the kind of read that showed it. */
 export interface OrderSight {
   readonly by: Extract<Evidence, 'look_up' | 'list'>;
   readonly found: ReadOrder;
@@ -25,10 +25,10 @@ export interface OrderSight {
 
 export type SettledOrder =
   | { readonly state: 'accepted'; readonly evidence: Evidence; readonly answer: string }
-  /** It had no effect. `usedByOther`: another order has the id. */
+  /** The request had no effect. `usedByOther`: another order has the id. */
   | { readonly state: 'refused'; readonly evidence: Evidence; readonly usedByOther?: true };
 
-/** What is written of an entry that evidence has settled. */
+/** The outcome to write for an entry that evidence has settled. */
 export const outcomeBy = (
   { key, attempt, record, exposure }: JournalEntry,
   settled: SettledOrder,
@@ -44,12 +44,12 @@ const saidOf = (settled: SettledOrder, exposure: string | undefined) =>
     ? {
         evidence: settled.evidence,
         answer: settled.answer,
-        // Others may write meanwhile that it is absent, and take it out of the counters: it is to be counted again.
+        // Another instance may record the order as absent meanwhile, and uncount it; the exposure allows counting it again.
         ...(exposure !== undefined && { exposure }),
       }
     : { evidence: settled.evidence, ...(settled.usedByOther && { code: 'idempotency_conflict' }) };
 
-/** Undefined when the sight settles nothing. */
+/** The outcome that a sight proves; undefined when it settles nothing. */
 export function settledBy(entry: JournalEntry, sight: OrderSight): SettledOrder | undefined {
   const record = readRecord(entry.record);
   const { ended, answer = answerOf(sight.found.payload) } = record.outcome ?? {};
@@ -67,8 +67,8 @@ export function settledBy(entry: JournalEntry, sight: OrderSight): SettledOrder 
 }
 
 /**
- * Other terms are those of a replacement, or of another order that had the id before: of that it says when it was placed.
- * Where it was placed in the minute before, by clocks that differ, this stays open.
+ * The outcome of a placement from a sight. If the shown terms differ, the order was replaced, or another order had the id
+ * before; its time of placing shows which. A time within the minute before the entry leaves this open, because clocks differ.
  */
 function placedBy(
   entry: JournalEntry,
@@ -84,19 +84,19 @@ function placedBy(
     if (isEarlier) return other;
     if (placedAt === undefined || placedAt < entry.at) return undefined;
   }
-  // Symbols and sides of options and the like are not compared.
+  // Symbols and sides are compared only for stocks, so other instruments may be another order.
   if (isEarlier && !isUsedUp(record) && membersAsked(record).get('instrument_type') !== 'EQUITY')
     return undefined;
   return { state: 'accepted', evidence: by, answer: answerOf(found.payload) };
 }
 
-/** A placement that failed leaves its id: what is shown may be that of an earlier request, and says nothing of this one. */
+/** Whether the shown order is an earlier failed one: a failed placement frees its id, so it says nothing about this entry. */
 export function isEarlierFailure(entry: JournalEntry, { state, payload }: ReadOrder): boolean {
   const { placedAt = Number.NEGATIVE_INFINITY } = momentsIn(payload);
   return entry.listedAs === 'placements' && state.status === 'FAILED' && placedAt < entry.at;
 }
 
-/** Whether the order that an answer has accepted cannot be the one that failed: it was placed later, by any clock. */
+/** Whether the failed order that is shown was placed before the accepted one, whatever the clocks, so is another order. */
 export function isFailureBefore(entry: JournalEntry, { state, payload }: ReadOrder): boolean {
   const { kind, outcome } = readRecord(entry.record);
   const isPlaced = kind === 'placement' && outcome?.evidence === 'answer';
@@ -105,24 +105,24 @@ export function isFailureBefore(entry: JournalEntry, { state, payload }: ReadOrd
 }
 
 const dayMs = 24 * 60 * 60_000;
-/** From one look-up that finds nothing to the one that counts; of an account in which nothing shows that look-ups work. */
+/** Wait between two empty look-ups before an order counts as absent; longer while nothing shows that look-ups work. */
 const apartMs: Readonly<Record<AbsenceProof, number>> = {
   other_order: 5 * 60_000,
   no_other_order: dayMs,
 };
 /**
- * From the last moment of sending to the earliest of the two, so that absence counts when the second one comes. What is on
- * its way earlier is not found, and rightly so: after that a single wrong look-up would decide.
+ * Wait from the last moment of sending to the first of the two look-ups, so that absence counts when the second one comes.
+ * An earlier look-up may miss a request that is still on its way; then a single wrong look-up would decide.
  */
 const firstAfterMs = absenceCountsAfterMs - apartMs.other_order;
 
 /**
- * What a look-up that finds nothing says of a placement. A single one says nothing: an upstream may answer wrongly, and an
- * order that was taken a moment ago may not be visible yet. So there are two of them, minutes apart, and at each time the
- * same look-up finds another order of the account, or else there is a day between them.
+ * The outcome of a placement after a look-up that found nothing. A single one proves nothing: an upstream may answer
+ * wrongly, and an order that was just accepted may not be visible yet. So two are needed, minutes apart, while each time a
+ * look-up finds another order of the account; without such an order, the two must be a day apart.
  *
- * @param askedAt in milliseconds since the epoch
- * @returns what to write of the entry, `unknown` for the first one; undefined for nothing
+ * @param askedAt when the look-up began, in milliseconds since the epoch
+ * @returns the outcome to write, `unknown` for the first look-up; undefined when there is nothing to write
  */
 export function absentBy(
   entry: JournalEntry,
@@ -144,14 +144,14 @@ export function absentBy(
   return { key, attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, said)) };
 }
 
-/** Refused because nothing was found of it, or an operator said so: an order that shows after all was placed. */
+/** Whether an entry was refused by absence or an operator's decision, so that its order may still show. */
 export const isAbsent = (entry: JournalEntry | undefined): boolean =>
   entry?.state === 'refused' && isUnseen(entry.record);
 
 /**
- * How long an order may stay open that a list does not show yet. The interface names no end of an order that is good till
- * cancelled, nor the latest day of one that is good till a date; brokers end the first after half a year at most, and twice
- * that is kept. Any other order ends with its trading day, which comes within a week.
+ * Whether an order that no list shows may still be open. The interface states no end for good-till-cancelled orders, and no
+ * latest good-till-date; brokers end the former after half a year at most, and this allows twice that. Any other order ends
+ * with its trading day, which comes within a week.
  */
 export function mayBeOpen({ at, record }: JournalEntry, now: number): boolean {
   const { asked, list } = readRecord(record);
@@ -161,14 +161,14 @@ export function mayBeOpen({ at, record }: JournalEntry, now: number): boolean {
 }
 
 /**
- * Whether the order that is shown cannot be the one that was asked for: its id was used for another one. By what no
- * replacement changes; symbol and side of stocks alone, because of others the upstream writes them in more than one form.
- * In doubt it is the same: to say that nothing was placed would be worse.
+ * Whether the shown order cannot be the requested one, because another order used the id. Compares only members that a
+ * replacement cannot change; symbol and side only for stocks, because the upstream writes others in more than one form. In
+ * doubt it counts as the same order: a wrong "nothing was placed" would be worse.
  */
 function isOtherOrder(record: OrderRecord, shown: string): boolean {
   const order = membersAsked(record);
   const members = textMembers(shown, ['symbol', 'side', 'combo_type']);
-  // An order of its own is no part of a combination; how the upstream names the parts does not matter.
+  // A single order is no part of a combination; the upstream's names for the parts do not matter.
   const isAlone = record.list === undefined || ordersIn(record.asked, record.list).length === 1;
   const [asksFor = isAlone ? 'NORMAL' : undefined, has] = [
     order.get('combo_type'),
@@ -185,7 +185,7 @@ function isOtherOrder(record: OrderRecord, shown: string): boolean {
   return differs('symbol', comparableSymbol) || differs('side', buysOrSells);
 }
 
-/** The upstream said that the id was used before: by another order, or by this one, which something delivered twice. */
+/** Whether the upstream called the id used: by another order, or by this request, delivered twice on the way. */
 const isUsedUp = ({ outcome }: OrderRecord): boolean =>
   stemOf(outcome?.upstream_code) === 'TRADE_PLACE_ORDER_REPEAT';
 
@@ -198,7 +198,7 @@ function hasOtherTerms(record: OrderRecord, { state }: ReadOrder): boolean {
 const comparedTerms = ['quantity', 'limit_price', 'stop_price', 'order_type', 'total_cash_amount'] as const;
 const termNamed: Readonly<Record<string, string>> = { quantity: 'total_quantity' };
 
-/** `BRK.B` and `BRK B` are one. */
+/** Spells `BRK.B` and `BRK B` alike. */
 const comparableSymbol = (symbol: string) => symbol.toUpperCase().replace(/[^A-Z0-9]/g, '');
 
 const buysOrSells = (side: string) => (side === 'BUY' ? 'BUY' : 'SELL');
@@ -208,7 +208,7 @@ const membersAsked = (record: OrderRecord): ReadonlyMap<string, string> =>
 
 const answerMembers = ['client_order_id', 'order_id', 'client_combo_order_id', 'combo_order_id'] as const;
 
-/** What placing answers, made of what the upstream shows of the order. */
+/** The answer to a placement, rebuilt from the shown order. */
 export function answerOf(shown: string): string {
   const members = textMembers(shown, answerMembers);
   const present = answerMembers.flatMap((name) => {
@@ -218,15 +218,15 @@ export function answerOf(shown: string): string {
   return JSON.stringify(Object.fromEntries(present));
 }
 
-/** An order that is not cancelled may be later: only its end says that this request changed nothing. */
+/** The outcome of a cancel. An open order may still be cancelled: only another end proves that the request changed nothing. */
 function cancelledBy({ state, payload }: ReadOrder, by: Evidence): SettledOrder | undefined {
   if (state.status === 'CANCELLED') return { state: 'accepted', evidence: by, answer: answerOf(payload) };
   return isFinal(state) ? { state: 'refused', evidence: by } : undefined;
 }
 
 /**
- * All terms that were asked for, where the upstream shows them. Other terms say nothing: this replacement may have been
- * executed, and another one after it.
+ * The outcome of a replacement: accepted if the order shows all requested terms. Other terms prove nothing: this
+ * replacement may have been executed, and another one after it.
  */
 function replacedBy(
   { asked }: OrderRecord,
@@ -239,7 +239,7 @@ function replacedBy(
   return isShown ? { state: 'accepted', evidence: by, answer: answerOf(payload) } : undefined;
 }
 
-/** Undefined where something else is to be replaced, too, such as legs: no term shows that. */
+/** The requested terms; undefined if the request replaces other members, too, such as legs: no term shows those. */
 function wantedTerms(asked: string): string | undefined {
   const { modify_orders: modified } = JSON.parse(asked) as { readonly modify_orders?: readonly object[] };
   const [order, ...more] = modified ?? [];

@@ -1,11 +1,11 @@
 /**
- * The safe hand-over of a request with a side effect: its entry is written before it is sent, its outcome after. One that
- * comes again is never sent again: it is answered with what became of the first.
+ * The safe hand-over of a request with a side effect: its entry is written before it is sent, its outcome after. A repeated
+ * request is never sent again: it is answered with the outcome of the first.
  *
  *     begin       the entries of all its parts, or none               journal
  *     send        permit → sign → send → read                         gateway
  *     look up     when the answer is lost, and time is left           evidence.ts
- *     finish      what became of each part                            journal
+ *     finish      the outcome of each part                            journal
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -40,31 +40,31 @@ import { type OrderPart, ordersIn, partsOf, type Submission, withOrders } from '
 import { readRecord } from './record.ts';
 import { type ReleaseParts, recount, releaseExposure, uncount } from './release-ended.ts';
 
-/** What keeps orders from being sent twice. */
+/** Dependencies of the hand-over, which keeps orders from being sent twice. */
 export interface OrdersWiring<Guard = GuardWiring> {
   readonly journal: OrderJournal;
-  /** Names of entries. */
+  /** Makes the keyed names of entries. */
   readonly names: KeyedNames;
   /**
-   * Names of members that an order may have besides those of the catalogue: nothing checks what they say. Default none, and
-   * such an order is 400.
+   * Members that an order may have besides those of the catalogue; nothing checks their values. Default none: an order with
+   * another member is refused with 400.
    */
   readonly members: readonly string[] | undefined;
   /** Operations that show what became of an order, where the gateway does not offer them itself. Default none. */
   readonly lookUps: readonly Operation[];
-  /** Pre-trade checks and the kill switch, and the journal once more, which counts for them. Default none. */
+  /** Pre-trade checks and the kill switch, with the journal again, as the store of their counters. Default none. */
   readonly guard: (Guard & { readonly journal: CountingJournal }) | undefined;
-  /** Called with the pre-trade checks that an order fails, and that are set to notify: it is placed all the same. */
+  /** Called with failed pre-trade checks that are set to notify; the order is placed nevertheless. */
   readonly reportNoted: (failures: readonly ScopeFailure[]) => void;
   /**
-   * Called when the journal fails, what operators have set cannot be read (`check`), or cancels cannot be asked for
-   * (`mass_cancel`). After a request was sent, its entry stays as it was until evidence settles it.
+   * Called when the journal fails, the operators' settings cannot be read (`check`), or cancels cannot be requested
+   * (`mass_cancel`). If the failure comes after sending, the entry stays as it was until evidence settles it.
    */
   readonly reportFailure: (
     step: 'begin' | 'check' | 'finish' | 'mass_cancel' | 'read' | 'release',
     cause: unknown,
   ) => void;
-  /** Resolves after so many milliseconds; replace it in tests only. */
+  /** Resolves after `ms` milliseconds; replace it in tests only. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -86,9 +86,9 @@ interface Checks {
 }
 
 export interface OrderDelivery {
-  /** With that body; answered by `sendBy`, and leaving by `leaveBy` or not at all. */
+  /** Sends the request with `body`; it is answered by `sendBy`, and leaves by `leaveBy` or not at all. */
   send(body: string, sendBy: number, leaveBy?: number): Promise<Answer>;
-  /** One look-up of an order that ends by then; undefined when none was possible. */
+  /** Looks an order up once, ending by `endBy`; undefined when no look-up was possible. */
   lookUp(account: string, clientOrderId: string, endBy: number): Promise<ReadOrder | 'not_found' | undefined>;
 }
 
@@ -97,19 +97,19 @@ export interface HandOver {
   run(change: Submission, delivery: OrderDelivery): Promise<Answer>;
 }
 
-/** Of the platform's time, for the journal's last write. */
+/** Part of the platform's time that is reserved for the journal's last write. */
 const finishMs = 1200;
-/** How long a request waits for its entries while others change the same counters. */
+/** Longest wait of a request for its entries while others change the same counters. */
 const maxBeginMs = 4000;
-/** How long a request that reduces risk waits for the journal: for its entry, and after its answer for its outcome. */
+/** Longest waits of a cancel for the journal: for its entry before sending, and for its outcome after the answer. */
 const optionalMs = { begin: 500, finish: 250 };
-/** Between looks at an entry whose request is under way elsewhere. */
+/** Pauses between reads of an entry whose request is under way in another instance. */
 const pollMs = { first: 50, max: 500 };
-/** From the loss of an answer to each look-up: most orders are visible at once. */
+/** Waits from the loss of an answer to each look-up; most orders are visible at once. */
 const lookUpAfterMs = [0, 500, 1500, 4000];
-/** A request under way is looked up only after this time: its own instance most likely answers. */
+/** Wait before another instance's request under way is looked up: that instance most likely writes its outcome first. */
 const lookUpElseMs = 1500;
-/** How often a request tries to write its entries while others let go of them. */
+/** Most tries of a request to write its entries when other requests have freed them. */
 const maxRounds = 3;
 
 /** @example const handOver = createHandOver({ journal: createMemoryOrderJournal(), names, clock: Date.now }); */
@@ -128,7 +128,7 @@ export function createHandOver({ guard, ...parts }: HandOverParts): HandOver {
   return handOverOf({ ...parts, checks });
 }
 
-/** For requests that no guard rail is about, such as cancels: a bundle with this one alone has no guard rails in it. */
+/** Creates a hand-over for requests without guard rails, such as cancels; a bundle with it alone has no guard rails in it. */
 export const createUnguardedHandOver = (parts: Omit<HandOverParts, 'guard'>): HandOver =>
   handOverOf({ ...parts, checks: undefined });
 
@@ -140,12 +140,12 @@ const handOverOf = (parts: CheckedParts): HandOver => ({
   },
 });
 
-/** A limit wants cancels, and the deployer of this gateway has given it nowhere to ask for them. */
+/** Replaces the missing store of mass cancels, so that a limit that wants cancels reports a failure. */
 const noMassCancels = {
   request: () => Promise.reject(new Error('this gateway has no store of mass cancels')),
 };
 
-/** What is known of a part whose entry another request wrote. */
+/** The outcome, as far as it is known, of a part whose entry another request wrote. */
 type KnownPart =
   | { readonly kind: 'accepted'; readonly answer: string }
   | { readonly kind: 'free' }
@@ -228,10 +228,10 @@ class OneHandOver {
     );
   }
 
-  /** What reduces risk is sent; nothing else is. */
+  /** Answers while the journal is away: sends a cancel, because it reduces risk, and refuses any other request. */
   async #withoutJournal(before: ReadonlyMap<OrderPart, string>): Promise<Answer> {
     if (this.#isOptional) return this.#sendUnwritten();
-    // It may have been written all the same; then its id is free again, or is when a look-up finds nothing.
+    // The entry may have been written nevertheless. This outcome frees its id; else look-ups that find nothing free it.
     await this.#finishAll(
       this.#all.map((part) => this.#entries.outcome(part, 'refused', { evidence: 'not_sent' })),
       1,
@@ -239,7 +239,7 @@ class OneHandOver {
     return this.#notPlaced({ code: 'journal_unavailable' }, before);
   }
 
-  /** Its entry may have been written all the same, or be yet: it gets its outcome, for which the answer hardly waits. */
+  /** Sends a cancel without a confirmed entry. The entry may be written nevertheless, so its outcome is written after it. */
   async #sendUnwritten(): Promise<Answer> {
     const answer = await this.#delivery.send(this.#change.body, this.#sendBy);
     const known = partOutcomes(this.#change, this.#all, answer);
@@ -251,7 +251,7 @@ class OneHandOver {
     return isOpen ? refused(this.#unknown(partlyUnknown)) : answer;
   }
 
-  /** Of a request that is known to have placed a part before, it is not said that it had no effect. */
+  /** The refusal, unless an earlier request has placed a part: then "had no effect" would be false. */
   #notPlaced(refusal: Refusal, before: ReadonlyMap<OrderPart, string>): Answer {
     return refused(before.size > 0 ? this.#unknown(partlyPlaced) : refusal);
   }
@@ -260,7 +260,7 @@ class OneHandOver {
     return this.#change.operation.sideEffect?.cancels === true;
   }
 
-  /** Learns what became of the parts that are taken. A refusal ends the request: nothing of it was sent. */
+  /** Learns the outcomes of parts whose entries exist already. A refusal ends this request, of which nothing was sent. */
   async #learn(
     taken: readonly JournalEntry[],
     answers: Map<OrderPart, string>,
@@ -275,7 +275,7 @@ class OneHandOver {
       pairs.map(async ({ part, entry }) => ({ part, entry, ...(await this.#await(entry)) })),
     );
     for (const one of known) if (one.kind === 'accepted') answers.set(one.part, one.answer);
-    // Parts of one answer: what is known of one is known of all.
+    // Parts that are answered together have one outcome.
     const [accepted] = answers.values();
     if (this.#isTogether && accepted !== undefined) {
       const settled = { state: 'accepted', evidence: 'look_up', answer: accepted } as const;
@@ -288,7 +288,7 @@ class OneHandOver {
       return undefined;
     }
     if (known.some(({ kind }) => kind === 'unknown')) return this.#unknown(sentBefore);
-    // A part of a batch is sent again, so that the upstream's refusal stands beside the answers of the others.
+    // A part of a batch is sent again, so that the answer has the upstream's refusal of it beside the other parts' answers.
     if (known.some(({ kind }) => kind === 'used_by_other') && !isEach(this.#change)) return usedByOther;
     return undefined;
   }
@@ -298,7 +298,7 @@ class OneHandOver {
     return journal?.by === 'client_order_id' && journal.answered === 'together';
   }
 
-  /** Waits for what the request that wrote the entry makes of it, and looks the order up meanwhile. */
+  /** Waits until the request that wrote the entry writes its outcome, and looks the order up meanwhile. */
   async #await(first: JournalEntry): Promise<KnownPart> {
     const { clock } = this.#parts;
     const startedAt = clock();
@@ -306,7 +306,7 @@ class OneHandOver {
       first.state === 'pending' && !isOver(first, startedAt) ? startedAt + lookUpElseMs : startedAt;
     let pauseMs = pollMs.first;
     for (let entry: JournalEntry | undefined = first; entry; entry = await this.#read(entry)) {
-      // It was refused, and a request that asks for something else took it over.
+      // The first request was refused, and another request with other contents took its entry over.
       if (entry.hash !== first.hash) return { kind: 'free' };
       if (entry.state === 'accepted') return { kind: 'accepted', answer: answerIn(entry.record) };
       if (entry.state === 'refused') {
@@ -318,7 +318,7 @@ class OneHandOver {
         nextLookUpAt = clock() + 2 * lookUpElseMs;
         if (settled === 'not_written') continue;
         if (settled) return settled;
-        // No instance works on it any more: what this look-up does not show, only time will.
+        // No instance works on the request any more, and this look-up settled nothing: only later ones can.
         if (entry.state === 'unknown' || isOver(entry, clock())) return { kind: 'unknown' };
       }
       if (clock() + pauseMs >= this.#sendBy) return { kind: 'unknown' };
@@ -328,7 +328,7 @@ class OneHandOver {
     return { kind: 'free' };
   }
 
-  /** The entry as it is now; as it was when the journal does not say. */
+  /** The entry as it is now; unchanged when the journal cannot be read. */
   async #read(entry: JournalEntry): Promise<JournalEntry | undefined> {
     try {
       return (await this.#parts.journal.read([entry.key])).get(entry.key);
@@ -338,7 +338,7 @@ class OneHandOver {
     }
   }
 
-  /** `not_written`: what was seen may be the order of a request that took the entry over meanwhile. */
+  /** Settles the entry by a look-up. `not_written`: the entry has changed, so the shown order may be another request's. */
   async #settle(entry: JournalEntry): Promise<KnownPart | 'not_written' | undefined> {
     const settled = await this.#lookUp(entry);
     if (!settled) return undefined;
@@ -356,11 +356,11 @@ class OneHandOver {
     const { account_id: account, client_order_id: id } = readRecord(entry.record);
     if (!entry.listedAs || account === undefined || id === undefined) return undefined;
     const found = await this.#delivery.lookUp(account, id, this.#sendBy);
-    // That it does not show is no evidence yet: the settlement looks again.
+    // An order that does not show is no evidence yet: the settlement looks again.
     return found && found !== 'not_found' ? settledBy(entry, { by: 'look_up', found }) : undefined;
   }
 
-  /** Sends the parts that are begun, and answers for all. */
+  /** Sends the parts whose entries were begun, and answers for all parts. */
   async #deliver(
     open: readonly OrderPart[],
     before: ReadonlyMap<OrderPart, string>,
@@ -410,10 +410,10 @@ class OneHandOver {
     return this.#delivery.send(sent, this.#sendBy, leaveBy);
   }
 
-  /** Looks up parts whose answer was lost, as long as there is time. */
+  /** Looks up parts whose answer was lost, while there is time. */
   async #lookUpLost(lost: readonly PartOutcome[]): Promise<ReadonlyMap<OrderPart, SettledOrder>> {
     const found = new Map<OrderPart, SettledOrder>();
-    // One part of what is placed together stands for all.
+    // Of parts that are placed together, one stands for all.
     const wanted = this.#isTogether ? lost.slice(0, 1) : lost;
     const { clock } = this.#parts;
     const startedAt = clock();
@@ -432,12 +432,12 @@ class OneHandOver {
     return this.#isTogether && first ? new Map(lost.map(({ part }) => [part, first])) : found;
   }
 
-  /** The upstream's words of a refused change are lost, so that only its success can be answered. */
+  /** Whether the client can be answered. The upstream's refusal of a change is lost, so only its success can. */
   #mayTell(by: SettledOrder): boolean {
     return by.state === 'accepted' || this.#change.operation.sideEffect?.journal?.by === 'client_order_id';
   }
 
-  /** What was sent counts, whether or not the journal takes it: an entry that stays pending is settled by evidence. */
+  /** Writes the outcomes. A failed write costs nothing: evidence settles an entry that stays pending, and it counts until then. */
   async #finishAll(outcomes: readonly EntryOutcome[], attempts = 3): Promise<void> {
     await Promise.all(
       outcomes.map(async (one) => {
@@ -450,12 +450,12 @@ class OneHandOver {
     );
   }
 
-  /** An instance that was suspended may learn of an order that look-ups have given up meanwhile: it counts again. */
+  /** Counts an accepted order again: look-ups may have declared it absent while this instance was suspended. */
   async #recount(one: Pick<JournalEntry, 'key' | 'attempt'>, exposure: string | undefined): Promise<void> {
     if (exposure !== undefined) await this.#counting((parts) => recount(one, exposure, parts));
   }
 
-  /** What is not released now is released by the settlement. */
+  /** Takes an order out of the counters; the settlement repeats it if this fails. */
   async #release({
     key,
     attempt,
@@ -469,8 +469,10 @@ class OneHandOver {
   }
 
   /**
-   * @param parts places of those that were refused, of a replacement its request
-   * @param isOfOrder they were refused for what they are: they count for their user, who could send more of them
+   * Takes refused orders out of the counters of order rates.
+   *
+   * @param parts indexes of the refused parts; for a replacement, of its request
+   * @param isOfOrder whether the orders themselves were the reason: then they still count for their user
    */
   async #uncount(
     { at, shared, own, same }: CountedAt,
@@ -487,7 +489,7 @@ class OneHandOver {
     await this.#counting((parts) => uncount(at, refusedBy, parts));
   }
 
-  /** Changes counters where there are checks; that it could not must not cost the client its answer. */
+  /** Changes counters where there are checks; a failure must not cost the client its answer. */
   async #counting(change: (parts: ReleaseParts) => Promise<unknown>): Promise<void> {
     const { checks, reportFailure } = this.#parts;
     try {
@@ -497,7 +499,7 @@ class OneHandOver {
     }
   }
 
-  /** Whether the entry took the outcome; undefined when the journal does not say. */
+  /** Whether the outcome was written; undefined when the journal could not be reached. */
   async #finish(outcome: EntryOutcome, attempts: number): Promise<boolean | undefined> {
     const { journal, clock, reportFailure } = this.#parts;
     for (let left = attempts; left > 0; left--) {
@@ -542,7 +544,7 @@ const answersKnown = (known: readonly PartOutcome[]) =>
 const answersSettled = (settled: ReadonlyMap<OrderPart, SettledOrder>) =>
   [...settled].flatMap(([part, by]) => (by.state === 'accepted' ? [[part, by.answer] as const] : []));
 
-/** More would take the whole limit of order reads. */
+/** Most parts that are looked up: more would use the whole limit of order reads. */
 const maxLookedUp = 3;
 
 const answerIn = (record: string): string => readRecord(record).outcome?.answer ?? '{}';

@@ -1,6 +1,6 @@
 /**
- * Orders that are sent once: the journal that keeps what was sent, pre-trade checks and the kill switch, and the ways to
- * learn what became of an order whose answer was lost. Stores in memory are for one process, and for tests.
+ * Sends each order only once: the journal of sent requests, pre-trade checks and the kill switch, and the settlement of
+ * orders whose answer was lost. Stores in memory are for one process, and for tests.
  *
  * @example
  * const journal = createMemoryOrderJournal();

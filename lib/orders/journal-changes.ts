@@ -1,12 +1,12 @@
-/** A journal that tells its changes where its store has no stream: for one process. */
+/** Reports a journal's changes within one process, for stores without a stream of changes. */
 
 import type { EntryChange } from './audit-line.ts';
 import type { CountingJournal, JournalEntry } from './journal.ts';
 
 /**
- * The same journal, which tells each change that it has made, as the stream of a table does.
+ * Wraps a journal so that it reports each of its changes, as the stream of a table does.
  *
- * @param clock in milliseconds since the epoch
+ * @param clock returns milliseconds since the epoch
  */
 export function withChanges<Journal extends CountingJournal>(
   journal: Journal,

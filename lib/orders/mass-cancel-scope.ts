@@ -1,4 +1,4 @@
-/** Which orders a request to cancel what is open means, and from when on a list without them says that all is done. */
+/** Decides which open orders a mass cancel covers, and from when a list without them proves that it is done. */
 
 import { accountScope, stackScope, userScope } from '../guard-rails/controls.ts';
 import type { MassCancel } from '../guard-rails/mass-cancels.ts';
@@ -6,22 +6,22 @@ import { absenceCountsAfterMs, isOver, type JournalEntry, maxSendMs } from './jo
 import { momentsIn, type ReadOrder } from './order-reads.ts';
 import { readRecord } from './record.ts';
 
-/** An open order, with what is known of its placing. */
+/** An open order, with its user and time of placing as far as they are known. */
 export interface OpenOrder {
   readonly order: ReadOrder;
-  /** The keyed name of the user who placed it through the gateway; undefined where that is not known. */
+  /** Keyed name of the user who placed it through the gateway; undefined where none is known. */
   readonly user: string | undefined;
-  /** As the gateway or the upstream knows it, the earlier one; undefined where neither does. */
+  /** The earlier of the gateway's and the upstream's times of placing; undefined where neither has one. */
   readonly placedAt: number | undefined;
 }
 
-/** The list of open orders may lag behind: it may not show yet what was placed, or show what is cancelled. */
+/** Lag of the list of open orders: it may not yet show a placed order, or still show a cancelled one. */
 const listLagMs = 30_000;
 
 const userPrefix = userScope('');
 const accountPrefix = accountScope('');
 
-/** Of another scope it is not known what it means: it is never done. */
+/** Whether the scope is one of the known ones; a mass cancel of another scope is never finished. */
 export const isKnownScope = ({ scope }: MassCancel): boolean =>
   scope === stackScope || scope.startsWith(userPrefix) || scope.startsWith(accountPrefix);
 
@@ -29,20 +29,20 @@ export const isKnownScope = ({ scope }: MassCancel): boolean =>
 export const meansAccount = ({ scope }: MassCancel, name: string): boolean =>
   !scope.startsWith(accountPrefix) || scope === accountScope(name);
 
-/** Of an account that it means. A user's request means what is known to be the user's, and nothing else. */
+/** Whether a mass cancel covers an order of one of its accounts; a user's covers only orders known to be the user's. */
 export const meansOrder = ({ scope, placedBefore }: MassCancel, { user, placedAt }: OpenOrder): boolean =>
   (!scope.startsWith(userPrefix) || (user !== undefined && scope === userScope(user))) &&
   (placedAt === undefined || placedAt <= placedBefore);
 
 /**
- * @param entry of the order's id; one that was refused says nothing of an order that is open
- * @throws TypeError for an entry that is none
+ * @param entry the entry under the order's id; a refused one says nothing about an open order
+ * @throws TypeError for a malformed entry
  */
 export function openOrderOf(order: ReadOrder, entry: JournalEntry | undefined): OpenOrder {
   const own = entry && entry.state !== 'refused' ? entry : undefined;
-  // Of one that was sealed with another identity key nothing is known.
+  // A record that was sealed with another identity key is empty.
   const record = own && own.record !== '' ? readRecord(own.record) : undefined;
-  // Where another program placed it, its entry is as old as its first replacement.
+  // The entry of another program's order is as old as the order's first replacement.
   const begunAt = record?.placed_elsewhere ? undefined : own?.at;
   const moments = [begunAt, momentsIn(order.payload).placedAt].filter((at) => at !== undefined);
   return {
@@ -53,8 +53,8 @@ export function openOrderOf(order: ReadOrder, entry: JournalEntry | undefined): 
 }
 
 /**
- * Whether a list that was asked for then shows every order that the request means. Until then one may come that was on its
- * way: no evidence says earlier that it does not, because a journal that knows of it may do so before any list.
+ * Whether a list requested at `askedAt` shows every order that the mass cancel covers. Before that, an order that was on
+ * its way may still come, and no earlier evidence rules it out: the journal may have its entry before any list shows it.
  */
 export const isLateEnough = ({ placedBefore }: MassCancel, askedAt: number): boolean =>
   isOver({ sendBy: placedBefore + maxSendMs }, askedAt - absenceCountsAfterMs - listLagMs);

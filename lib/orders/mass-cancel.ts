@@ -26,13 +26,13 @@ export type CancelOrder = (
 export interface MassCancelsWiring {
   readonly store: Pick<MassCancelStore, 'open' | 'finish'>;
   readonly orders: Pick<OrderReads, 'accounts' | 'openOrders'>;
-  /** Through the gateway's hand-over: `createGatewayCancels`. */
+  /** Sends one cancel through the gateway's hand-over: `createGatewayCancels`. */
   readonly cancel: CancelOrder;
-  /** The journal of orders, which says who placed an order, and when. */
+  /** The journal of orders, which shows who placed an order, and when. */
   readonly journal: Pick<OrderJournal, 'read'>;
   readonly names: KeyedNames;
   readonly clock: () => number;
-  /** What failed, and is tried again in the next run. No account and no order is in it. */
+  /** Called with a failure, after which the next run tries again. It names no account and no order. */
   readonly reportFailure: (cause: unknown) => void;
 }
 
@@ -41,37 +41,37 @@ export type MassCancelsOptions = OptionsOf<
   'store' | 'orders' | 'cancel' | 'journal' | 'names'
 >;
 
-/** What a run came to. */
+/** Result of a run. */
 export interface MassCancelReport {
   /** Requests that were open when the run began. */
   readonly requests: number;
-  /** Requests of which nothing is open any more, and nothing can come any more: a quarter of an hour later. */
+  /** Requests whose orders are all closed, and to which no late order can be added: about a quarter of an hour later. */
   readonly finished: number;
-  /** Cancels, by what became of them. */
+  /** Numbers of cancels by their outcome. */
   readonly accepted: number;
   readonly refused: number;
   readonly unknown: number;
-  /** Orders whose cancel was not accepted in this run, those included that it did not come to. */
+  /** Orders whose cancel was not accepted in this run, or not sent in time. */
   readonly left: number;
-  /** Accounts whose open orders could not be read, or not in time; 1 where it is not known which accounts there are. */
+  /** Accounts whose open orders could not be read in time; 1 when the list of accounts could not be read. */
   readonly unread: number;
-  /** How old the oldest request is of which something is open, or of which that is not known, in milliseconds; 0 of none. */
+  /** Age, in milliseconds, of the oldest request whose orders are open or could not be read; 0 without such a request. */
   readonly oldestMs: number;
 }
 
 export interface MassCancels {
   /**
-   * No cancel is under way later than `until`, in milliseconds since the epoch, and no list is begun: one that was takes as
-   * long as the reads of orders allow it.
+   * Carries out the open requests. After `until`, in milliseconds since the epoch, no cancel is under way and no list is
+   * begun; a list under way takes as long as the reads of orders allow.
    *
-   * @throws the store's error when it cannot say what is to be cancelled
+   * @throws the store's error when the open requests cannot be read
    */
   run(until: number): Promise<MassCancelReport>;
 }
 
 /**
- * A cancel is sent once in this time, however many runs there are: the next one is for what a later list still shows. Runs
- * come each minute.
+ * Window in which an order's cancel is sent only once, although runs start each minute. An order that a later list still
+ * shows gets another cancel in the next window.
  */
 const windowMs = 50_000;
 /** Accounts at a time, and cancels of each at a time: the limiter decides how many of them leave. */
@@ -88,7 +88,7 @@ export const createMassCancels = (options: MassCancelsOptions): MassCancels => (
 
 interface OpenAccount {
   readonly id: string;
-  /** Keyed. */
+  /** Keyed name of the account. */
   readonly name: string;
 }
 
@@ -132,12 +132,12 @@ class CancelRun {
       finished,
       ...this.#counts,
       unread: accounts ? concerned.length - this.#sights.size : 1,
-      // By a clock that is ahead a request may come from the future: it is open all the same.
+      // With a clock that is ahead, a request may seem to come from the future; it is open nevertheless.
       oldestMs: open.length > 0 ? Math.max(1, ...open.map(({ at }) => now - at)) : 0,
     };
   }
 
-  /** In an order by chance, so that the accounts that come last are others in each run. */
+  /** The accounts in a random order, so that other accounts come last in another window. */
   async #accounts(): Promise<readonly OpenAccount[]> {
     const { orders, names } = this.#options;
     const ids = [...new Set(await orders.accounts())];
@@ -159,7 +159,7 @@ class CancelRun {
     await inParallel(width, groupsOf(meant, keys), (group) => this.#cancelGroup(account.id, group, keys));
   }
 
-  /** The same for one order, or account, in all runs of a window; in no order that another window has. */
+  /** Key of an order or account: the same in all runs of a window, and in another sort order in each window. */
   #keyOf(...texts: readonly string[]): Promise<string> {
     return this.#options.names.nameOf('entry', 'mass-cancel', `${this.#window}`, ...texts);
   }
@@ -173,7 +173,7 @@ class CancelRun {
       const outcome = this.#isOver() ? undefined : await this.#cancel(account, id, keys.get(id) ?? '');
       if (outcome) this.#counts[outcome]++;
       if (outcome !== 'accepted') this.#counts.left++;
-      // What is left of the combination after all, the next list shows.
+      // The master's cancel takes the others with it; the next list shows any that remain.
       else if (hasMaster && index === 0) return;
     }
   }
@@ -183,13 +183,13 @@ class CancelRun {
     return sent ?? 'unknown';
   }
 
-  /** Whether the lists of all its accounts show nothing that the request means. */
+  /** Whether the lists of all accounts of the request show none of its orders. */
   #isClear(request: MassCancel, accounts: readonly OpenAccount[]): boolean {
     const sights = accounts
       .filter(({ name }) => meansAccount(request, name))
       .map(({ id }) => this.#sights.get(id));
     return (
-      // No app key is without accounts: such a list says nothing.
+      // Every app key has accounts, so an empty list of them proves nothing.
       accounts.length > 0 &&
       isKnownScope(request) &&
       sights.every((sight) => sight?.isWhole && !sight.orders.some((one) => meansOrder(request, one)))
@@ -197,8 +197,8 @@ class CancelRun {
   }
 
   /**
-   * Of a request that is clear; nothing of it can come any more when all was looked at late enough. Pages of a list shift
-   * when orders leave it, and may pass over one: so all is looked at once more, when nothing is cancelled any more.
+   * Finishes a clear request when its lists were read so late that no order on its way can come any more. Pages of a list
+   * shift when orders leave it, and may miss one, so the lists are read once more while nothing is being cancelled.
    */
   async #finish(request: MassCancel, accounts: readonly OpenAccount[]): Promise<boolean> {
     if (!isLateEnough(request, this.#startedAt)) return false;
@@ -212,7 +212,7 @@ class CancelRun {
     return (await this.#try(() => this.#options.store.finish(request))) ?? false;
   }
 
-  /** Undefined for what failed: it stops nothing else. */
+  /** Runs `work`; a failure is reported, gives undefined, and stops nothing else. */
   async #try<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -227,17 +227,17 @@ class CancelRun {
   }
 }
 
-/** An order, or the open parts of a combination. They are cancelled one after the other. */
+/** An order, or the open parts of a combination, which are cancelled one after the other. */
 export interface CancelGroup {
   readonly ids: readonly string[];
-  /** The first one is the master: its cancel takes the others with it. */
+  /** Whether the first one is the master, whose cancel takes the others with it. */
   readonly hasMaster: boolean;
 }
 
 /**
- * In which order open orders are cancelled: combinations by their masters.
+ * Groups open orders in the order of their cancels; a combination begins with its master.
  *
- * @param ranks of the orders, by their ids: the lowest goes first
+ * @param ranks ranks of the orders by id: the lowest goes first
  */
 function groupsOf(orders: readonly OpenOrder[], ranks: ReadonlyMap<string, string>): readonly CancelGroup[] {
   const combinations = new Map<string, OpenOrder[]>();
@@ -259,7 +259,7 @@ const idOf = ({ order }: OpenOrder): string => order.state.clientOrderId;
 const isMaster = ({ order }: OpenOrder): boolean =>
   textMembers(order.payload, ['combo_type'])?.get('combo_type') === 'MASTER';
 
-/** So many at a time, in their order. */
+/** Works on the items in their order, `width` at a time. */
 async function inParallel<T>(
   width: number,
   items: readonly T[],

@@ -1,4 +1,4 @@
-/** The journal in memory: for tests, and for one process. */
+/** The journal in memory, for tests and for one process. */
 
 import type { StoredCounter } from '../guard-rails/counter.ts';
 import type {
@@ -14,7 +14,7 @@ import type {
 import { isUnderWay, reconciliationKey } from './reconciliation.ts';
 import { isUnseen, isWatched } from './record.ts';
 
-/** What a journal keeps: another journal over a copy of it is the journal of an earlier time. */
+/** Content of a journal; a journal over an older copy acts like a restored table. */
 export interface KeptJournal {
   readonly entries: Map<string, JournalEntry>;
   readonly counters: Map<string, StoredCounter>;
@@ -131,7 +131,7 @@ class MemoryJournal implements CountingJournal {
     return isFree ? [] : [stored];
   }
 
-  /** Undefined when all is as it was read. */
+  /** The counters that changed since they were read; undefined when nothing has changed. */
   #stale({ counters, exposures }: CountedChanges): Stale | undefined {
     const changed = counters.flatMap(({ key, revision }) => {
       const stored = this.#counters.get(key);
@@ -161,7 +161,7 @@ const named = (key: string, entry: JournalEntry | undefined) => (entry ? [[key, 
 const isStale = (written: 'begun' | readonly JournalEntry[] | Stale): written is Stale =>
   written !== 'begun' && 'counters' in written;
 
-/** Entries of its attempt that an outcome replaces: those in these states, and those that no sight has settled. */
+/** Selects the entries that an outcome of the same attempt replaces: by state, and those settled without a sight. */
 export function replacedBy({ state, record, over }: Omit<EntryOutcome, 'key' | 'attempt'>) {
   const isWord = isUnseen(record);
   const states: readonly EntryState[] = [
@@ -176,7 +176,7 @@ export function replacedBy({ state, record, over }: Omit<EntryOutcome, 'key' | '
 const isOpen = ({ state }: Pick<JournalEntry, 'state'>): boolean =>
   state === 'pending' || state === 'unknown';
 
-/** Where evidence is looked for. */
+/** The list in which the settlement finds the entry; undefined for a settled one. */
 export const listOf = (
   entry: Pick<JournalEntry, 'state' | 'listedAs' | 'record'>,
 ): UnsettledList | undefined => {

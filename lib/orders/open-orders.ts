@@ -1,4 +1,4 @@
-/** The open orders of an account, with what the journal knows of their placing. */
+/** The open orders of an account, each with its user and time of placing from the journal. */
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { JournalEntry, OrderJournal } from './journal.ts';
@@ -16,14 +16,16 @@ export interface OpenOrdersParts {
 
 export interface OpenOrders {
   readonly orders: readonly OpenOrder[];
-  /** False where the journal could not be asked of each of them: who placed one is then not known. */
+  /** False where the journal could not be read for each order, so that the user of some is unknown. */
   readonly isWhole: boolean;
 }
 
 const maxKeys = 100;
 
 /**
- * @throws the error of the list. Without the journal the orders are there all the same
+ * Reads the open orders and their entries. A failure of the journal leaves the orders without users.
+ *
+ * @throws the error of the list
  *
  * @example
  * const { orders } = await readOpenOrders({ orders: reads, journal, names }, '1234567');
@@ -53,7 +55,7 @@ export async function readOpenOrders(parts: OpenOrdersParts, account: string): P
   return { orders, isWhole };
 }
 
-/** By the ids of the orders. */
+/** Entries by order id. */
 async function entriesOf(
   { journal, names }: OpenOrdersParts,
   account: string,

@@ -1,4 +1,4 @@
-/** What the journal tells of an order: for a client that asks what became of it. */
+/** The journal's answer to a client that asks what became of an order. */
 
 import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
@@ -12,7 +12,7 @@ export interface OrderQuestion {
 }
 
 /**
- * The answer of `getOrderOutcome`. It names no user: each reader of the account sees what was asked for in it.
+ * The answer of `getOrderOutcome`. It names no user, because every reader of the account may see its orders.
  *
  * @param now in milliseconds since the epoch
  * @throws JournalUnavailable
@@ -24,10 +24,10 @@ export async function orderOutcome(
 ): Promise<Readonly<Record<string, string>>> {
   const key = await orderKey(names, asked);
   const entry = (await journal.read([key])).get(key);
-  // What is not there, or was refused, may have been sent after the moment to which the table was restored.
+  // A missing or refused order may have been sent after the moment to which the table was restored.
   if ((!entry || entry.state === 'refused') && (await journal.isRestored?.())) throw new JournalUnavailable();
   const record = entry && readRecord(entry.record);
-  // No request placed it: what the entry says is of one that replaced it.
+  // The entry of another program's order is about the request that replaced it.
   const isPlacement = record && !record.placed_elsewhere;
   return {
     client_order_id: asked.clientOrderId,
@@ -42,7 +42,7 @@ function told(
 ): Readonly<Record<string, string>> {
   const isSettled = entry.state === 'accepted' || entry.state === 'refused';
   return {
-    // No instance works on it any more.
+    // No instance works on a pending request whose time is over.
     state: entry.state === 'pending' && isOver(entry, now) ? 'unknown' : entry.state,
     begun_at,
     ...(outcome && isSettled && { settled_at: outcome.at }),

@@ -1,17 +1,17 @@
-/** The orders as the upstream shows them: the port of their reads, and how an answer is read. */
+/** The port for reading orders at the upstream, and the parsing of its answers. */
 
 import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, isJson, membersOf } from '../kernel/json-scan.ts';
 import type { Refusal } from '../problem.ts';
 import { type OrderState, quantityOf, readOrderMembers, termsOf } from './order-state.ts';
 
-/** Port: the orders as the upstream's reads show them, at low priority and from the shared limit. */
+/** Port to the upstream's reads of orders, at low priority and from the shared limit. */
 export interface OrderReads {
   /** The accounts of the app key. */
   accounts(): Promise<readonly string[]>;
   /** All pages of the open orders. Rejects when a page is missing. */
   openOrders(account: string): Promise<readonly ReadOrder[]>;
-  /** Orders that changed since then, in milliseconds since the epoch; all pages. May lag behind. */
+  /** All pages of the orders that changed since `since`, in milliseconds since the epoch. May lag behind. */
   ordersSince(account: string, since: number): Promise<readonly ReadOrder[]>;
   order(account: string, clientOrderId: string): Promise<ReadOrder | 'not_found'>;
 }
@@ -20,7 +20,7 @@ export interface ReadOrder {
   readonly state: OrderState;
   /** The upstream's JSON of this order, byte for byte. */
   readonly payload: string;
-  /** The upstream's id of the combination that the order is a part of; absent of one that stands alone. */
+  /** The upstream's id of the combination that the order is a part of; absent for a single order. */
   readonly combination?: string;
 }
 
@@ -34,15 +34,15 @@ export function momentsIn(shown: string): { readonly placedAt?: number; readonly
   return { ...(placedAt !== undefined && { placedAt }), ...(filledAt !== undefined && { filledAt }) };
 }
 
-/** Of milliseconds, or of ISO 8601. */
+/** Parses milliseconds since the epoch or ISO 8601. */
 function timeOf(text: string | undefined): number | undefined {
   const time = text === undefined ? Number.NaN : /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   return Number.isNaN(time) || time === 0 ? undefined : time;
 }
 
 /**
- * What a look-up by id found; a refusal when it could not look, and when the answer says neither what the order is nor that
- * there is none: taken for "not found", it would be said that an order was not placed.
+ * The result of a look-up by id. It is a refusal when the look-up failed, or when its answer shows neither an order nor that
+ * there is none: as "not found", it would wrongly prove that an order was not placed.
  */
 export function orderIn(
   account: string,
@@ -58,11 +58,11 @@ export function orderIn(
   );
 }
 
-/** Also an id that no request can carry: such an order must not stop the comparison of the others. */
+/** Whether there is no such order; also for an id that no request can carry, which must not stop the other comparisons. */
 const isNotFound = ({ code, upstream }: Refusal) =>
   code === 'invalid_parameter' || /ORDER_NOT_FOUND$/.test(upstream?.errorCode ?? '');
 
-/** One order, or those of a combination. */
+/** The orders of a group: a single one, or those of a combination. */
 export function ordersOfGroup(account: string, group: Uint8Array): ReadOrder[] {
   const orders = membersOf(group, ['orders'])?.get('orders');
   if (!orders) return [];
@@ -72,7 +72,7 @@ export function ordersOfGroup(account: string, group: Uint8Array): ReadOrder[] {
   return combination ? found.map((order) => ({ ...order, combination })) : found;
 }
 
-/** Undefined for what has neither id nor status. */
+/** Reads an order; undefined when the id or the status is missing. */
 function readOrderOf(account: string, order: Uint8Array): ReadOrder | undefined {
   const members = textMembers(order, readOrderMembers);
   const clientOrderId = members?.get('client_order_id');

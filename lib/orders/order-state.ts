@@ -1,15 +1,15 @@
-/** What is known of an order, wherever it was seen: in an event, or in a read. */
+/** The state of an order, whether an event or a read showed it. */
 
 import { compareDecimals, plainDecimal } from '../kernel/decimals.ts';
 
 export interface OrderState {
   readonly account: string;
   readonly clientOrderId: string;
-  /** As the upstream names it, such as `PARTIAL_FILLED`. */
+  /** The upstream's status, such as `PARTIAL_FILLED`. */
   readonly status: string;
-  /** A decimal, without trailing zeros, so that `1.0` and `1` are one; `0` where the upstream says nothing. */
+  /** Filled quantity, a decimal without trailing zeros, so that `1.0` equals `1`; `0` where the upstream shows none. */
   readonly filled: string;
-  /** What a replacement changes (quantity, prices …), as one text; absent where an event does not show it. */
+  /** The members that a replacement may change (quantity, prices …), as one text; absent where an event does not show them. */
   readonly terms?: string;
 }
 
@@ -18,16 +18,16 @@ const openStatuses: ReadonlySet<string> = new Set(['PENDING', 'SUBMITTED', 'PART
 
 type StatusAndFilled = Pick<OrderState, 'status' | 'filled'>;
 
-/** A final status never changes. One that is not known may still. */
+/** Whether the status is final, which never changes. An unknown status counts as not final. */
 export const isFinal = ({ status }: Pick<OrderState, 'status'>): boolean => finalStatuses.has(status);
 
-/** One name for what the upstream calls by several: an event may say `SUBMITTED` of an order that is filled in part. */
+/** One status for several of the upstream's: an event may say `SUBMITTED` for an order that is filled in part. */
 export const phaseOf = ({ status, filled }: StatusAndFilled): string =>
   openStatuses.has(status) ? (filled === '0' ? 'SUBMITTED' : 'PARTIAL_FILLED') : status;
 
 export const isMore = (a: string, b: string): boolean => compareDecimals(a, b) > 0;
 
-/** `0` for what is missing or no number. */
+/** The quantity as a plain decimal; `0` when it is missing or no number. */
 export function quantityOf(text: string | undefined): string {
   try {
     return plainDecimal(text ?? '0');
@@ -36,7 +36,7 @@ export function quantityOf(text: string | undefined): string {
   }
 }
 
-/** What a replacement may change. */
+/** Members that a replacement may change. */
 const termNames = [
   'total_quantity',
   'total_cash_amount',
@@ -61,7 +61,7 @@ export const readOrderMembers: readonly string[] = [
   'filled_quantity',
 ];
 
-/** @param members of a shown order, as texts */
+/** @param members the shown order's members as texts */
 export function termsOf(members: ReadonlyMap<string, string>): string {
   const shown = termNames.flatMap((name) => {
     const value = members.get(name);
@@ -70,7 +70,7 @@ export function termsOf(members: ReadonlyMap<string, string>): string {
   return JSON.stringify(Object.fromEntries(shown));
 }
 
-/** Whether a member that both show differs: a list may leave out what the look-up by id has. */
+/** Whether a member that both have differs; a list may lack members that a look-up by id shows. */
 export function termsDiffer(a: string, b: string): boolean {
   const other = JSON.parse(b) as Readonly<Record<string, string>>;
   return Object.entries(JSON.parse(a) as Readonly<Record<string, string>>).some(
@@ -84,7 +84,7 @@ export const showsEach = (wanted: string, shown: string): boolean => {
   return Object.keys(JSON.parse(wanted) as object).every((name) => Object.hasOwn(members, name));
 };
 
-/** Of a text that may be a number: `1.10` and `1.1` are one. */
+/** Normalizes a text that may be a number, so that `1.10` equals `1.1`. */
 function plainOf(text: string): string {
   try {
     return plainDecimal(text);

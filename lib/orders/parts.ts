@@ -1,6 +1,6 @@
 /**
- * The parts of a request that the journal keeps apart: the orders that it places, or else the request itself. Each has the
- * name by which it is known when it comes again, and a hash of what it asks for.
+ * The parts of a request, each with an entry of its own in the journal: the orders that it places, or else the request
+ * itself. A part has a key that identifies its repetition, and a hash of its contents.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -10,10 +10,10 @@ import { textMembers, textOf } from '../kernel/json-members.ts';
 import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import type { OrderRecord } from './record.ts';
 
-/** A request with a side effect, as the gateway has it after all checks. */
+/** A request with a side effect after the gateway's validation. */
 export interface Submission {
   readonly operation: Operation;
-  /** Which of the operation's paths it was sent to. Default its own. */
+  /** The path, among the operation's, that the client used. Default the operation's own. */
   readonly path?: string;
   readonly query: readonly (readonly [name: string, value: string])[];
   /** The JSON that is sent, without white space. */
@@ -26,7 +26,7 @@ export interface Submission {
   readonly deadline: number;
   /** The header Idempotency-Key. */
   readonly idempotencyKey?: string;
-  /** Keyed names of those from whom the request comes. */
+  /** Keyed names of the user and app that sent the request. */
   readonly user?: string;
   readonly app?: string;
 }
@@ -37,17 +37,17 @@ export interface OrderPart {
   /** The JSON of this part, byte for byte. */
   readonly text: string;
   readonly account?: string;
-  /** Of an order that the request places, or of the one that it changes. */
+  /** Id of the order that the part places or changes. */
   readonly clientOrderId?: string;
 }
 
-/** The key of an order's entry: the account keeps its orders when its app key changes. */
+/** The key of an order's entry. It does not contain the app key, so that the account keeps its orders when that changes. */
 export const orderKey = (
   names: KeyedNames,
   order: { readonly account: string; readonly clientOrderId: string },
 ): Promise<string> => names.nameOf('entry', 'order', order.account, order.clientOrderId);
 
-/** Undefined for a request that the journal does not keep. */
+/** The parts of a request; undefined for a request that the journal does not record. */
 export async function partsOf(
   change: Submission,
   names: KeyedNames,
@@ -70,7 +70,7 @@ async function placedOrders(
   return Promise.all(
     ordersIn(body, list).map(async (order) => {
       const clientOrderId = idOf(order);
-      // Parts of a combination are placed together or not at all: another part makes it another combination.
+      // Parts of a combination are placed together or not at all, so the hash covers the whole body.
       const text = answered === 'each' ? order : body;
       return {
         key: await orderKey(names, { account, clientOrderId }),
@@ -83,7 +83,7 @@ async function placedOrders(
   );
 }
 
-/** The key belongs to its user: another user's equal key is another one. */
+/** The part for a whole request. Its key contains the user, so that two users may choose equal idempotency keys. */
 async function wholeRequest(change: Submission, names: KeyedNames): Promise<OrderPart> {
   const { operation, body, query, headers, idempotencyKey, requestId, user, app } = change;
   const members = textMembers(body || '{}', ['account_id', 'client_order_id']);
@@ -99,7 +99,7 @@ async function wholeRequest(change: Submission, names: KeyedNames): Promise<Orde
   };
 }
 
-/** Of a replacement of a single order. */
+/** The id of the order that a replacement of a single order changes. */
 function onlyModified(body: string): string | undefined {
   const [order, ...more] = body ? ordersIn(body, 'modify_orders') : [];
   if (order === undefined || more.length > 0) return undefined;
@@ -112,7 +112,7 @@ export function ordersIn(body: string, list: string): readonly string[] {
   return orders ? [...elementsOf(orders)].map(textOf) : [];
 }
 
-/** The combination that the request places, where it is a bracket, and the id of the order that counts for it. */
+/** The ids of a placed bracket, and of the order that counts for it; undefined where the request places no bracket. */
 export function bracketIn({ asked, list }: OrderRecord): BracketIds | undefined {
   const orders =
     list === undefined ? [] : ordersIn(asked, list).map((json) => orderToCheck(json, idOf(json)));
@@ -125,20 +125,20 @@ export interface BracketIds {
   readonly ids: readonly string[];
 }
 
-/** Empty for none. */
+/** The order's id; empty when it has none. */
 export const idOf = (order: string): string =>
   textMembers(order, ['client_order_id'])?.get('client_order_id') ?? '';
 
-/** Out of what a placement asked for, the order of its id: it is read as it was when it was sent. */
+/** The order of the record's id as it was sent, taken from the recorded request. */
 export function askedOrder({ asked, list, client_order_id: id }: OrderRecord): string | undefined {
   const orders = list === undefined ? [asked] : ordersIn(asked, list);
   return orders.find((order) => idOf(order) === id);
 }
 
 /**
- * The body with only those orders in its list, each as it was.
+ * The body with only the given orders in its list, each unchanged.
  *
- * @param body compact JSON, in which each name comes once
+ * @param body compact JSON without duplicate names
  */
 export function withOrders(body: string, list: string, orders: readonly string[]): string {
   const bytes = new TextEncoder().encode(body);

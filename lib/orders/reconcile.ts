@@ -1,13 +1,13 @@
 /**
- * After a restore. A journal of an earlier time knows nothing of what was sent since, so orders are closed, and each run of
- * the settlement brings it up to date:
+ * Brings a restored journal up to date. It lacks the requests sent since the time of the backup, so orders are closed, and
+ * each run of the settlement continues with these steps:
  *
- *     read on     what the audit has since then is written into it again: entries, and what counters have of them
- *     raise       counters that have less than their entries say
- *     look        twice, minutes apart, at what the upstream shows of each account
- *     open        the next checkpoint counts the journal as it is now
+ *     read on     writes the entries that the audit has since then into the journal, with their exposures
+ *     raise       raises counters that are below the sum of their entries
+ *     look        reads each account's orders at the upstream twice, minutes apart
+ *     open        writes a checkpoint that accepts the journal as it is now
  *
- * What was restored of limits, stops and users no evidence shows: an operator says when they are right.
+ * No evidence shows whether restored limits, stops and users are right: an operator has to confirm them.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -51,7 +51,7 @@ import { recountShown, releaseExposure, settleSeen } from './release-ended.ts';
 export interface ReconciliationOptions {
   readonly journal: CountingJournal & RecoverableJournal;
   readonly checkpoints: CheckpointStore;
-  /** What the tables are called now. */
+  /** Present names of the tables. */
   readonly tables: TableNames;
   readonly audit: Pick<OrderAuditStore, 'read'>;
   readonly orders: Pick<OrderReads, 'accounts' | 'openOrders' | 'ordersSince'>;
@@ -61,28 +61,28 @@ export interface ReconciliationOptions {
   readonly reportFailure: (cause: unknown) => void;
 }
 
-/** What a run came to while something was restored. */
+/** Result of a run while a table counts as restored. */
 export interface Reconciled {
-  /** Tables of an earlier time. While there is one, orders are closed. */
+  /** Tables that were restored to an earlier time. While there is one, orders are closed. */
   readonly restored: readonly CheckpointTable[];
-  /** Entries that were written again. */
+  /** Entries that were written into the journal again. */
   readonly recovered: number;
-  /** Open orders of which it is not known who sent them, or that are more than their entries say: counters lack them. */
+  /** Open orders that counters lack, because their sender is unknown or they are larger than their entries. */
   readonly uncounted: number;
-  /** What it waits for; absent where nothing is restored any more. */
+  /** The reconciliation's next requirement; absent where no table counts as restored any more. */
   readonly waitsFor?: 'audit' | 'upstream' | 'operator';
 }
 
-/** By clocks that differ, and for what was under way when the checkpoint was written. */
+/** Margin for clocks that differ, and for requests under way when the checkpoint was written. */
 const marginMs = 2 * clockSkewMs;
-/** Older orders the upstream's lists do not show for certain. */
+/** Age beyond which the upstream's lists may not show an order. */
 const maxAgeMs = 7 * 24 * 60 * 60_000;
 const anewAfterMs = 5 * 60_000;
-/** So much later a line of the audit may come than those of the same time. */
+/** Longest delay of a line of the audit after other lines of the same time. */
 const auditLagMs = 15 * 60_000;
-/** Of the audit in one run. */
+/** Most lines of the audit that one run reads. */
 const maxLines = 5000;
-/** As with an order that does not show: the second look comes when all that was under way must be visible. */
+/** Wait between the two looks; the second one comes when every request that was under way must be visible. */
 const betweenLooksMs = 5 * 60_000;
 const firstLookAfterMs = absenceCountsAfterMs + clockSkewMs - betweenLooksMs;
 const maxKeys = 100;
@@ -96,7 +96,7 @@ export async function reconcile(
   const stored = await checkpoints.read();
   const restored = restoredTables(tables, stored);
   await nextCheckpoint(checkpoints, tables, clock());
-  // An operator has taken the journal as it is, or the run that opened it ended too early.
+  // Ends leftover progress: an operator has accepted the journal as it is, or the run that opened it ended too early.
   if (!restored.includes('journal') && isUnderWay(await options.journal.counters([reconciliationKey])))
     await keepProgress(options.journal, undefined);
   if (restored.length === 0) return undefined;
@@ -112,7 +112,7 @@ export async function reconcile(
     until,
   ).go();
   if (!isClear) return { restored, ...report };
-  // What it lacks may be older than all that the lists show: whether something of that is open an operator has to find out.
+  // The journal may lack orders too old for the lists; an operator has to find out whether one of them is open.
   if (writtenAt < oldest) return { restored, ...report, waitsFor: 'operator' };
   const isOpen = await nextCheckpoint(checkpoints, tables, clock(), ['journal']);
   if (!isOpen) return { restored, ...report };
@@ -160,7 +160,7 @@ class ReconcileRun {
     };
   }
 
-  /** The last that the audit knows of each entry, in the order in which the journal was written. */
+  /** Reads the audit, and writes the last state of each entry into the journal. */
   async #readAudit({ readTo, noticedAt }: Progress): Promise<{ readTo: number; isWhole: boolean }> {
     const { audit, clock } = this.#options;
     const startedAt = clock();
@@ -168,7 +168,7 @@ class ReconcileRun {
     const last = new Map<string, AuditLine>();
     let [at, count, isWhole] = [readTo, 0, true];
     for await (const line of audit.read(Math.max(this.#since, readTo - auditLagMs), startedAt)) {
-      // A moment whose lines were begun is read to its end, or the next run would begin with the same ones.
+      // All lines of one moment are read in the same run, or the next run would begin with the same ones.
       if (line.at > at && line.at > readTo && (count >= maxLines || clock() >= endBy)) {
         isWhole = false;
         break;
@@ -194,7 +194,7 @@ class ReconcileRun {
     }
   }
 
-  /** What counters have of the entry that is replaced leaves them with it: no later run would know of it. */
+  /** Writes an entry, and first uncounts the exposure of the replaced one: no later run would know of it. */
   async #write(entry: JournalEntry, read: JournalEntry | undefined): Promise<void> {
     const { journal, sleep } = this.#options;
     const isCounted = read?.exposure !== undefined && read.exposure !== entry.exposure;
@@ -202,7 +202,7 @@ class ReconcileRun {
     if (await journal.recover(entry, read)) this.#recovered++;
   }
 
-  /** Whether each counter has at least what entries say. */
+  /** Raises counters; whether each is then at least the sum of its entries. */
   async #raise(): Promise<boolean> {
     const { journal } = this.#options;
     for (let tries = 0; tries < 2; tries++) {
@@ -213,7 +213,7 @@ class ReconcileRun {
     return false;
   }
 
-  /** Whether the upstream shows no open order that counters lack. An account that cannot be read says nothing. */
+  /** Whether the upstream shows no open order that counters lack; false when an account cannot be read. */
   async #look(noticedAt: number): Promise<boolean> {
     const { orders, reportFailure } = this.#options;
     let isWhole = true;
@@ -222,7 +222,7 @@ class ReconcileRun {
         const shown = new Map<string, ReadOrder>();
         for (const order of await orders.ordersSince(account, this.#since))
           shown.set(order.state.clientOrderId, order);
-        // What is open now counts for more.
+        // The list of open orders is newer, so it replaces what the history shows.
         for (const order of await orders.openOrders(account)) shown.set(order.state.clientOrderId, order);
         if (!(await this.#showsOwn(account, shown))) isWhole = false;
         const all = [...shown.values()];
@@ -236,7 +236,7 @@ class ReconcileRun {
     return isWhole && this.#uncounted === 0;
   }
 
-  /** A list that lacks an order which an answer accepted since then is no proof of anything. */
+  /** Whether a list shows every order accepted since the restore's time; otherwise it proves nothing. */
   async #showsOwn(account: string, shown: ReadonlyMap<string, ReadOrder>): Promise<boolean> {
     const counted = await this.#options.journal.exposed('-', 10_000);
     return counted
@@ -268,7 +268,7 @@ class ReconcileRun {
     const isOpen = !isFinal(order.state);
     const isKnown = entry && entry.state !== 'refused';
     if (!isKnown) {
-      // Another program's, of before; or one that failed, which leaves its id free.
+      // The order is another program's from before, or failed, which leaves its id free.
       if (placedAt < this.#since || order.state.status === 'FAILED') return;
       const sight = { by: 'list', found: order } as const;
       const finish = (outcome: EntryOutcome) => journal.finish(outcome);
@@ -296,16 +296,16 @@ const rank: Readonly<Record<JournalEntry['state'], number>> = {
   accepted: 3,
 };
 
-/** Of one attempt what is known only grows. Another attempt took the place of one of before. */
+/** Whether the stored entry is older than the audit's. An attempt's state only advances; a later attempt replaces an earlier one. */
 function isBehind(stored: JournalEntry | undefined, line: JournalEntry, noticedAt: number): boolean {
   if (!stored) return true;
   if (stored.attempt === line.attempt) return rank[stored.state] < rank[line.state];
-  // An order that the upstream shows is not that of a request that was refused.
+  // The order that the upstream shows is not the refused request's.
   if (line.state === 'refused' && isSeen(stored)) return false;
   return stored.at < noticedAt - clockSkewMs && stored.at <= line.at + 2 * clockSkewMs;
 }
 
-/** A replacement whose answer came after the last line of its order made it larger, or dearer, than counters know. */
+/** Whether the order is larger or dearer than counted, because a replacement is missing from the audit. */
 function isMore({ state }: ReadOrder, { exposure }: JournalEntry): boolean {
   if (exposure === undefined) return false;
   const { quantity, limitPrice = '0', stopPrice = '0', isUnlimited } = readExposure(exposure);
@@ -322,7 +322,7 @@ function isMore({ state }: ReadOrder, { exposure }: JournalEntry): boolean {
   return exceeds(limit_price, limitPrice);
 }
 
-/** Without a hash: which request asked for it is not known. Its id is never sent as a new order's. */
+/** The entry of an order whose request is unknown. Without a hash, it refuses any new order of the same id. */
 function seenAfterRestore({
   account,
   key,

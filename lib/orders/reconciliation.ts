@@ -1,23 +1,23 @@
-/** How far the reconciliation of a restored journal is, as the journal itself keeps it. */
+/** Progress of the reconciliation of a restored journal, stored in the journal itself. */
 
 import type { StoredCounter } from '../guard-rails/counter.ts';
 import type { CountingJournal } from './journal.ts';
 
-/** The counter in whose place it stands. Nothing counts in it. */
+/** Key of the counter that holds the progress; nothing is counted in it. */
 export const reconciliationKey = 'reconciliation';
 
 export interface Progress {
-  /** Nothing that was begun before then leaves later than a request takes. */
+  /** When the restore was noticed and orders were closed, in milliseconds since the epoch. */
   readonly noticedAt: number;
-  /** Of the last run: a journal that was restored in between has one that is old, and all begins anew. */
+  /** Time of the last run; an old time means that the journal was restored again, and the reconciliation starts anew. */
   readonly ranAt: number;
-  /** To there the audit was read. */
+  /** Moment up to which the audit was read. */
   readonly readTo: number;
-  /** The first look at the upstream that showed nothing unknown. */
+  /** Time of the first look at the upstream that showed nothing unknown. */
   readonly lookedAt?: number;
 }
 
-/** Undefined where nothing is under way. @param counters those that a store has of the key */
+/** The progress; undefined while no reconciliation is under way. @param counters the stored counters of the key */
 export function readProgress(counters: readonly StoredCounter[]): Progress | undefined {
   const stored = counters.find(({ key }) => key === reconciliationKey);
   return stored ? ((JSON.parse(stored.state) as Progress | null) ?? undefined) : undefined;
@@ -26,7 +26,7 @@ export function readProgress(counters: readonly StoredCounter[]): Progress | und
 export const isUnderWay = (counters: readonly StoredCounter[]): boolean =>
   readProgress(counters) !== undefined;
 
-/** @param progress undefined when it is over: the next restore begins anew */
+/** @param progress undefined when the reconciliation is over, so that the next restore begins anew */
 export async function keepProgress(
   journal: Pick<CountingJournal, 'counters' | 'change'>,
   progress: Progress | undefined,

@@ -1,39 +1,39 @@
-/** What an entry of the journal says in words: who asked for what, and how it is known what became of it. */
+/** The record in an entry of the journal: who requested what, and how its outcome is known. */
 
-/** All of it is sealed in a store, because it names account and order. Members are named as the interface names them. */
+/** Sealed in a store, because it names account and order. Members of an order have the interface's names. */
 export interface OrderRecord {
   /** The operation's id in the catalogue. */
   readonly operation: string;
-  /** What shows at the order that the request was executed. */
+  /** How the order shows that the request was executed: it was placed, cancelled or replaced. */
   readonly kind: RecordKind;
   readonly account_id?: string;
   readonly client_order_id?: string;
-  /** What was asked for: the body, or of a batch the order's part of it. */
+  /** The request: its body, or for a batch the order's part of it. */
   readonly asked: string;
-  /** Where that is a whole body that places orders: its member that has them. */
+  /** Name of the member that lists the orders, where `asked` is a whole body that places orders. */
   readonly list?: string;
   readonly request_id: string;
-  /** Keyed names, as the gateway's log has them. */
+  /** Keyed names of user and app, as in the gateway's log. */
   readonly user?: string;
   readonly app?: string;
   readonly begun_at: string;
-  /** Another program placed the order. The entry is here because a request that replaces it is counted. */
+  /** Another program placed the order. The entry exists because a request that replaces the order is counted. */
   readonly placed_elsewhere?: true;
-  /** The upstream shows the order, and neither the journal that was restored nor the audit knows who sent it. */
+  /** The upstream shows the order, and neither the restored journal nor the audit shows who sent it. */
   readonly seen_after_restore?: true;
-  /** A look-up that found nothing, of an order whose outcome is not known. One is no evidence. */
+  /** A look-up that did not find an order whose outcome is unknown. A single one is no evidence. */
   readonly absent?: Absence;
-  /** Pre-trade checks that the request failed: those for which it was blocked, or that were to notify only. */
+  /** Pre-trade checks that the request failed, blocking or notifying. */
   readonly failed_checks?: readonly string[];
   readonly outcome?: RecordedOutcome;
 }
 
-/** Of `other` no order shows it. */
+/** How an order shows a request; no order shows one of kind `other`. */
 export type RecordKind = 'placement' | 'cancellation' | 'replacement' | 'other';
 
 /**
- * How an outcome is known: from the upstream's answer; because nothing was sent; by a look-up of the order, or a list of
- * open orders; because look-ups found nothing for long enough; because an operator says so.
+ * How an outcome is known: from the upstream's answer; because nothing was sent; from a look-up of the order or a list of
+ * open orders; because look-ups found nothing for long enough; from an operator's decision.
  */
 export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'absence' | 'operator';
 
@@ -42,30 +42,30 @@ export interface Absence {
   readonly proof: AbsenceProof;
 }
 
-/** Whether the same look-up found another order of the account at that time, or the account had none. */
+/** Evidence that the look-up worked: it found another order of the account, or the account had none. */
 export type AbsenceProof = 'other_order' | 'no_other_order';
 
 export interface RecordedOutcome {
-  /** Absent while it is not known. */
+  /** Absent while the outcome is unknown. */
   readonly evidence?: Evidence;
   readonly at: string;
-  /** Of what was accepted: the answer, byte for byte, or of a batch the order's part of it. */
+  /** The answer to an accepted request, byte for byte; for a batch, the order's part of it. */
   readonly answer?: string;
-  /** Of what was refused or is unknown: the gateway's code, and the upstream's. */
+  /** Codes of the gateway and of the upstream, for a refused request or one with an unknown outcome. */
   readonly code?: string;
   readonly upstream_code?: string;
-  /** Of an operator's word: who gave it, and why. */
+  /** Operator who decided the outcome, and the reason. */
   readonly by?: string;
   readonly reason?: string;
-  /** What was counted of an order that look-ups did not find: counted again when it shows after all. */
+  /** Exposure of an order that look-ups did not find: counted again if the order shows after all. */
   readonly exposure?: string;
-  /** An operator ended what counters had of it, because no read shows its end. */
+  /** An operator took the order out of the counters, because no read shows its end. */
   readonly ended?: true;
   /** The order cannot be open any more, so that no list is compared with it. */
   readonly unwatched?: true;
 }
 
-/** @throws TypeError for what is no record */
+/** @throws TypeError for a text that is no record */
 export function readRecord(text: string): OrderRecord {
   const record = JSON.parse(text) as Partial<OrderRecord> | null;
   if (typeof record?.operation !== 'string')
@@ -74,7 +74,8 @@ export function readRecord(text: string): OrderRecord {
 }
 
 /**
- * Whether an outcome rests on look-ups that found nothing, or on an operator's word: what the upstream shows outweighs it.
+ * Whether an outcome rests on look-ups that found nothing, or on an operator's decision. If the upstream shows the order,
+ * that outweighs both.
  *
  * @param record JSON; empty where it could not be read
  */
@@ -83,7 +84,7 @@ export function isUnseen(record: string): boolean {
   return evidence === 'absence' || evidence === 'operator' || ended === true;
 }
 
-/** Whether lists of open orders are compared with an entry that is settled. */
+/** Whether lists of open orders are still compared with the settled entry. */
 export const isWatched = (record: string): boolean => isUnseen(record) && !outcomeIn(record)?.unwatched;
 
 const outcomeIn = (record: string): RecordedOutcome | undefined =>

@@ -1,6 +1,6 @@
 /**
- * Takes orders out of the counters of pre-trade checks when the upstream shows that they are not open any more. What it
- * misses stays counted: counters may have too much, and never too little.
+ * Takes orders out of the counters of pre-trade checks when the upstream shows that they are not open any more. An order
+ * that it misses stays counted: counters may be too high, but never too low.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -29,32 +29,32 @@ export interface ReleaseOptions {
   readonly reportFailure?: (cause: unknown) => void;
 }
 
-/** What a run came to. */
+/** Result of a run. */
 export interface Released {
-  /** Orders that are counted no longer. */
+  /** Orders that were taken out of the counters. */
   readonly released: number;
   /** Requests to the upstream. */
   readonly reads: number;
 }
 
-/** More is left to the next run. */
+/** Most entries of one run; the next run continues. */
 const maxEntries = 1000;
-/** A list lags behind: it may not show an order yet that was placed just now. */
+/** Age from which a list shows an order for certain; lists lag behind. */
 const settledMs = 30_000;
 
 interface CountedEntry {
   readonly entry: JournalEntry;
   readonly record: OrderRecord;
   readonly account: string;
-  /** Several of a bracket, whose entry counts for all, and of a replacement of several orders that other programs placed. */
+  /** Several ids for a bracket, whose entry order counts for all, and for a replacement of several other programs' orders. */
   readonly ids: readonly string[];
 }
 
 /**
- * One list of open orders for each account that has counted orders, and a look-up of each that is not in it: of one user
- * after the other in turns, so that orders that never show delay those of no other user.
+ * Reads the list of open orders of each account with counted orders, and looks up each order that is not in it. Users take
+ * turns, so that one user's orders that never show do not delay another's.
  *
- * @param from the key that the run begins with
+ * @param from the key at which the run begins
  * @param until in milliseconds since the epoch
  * @throws JournalUnavailable
  */
@@ -66,13 +66,13 @@ export async function releaseEnded(from: string, options: ReleaseOptions, until:
   const release = async (entry: JournalEntry) => {
     if (await tryRelease(entry, options)) released++;
   };
-  // Nothing of it was placed; the request that was refused did not get so far.
+  // A refused entry placed nothing; its own request failed to uncount it.
   for (const entry of entries) if (entry.state === 'refused') await release(entry);
   const queues = byUser(entries.filter((entry) => mayHaveEnded(entry, clock())));
   for (let queue = queues.shift(); queue; queue = queues.shift()) {
     const readsBefore = reads.made;
     while (queue.length > 0 && reads.made < readsBefore + readsInTurn) {
-      // However little time is left, one order has its turn.
+      // One order is looked at even when no time is left.
       if (clock() >= until && reads.made > 1) return { released, reads: reads.made };
       const counted = queue.shift()!;
       if (await hasAllEnded(counted, reads)) await release(counted.entry);
@@ -82,10 +82,10 @@ export async function releaseEnded(from: string, options: ReleaseOptions, until:
   return { released, reads: reads.made };
 }
 
-/** The account's list takes one. */
+/** Reads in one user's turn; the account's list is one of them. */
 const readsInTurn = 5;
 
-/** What one run reads, each of it once. */
+/** The reads of one run, each made once. */
 class Reads {
   readonly #options: Pick<ReleaseOptions, 'orders' | 'reportFailure'>;
   readonly #open = new Map<string, ReadonlySet<string> | undefined>();
@@ -137,9 +137,9 @@ async function hasAllEnded(counted: CountedEntry, reads: Reads): Promise<boolean
 }
 
 /**
- * Takes an order out of the counters whose end an event shows. A `FAILED` may be that of an earlier request, whose refusal
- * freed the id. The entry of a bracket counts for its exits, too, which this event does not show: `releaseEnded` looks at
- * all of them.
+ * Takes an order out of the counters when an event shows its end. A `FAILED` may be an earlier request's, whose refusal
+ * freed the id. A bracket's entry order also counts for its exits, which this event does not show: `releaseEnded` looks
+ * at all of them.
  *
  * @throws JournalUnavailable
  */
@@ -158,22 +158,21 @@ async function tryRelease(entry: JournalEntry, { journal, sleep, reportFailure }
   }
 }
 
-/** What is under way may be placed yet, and what is unknown is settled first. */
+/** Whether the entry's order may have ended: requests under way may still be placed, and unknown ones are settled first. */
 export function mayHaveEnded(entry: JournalEntry, now: number): boolean {
   const isReplacement = entry.expiresAt !== undefined;
   return (entry.state === 'accepted' || (isReplacement && isOver(entry, now))) && now > entry.at + settledMs;
 }
 
-/** An order that was accepted and does not show may be open all the same: it counts until its end is seen. */
+/** Whether a look-up shows the order's end. An accepted order that does not show may be open, so it counts. */
 const hasEnded = (entry: JournalEntry, found: ReadOrder | 'not_found' | undefined): boolean =>
   found !== undefined && found !== 'not_found' && isFinal(found.state) && !isFailureBefore(entry, found);
 
 const dependent: ReadonlySet<string | undefined> = new Set(['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO']);
 
 /**
- * A master that was cancelled or failed ends the parts that depend on it while nothing of it is filled, and they are not
- * shown any more.
- * (seen live)
+ * Whether a part ended with its master: a master that is cancelled or fails before any fill ends the parts that depend on
+ * it, and the upstream no longer shows them. (seen live)
  */
 async function endedWithMaster(
   { entry, record: { asked, list }, account }: CountedEntry,
@@ -192,7 +191,7 @@ async function endedWithMaster(
   return ['CANCELLED', 'FAILED'].includes(found.state.status) && found.state.filled === '0';
 }
 
-/** Where no user is known, each account is one. */
+/** Queues of counted entries by user; without a known user, by account. */
 function byUser(entries: readonly JournalEntry[]): CountedEntry[][] {
   const users = new Map<string, CountedEntry[]>();
   for (const entry of entries) {
@@ -213,7 +212,7 @@ export function idsOf(record: OrderRecord): readonly string[] {
   return bracket?.entry === id ? bracket.ids : [id];
 }
 
-/** Undefined where the order cannot be named: the entry was sealed with another identity key. */
+/** The entry with its account and order ids; undefined when it was sealed with another identity key. */
 export function countedIn(entry: JournalEntry): CountedEntry | undefined {
   if (entry.record === '') return undefined;
   const record = readRecord(entry.record);
@@ -224,15 +223,15 @@ export function countedIn(entry: JournalEntry): CountedEntry | undefined {
 
 const isBracketEntry = (entry: JournalEntry): boolean => (countedIn(entry)?.ids.length ?? 0) > 1;
 
-/** Other orders of the same scopes change the counters meanwhile. */
+/** Most tries of a change: other orders of the same scopes change the counters meanwhile. */
 const maxTries = 8;
 const pauseMs = 20;
 
 /**
- * Takes refused orders out of the counters that others share: they had no effect. Once, by the request that knows it; what
- * it cannot take out counts for as long as an order does.
+ * Takes refused orders, which had no effect, out of the rate counters that others share. Only their own request does this,
+ * once; if it fails, they count for as long as any order does.
  *
- * @param orders of each counter
+ * @param orders number of refused orders by counter
  * @throws JournalUnavailable
  */
 export async function uncount(
@@ -257,8 +256,10 @@ export interface ReleaseParts {
 }
 
 /**
- * @param entry of an order whose end is known: it was refused, or the upstream shows it filled, cancelled or failed
- * @returns false when others were faster too often; the entry then stays counted, and is released later
+ * Takes an order out of the counters.
+ *
+ * @param entry the entry of an order that was refused, or that the upstream shows as filled, cancelled or failed
+ * @returns false when other changes were faster too often; the entry then stays counted, and is released later
  * @throws JournalUnavailable
  */
 export async function releaseExposure(
@@ -276,7 +277,7 @@ export async function releaseExposure(
     }));
     if (changed === 'changed') return true;
     if (!changed.exposures) continue;
-    // A replacement has changed what is counted, or another instance has released it; another attempt has its own.
+    // A replacement has changed the exposure, another instance has released it, or another attempt has taken the entry over.
     const entry = (await parts.journal.read([key])).get(key);
     const isSame = entry?.attempt === attempt && (!isRefused || entry.state === state);
     exposure = isSame ? entry.exposure : undefined;
@@ -285,11 +286,11 @@ export async function releaseExposure(
 }
 
 /**
- * Writes what a sight says of an entry, and counts an order again that was taken for not placed.
+ * Settles an entry by a sight of its order, and counts an order again that had counted as not placed.
  *
- * @param write false when the entry did not take the outcome
- * @returns what was written; undefined for nothing
- * @throws JournalUnavailable when it is accepted, and could not be counted again
+ * @param write writes the outcome; resolves to false when the entry did not accept it
+ * @returns the written outcome; undefined when nothing was written
+ * @throws JournalUnavailable when the order was accepted, and could not be counted again
  */
 export async function settleSeen(
   entry: JournalEntry,
@@ -300,7 +301,7 @@ export async function settleSeen(
   const settled = settledBy(entry, sight);
   const outcome = settled && outcomeBy(entry, settled, parts.clock());
   if (!outcome || !(await write(outcome))) return undefined;
-  // Others may have taken it out of the counters since the entry was read.
+  // Another instance may have uncounted the order since the entry was read.
   const { exposure: _, ...bare } = entry;
   const settledEntry = { ...bare, ...outcome };
   if (outcome.state !== 'accepted') return outcome;
@@ -311,12 +312,12 @@ export async function settleSeen(
     const said = { state: 'accepted', evidence: sight.by, answer } as const;
     if (other.state !== 'accepted') await write(outcomeBy(other, said, parts.clock()));
   }
-  // Each counts whether or not this one has ended: the entry of a bracket counts for its exits.
+  // All parts count again even if this one has ended: a bracket's entry order counts for its exits.
   if (others.length > 0) for (const one of [settledEntry, ...others]) await recountKept(one, parts);
   return outcome;
 }
 
-/** The other parts of a combination, which are placed together or not at all: a sight of one speaks for all. */
+/** The entries of the other parts of a combination; parts are placed together, so a sight of one is evidence for all. */
 export async function othersOf(
   { key, attempt, record: text }: JournalEntry,
   { journal, names }: Pick<ReleaseOptions, 'journal'> & { readonly names: KeyedNames },
@@ -330,7 +331,7 @@ export async function othersOf(
 }
 
 /**
- * Counts an order again by the exposure that its entry kept, unless counters have it.
+ * Counts an order again with the exposure that its entry kept, unless it is counted already.
  *
  * @throws JournalUnavailable
  */
@@ -340,9 +341,9 @@ export async function recountKept(entry: JournalEntry, parts: ReleaseParts): Pro
 }
 
 /**
- * Counts an order again of which look-ups found nothing, and which shows after all.
+ * Counts an order again that look-ups did not find, and that shows after all.
  *
- * @throws JournalUnavailable, also when others were faster too often: the event that showed it comes again
+ * @throws JournalUnavailable, also when other changes were faster too often: the event that showed the order comes again
  */
 export async function recountShown(
   entry: JournalEntry,
@@ -350,12 +351,12 @@ export async function recountShown(
   parts: ReleaseParts,
 ): Promise<void> {
   if (entry.state !== 'accepted' || entry.exposure !== undefined) return;
-  // The exits that the entry of a bracket counts for may be open.
+  // A bracket's entry order counts for its exits, which may be open.
   if (!isFinal(state) || isBracketEntry(entry)) await recountKept(entry, parts);
 }
 
 /**
- * Counts an order again, unless its entry counts something, or is another attempt's.
+ * Counts an order again, unless its entry has an exposure, or belongs to another attempt.
  *
  * @throws JournalUnavailable
  */

@@ -1,6 +1,6 @@
 /**
- * Settles what stayed unknown from evidence of the upstream, cheapest first: one list of an account's open orders for many
- * entries, a look-up for each that is left. An event of an order has it looked up at once.
+ * Settles unknown entries from evidence of the upstream, the cheapest first: one list of an account's open orders for many
+ * entries, then a look-up for each remaining one. An order's event starts its look-up at once.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -27,59 +27,59 @@ import {
 import { turnAt } from './turns.ts';
 
 export interface SettlementWiring {
-  /** Pre-trade checks count in it: orders that have ended leave the counters. */
+  /** The journal with the counters of pre-trade checks, from which ended orders are removed. */
   readonly journal: CountingJournal;
-  /** At low priority: clients come first. */
+  /** Reads orders at low priority, because clients come first. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order' | 'ordersSince'>;
   readonly names: KeyedNames;
-  /** Looks whether a table was restored, and brings the journal up to date: `reconcile`. Default nothing is looked for. */
+  /** Detects a restored table and brings the journal up to date: `reconcile`. Default: no detection. */
   readonly reconcile: (until: number) => Promise<Reconciled | undefined>;
   readonly clock: () => number;
-  /** Resolves after so many milliseconds; replace it in tests only. */
+  /** Resolves after `ms` milliseconds; replace it in tests only. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** A read that failed: its entries stay unknown until the next run. No account and no order is in it. */
+  /** Called with a failure, after which entries stay unknown until the next run. It names no account and no order. */
   readonly reportFailure: (cause: unknown) => void;
 }
 
 export type SettlementOptions = OptionsOf<SettlementWiring, 'journal' | 'orders' | 'names'>;
 
-/** What a run came to. */
+/** Result of a run. */
 export interface SettlementReport {
   readonly accepted: number;
-  /** Of them nothing was placed, or changed. */
+  /** Settled entries whose requests placed or changed nothing. */
   readonly refused: number;
-  /** Still unknown. */
+  /** Entries that are still unknown, without those of `apart`. */
   readonly left: number;
-  /** Unknown, too, and not found; nothing in their accounts shows that look-ups work, so that a day has to pass. */
+  /** Unknown entries that wait a day, because no order of their account shows that look-ups work. */
   readonly apart: number;
-  /** How long the oldest of those has been unknown, in milliseconds; 0 of none. */
+  /** Age of the oldest entry of `left`, in milliseconds; 0 without such an entry. */
   readonly oldestMs: number;
-  /** Orders that pre-trade checks count no longer. */
+  /** Orders that were taken out of the counters. */
   readonly released: number;
   /** Requests to the upstream. */
   readonly reads: number;
-  /** Once an hour: whether counters have what their orders say. */
+  /** Comparison of the counters with their entries, made once an hour. */
   readonly compared?: ComparedCounters;
-  /** While a table is as it was earlier. */
+  /** Progress after a restore; absent while no table counts as restored. */
   readonly reconciled?: Reconciled;
 }
 
 export interface Settlement {
-  /** Settles what it can until then, in milliseconds since the epoch. */
+  /** Settles entries until `until`, in milliseconds since the epoch. */
   run(until: number): Promise<SettlementReport>;
-  /** An order that an event is about. @returns whether an entry was settled for it */
+  /** Settles the entry of an order that an event shows. @returns whether an entry was settled */
   saw(order: ReadOrder): Promise<boolean>;
 }
 
-/** Of each list. More is left to the next run. */
+/** Most entries of each list in one run; the next run continues. */
 const maxEntries = 1000;
-/** From so many entries of one account on, its list of open orders is read first: a page of it settles up to a hundred. */
+/** Least entries of one account for which its list of open orders is read first: a page of it settles up to a hundred. */
 const minForList = 3;
-/** Of the time of a run, what is over when placements, and changes, have had theirs. Orders that have ended have the rest. */
+/** Parts of a run's time after which placements, then changes, must be finished. Ended orders get the rest. */
 const parts = { placements: 1 / 2, changes: 3 / 4 };
-/** Where an account's open orders show none, so far back is looked for one that a look-up has to find. */
+/** How far back the history is searched for an order to prove that look-ups work, when an account has no open one. */
 const historyMs = 7 * 24 * 60 * 60_000;
-/** So many of the orders that a list shows are looked up until one can be read. */
+/** Most listed orders that are looked up until one can be read. */
 const maxProofs = 3;
 
 /**
@@ -127,7 +127,7 @@ class JournalSettlement implements Settlement {
     };
   }
 
-  /** Without it nothing opens that is closed; what is unknown is settled all the same. */
+  /** Runs the reconciliation. After a failure, closed orders stay closed, and unknown entries are settled nevertheless. */
   async #reconcile(until: number): Promise<Reconciled | undefined> {
     try {
       return await this.#options.reconcile?.(until);
@@ -146,7 +146,7 @@ class JournalSettlement implements Settlement {
       });
     for (const open of opened) if (open.record.absent?.proof === 'no_other_order') run.setApart(open);
     const startedAt = this.#clock();
-    // Lists that are slow, or many, leave time for look-ups.
+    // Reading lists takes at most half of the time, so that look-ups have the rest.
     for (const account of accountsOfMany(opened))
       if (this.#clock() < startedAt + (until - startedAt) / 2) await this.#readList(run, account, opened);
     let lookedUp = 0;
@@ -167,7 +167,7 @@ class JournalSettlement implements Settlement {
     for (const one of unseen) if (!open.includes(one)) await this.#write(unwatched(one));
   }
 
-  /** Of what is not known, or is known wrongly, a look-up tells more than the event: it shows the terms. */
+  /** Looks up an unknown order, or one that had counted as absent: unlike the event, a look-up shows its terms. */
   async saw(order: ReadOrder): Promise<boolean> {
     const { journal, names, orders } = this.#options;
     const { account, clientOrderId } = order.state;
@@ -181,7 +181,7 @@ class JournalSettlement implements Settlement {
     const found = isWanted ? await orders.order(account, clientOrderId) : 'not_found';
     const isSettled =
       found !== 'not_found' && (await this.#settle(entry, { by: 'look_up', found })) !== undefined;
-    // An event that comes again, because the journal was away when it was to be counted.
+    // The event may be a repetition, because the journal was away when the order had to be counted.
     if (!isSettled) await recountShown(entry, order, this.#release());
     return isSettled;
   }
@@ -198,7 +198,7 @@ class JournalSettlement implements Settlement {
     };
   }
 
-  /** One that cannot be read must not stop the others. */
+  /** Reads an entry's record; an unreadable one must not stop the other entries. */
   #open(entry: JournalEntry): readonly OpenEntry[] {
     try {
       const record = readRecord(entry.record);
@@ -217,7 +217,7 @@ class JournalSettlement implements Settlement {
     const byId = new Map(orders?.map((order) => [order.state.clientOrderId, order]));
     for (const open of opened.filter(({ record }) => record.account_id === account)) {
       const found = byId.get(open.record.client_order_id);
-      // An operator has ended the entry of a bracket, and an exit is open.
+      // An operator has ended a bracket's entry order, but one of its exits is open.
       if (!found && open.entry.state === 'accepted' && idsOf(open.record).some((id) => byId.has(id)))
         await recountKept(open.entry, this.#release()).catch(this.#options.reportFailure ?? (() => {}));
       if (found) run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found }));
@@ -232,7 +232,7 @@ class JournalSettlement implements Settlement {
     if (found !== 'not_found' && !isEarlierFailure(open.entry, found)) {
       run.proofs.set(account, 'other_order');
       const state = await this.#settleOrTell(open.entry, { by: 'look_up', found });
-      // Something has the id: what was not found before says nothing any more.
+      // An order has the id, so the earlier empty look-up proves nothing any more.
       if (state === undefined && open.record.absent) await this.#write(withoutAbsence(open));
       run.settled(open, state);
     } else if (kind === 'placement') {
@@ -240,7 +240,7 @@ class JournalSettlement implements Settlement {
       const listed = run.shown
         .get(account)
         ?.find((one) => one.state.clientOrderId === id && !isEarlierFailure(open.entry, one));
-      // An order that is seen counts for more than one that is not.
+      // A list that shows the order outweighs a look-up that does not.
       if (listed)
         return run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found: listed }));
       if (proof === 'no_other_order') run.setApart(open);
@@ -251,7 +251,7 @@ class JournalSettlement implements Settlement {
     }
   }
 
-  /** Parts of a combination are placed together: what was accepted of one was not refused of another. */
+  /** The outcome, but accepted if another part of the combination was: parts are placed together. */
   async #withOthers({ entry }: OpenEntry, outcome: EntryOutcome): Promise<EntryOutcome> {
     const others = outcome.state === 'refused' ? await othersOf(entry, this.#release()) : [];
     const accepted = others.find(({ state }) => state === 'accepted');
@@ -260,7 +260,7 @@ class JournalSettlement implements Settlement {
     return outcomeBy(entry, { state: 'accepted', evidence: 'look_up', answer }, this.#clock());
   }
 
-  /** Whether look-ups find orders of the account at this time; undefined where they do not find what lists show. */
+  /** Whether look-ups find orders of the account at this time; undefined when they do not find a listed order. */
   async #proofOf(run: SettleRun, account: string): Promise<AbsenceProof | undefined> {
     if (!run.proofs.has(account)) run.proofs.set(account, await this.#prove(run, account));
     return run.proofs.get(account);
@@ -274,7 +274,7 @@ class JournalSettlement implements Settlement {
     if (!open || !shown) return undefined;
     run.shown.set(account, shown);
     if (shown.length === 0) return 'no_other_order';
-    // An order that cannot be read for long must not keep the account's others unknown as long.
+    // Begins with another order each minute: a single unreadable one must not keep the account's entries unknown.
     const first = Math.floor(this.#clock() / 60_000);
     for (let index = 0; index < Math.min(maxProofs, shown.length); index++) {
       const { state } = shown[(first + index) % shown.length]!;
@@ -295,15 +295,15 @@ class JournalSettlement implements Settlement {
   }
 
   /**
-   * @returns what the entry is now; undefined when the sight settles nothing, or another one was faster
-   * @throws JournalUnavailable when it is accepted, and could not be counted again
+   * @returns the entry's new state; undefined when the sight settles nothing, or another instance was faster
+   * @throws JournalUnavailable when the order was accepted, and could not be counted again
    */
   async #settle(entry: JournalEntry, sight: OrderSight): Promise<EntryOutcome['state'] | undefined> {
     const write = async (outcome: EntryOutcome) => (await this.#write(outcome)) !== undefined;
     return (await settleSeen(entry, sight, write, this.#release()))?.state;
   }
 
-  /** One that could not be counted again must not stop the others. */
+  /** Settles an entry; a failure to count its order again is reported and must not stop the others. */
   async #settleOrTell(entry: JournalEntry, sight: OrderSight): Promise<EntryOutcome['state'] | undefined> {
     try {
       return await this.#settle(entry, sight);
@@ -338,11 +338,11 @@ function unwatched({
   return { key, attempt, state: state === 'accepted' ? state : 'refused', record: said, over: 'unseen' };
 }
 
-/** Minutes from one list of an account to the next: while its newest entry is a day old at most, and later. */
+/** Minutes between two lists of an account's open orders: while its newest entry is at most a day old, and later. */
 const watchEvery = { young: 5, old: 60 };
 const youngMs = 24 * 60 * 60_000;
 
-/** One account a run at most, by the minute: with the published limit, 1.7 % of the reads of open orders. */
+/** The account whose list this run reads, at most one each minute: 1.7 % of the published limit of reads of open orders. */
 function accountInTurn(unseen: readonly OpenEntry[], now: number): string | undefined {
   const accounts = [...new Set(unseen.map(({ record }) => record.account_id))].sort();
   const minute = Math.floor(now / 60_000);
@@ -355,18 +355,18 @@ function accountInTurn(unseen: readonly OpenEntry[], now: number): string | unde
   return Math.floor(minute / accounts.length) % rounds === 0 ? account : undefined;
 }
 
-/** From so many entries on, a list is read. */
+/** Accounts with enough entries to read their list first. */
 function accountsOfMany(opened: readonly OpenEntry[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { record } of opened) counts.set(record.account_id, (counts.get(record.account_id) ?? 0) + 1);
   return [...counts].flatMap(([account, count]) => (count >= minForList ? [account] : []));
 }
 
-/** What one run has of the entries, and knows of the accounts. */
+/** State of one run: its open entries, and its evidence for each account. */
 class SettleRun {
   reads = 0;
   readonly proofs = new Map<string, AbsenceProof | undefined>();
-  /** What lists show of an account. */
+  /** Listed orders by account. */
   readonly shown = new Map<string, readonly ReadOrder[]>();
   readonly #left = new Set<JournalEntry>();
   readonly #apart = new Set<JournalEntry>();
@@ -397,7 +397,7 @@ class SettleRun {
   }
 }
 
-/** No instance is at it any more, and what became of it is not known. */
+/** Whether the outcome is unknown and no instance works on the request any more. */
 const isLeft = (
   { state, sendBy, expiresAt = Number.POSITIVE_INFINITY }: JournalEntry,
   now: number,

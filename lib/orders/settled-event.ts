@@ -1,4 +1,4 @@
-/** The event that tells what became of a request whose outcome was not known, or was known wrongly. */
+/** The event about the outcome of a request that was unknown, or known wrongly, before. */
 
 import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
@@ -13,8 +13,8 @@ export interface OrderSettledEvent {
 }
 
 /**
- * Whether a change settled its entry: evidence says what became of it, not the answer of the request itself. Also a
- * request that was called refused, and is found to be accepted.
+ * Whether a change settled its entry by evidence other than the answer to the request itself. A refused request that turns
+ * out to be accepted counts, too.
  */
 export function isSettled({ before, after, record }: AuditLine): boolean {
   if (after !== 'accepted' && after !== 'refused') return false;

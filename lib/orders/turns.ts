@@ -1,16 +1,16 @@
 /**
- * Where a run begins in a list of entries: each minute in another place, so that all have their turn, however many they are
- * and however few a run comes to. No run knows of the ones before.
+ * Chooses where a run begins in a list of entries: in another place each minute, so that every entry gets its turn, however
+ * few entries a run finishes. It needs no memory of earlier runs.
  */
 
-/** Of keyed names, in the order of their characters. */
+/** Characters of keyed names in sort order. */
 const characters = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 
 const goldenPart = (Math.sqrt(5) - 1) / 2;
 
 /**
- * Steps by the golden section leave no large gap: where each run comes to the k-th part of a list, 2k runs in a row come to
- * all of evenly spread keys, and 3k to all of such as there are.
+ * Steps by the golden section leave no large gap: if each run finishes the k-th part of a list, 2k runs in a row cover
+ * evenly spread keys, and 3k cover real ones.
  *
  * @param now in milliseconds since the epoch
  * @returns the beginning of a key

@@ -1,4 +1,4 @@
-/** Who ordered what: the lines of the audit read as requests, one JSON line each. */
+/** Groups the audit's lines into requests, and writes each as one JSON line that shows who ordered what. */
 
 import type { AuditLine } from './audit-line.ts';
 
@@ -8,28 +8,28 @@ export interface Ordered {
   readonly client_order_id?: string;
   /** The operation's id in the catalogue. */
   readonly operation?: string;
-  /** No request placed this order: it is known because one replaced it. */
+  /** Another program placed this order; it is known because a request replaced it. */
   readonly placed_elsewhere?: true;
   /** The keyed names that the gateway's log has. */
   readonly user?: string;
   readonly app?: string;
-  /** As the directory knows the user. */
+  /** The directory's name for the user. */
   readonly who?: string;
-  /** As the newest line says. */
+  /** State after the newest line. */
   readonly state: AuditLine['after'];
   /** How the state is known. */
   readonly evidence?: string;
-  /** Of an operator's word: who gave it, and why. */
+  /** Operator who decided the outcome, and the reason. */
   readonly decided_by?: string;
   readonly reason?: string;
-  /** An operator ended what limits counted of it. */
+  /** An operator took the order out of the counters of limits. */
   readonly ended?: true;
   readonly code?: string;
   readonly upstream_code?: string;
   readonly begun_at?: string;
-  /** When the outcome was known; absent while it is not. */
+  /** When the outcome became known; absent while it is unknown. */
   readonly known_at?: string;
-  /** From the first of these moments to the second. */
+  /** Milliseconds from `begun_at` to `known_at`. */
   readonly took_ms?: number;
   readonly request_id?: string;
   readonly entry: string;
@@ -41,7 +41,7 @@ export interface Ordered {
   readonly answer?: string;
 }
 
-/** A line: what the entry became, when, and how that is known. */
+/** A line of the audit: the entry's states before and after, when, and the evidence. */
 export interface OrderedChange {
   readonly at: string;
   readonly before?: AuditLine['after'];
@@ -52,21 +52,21 @@ export interface OrderedChange {
 export interface OrderedFilter {
   readonly account?: string;
   readonly clientOrderId?: string;
-  /** Of a keyed name; undefined: no user is known. */
+  /** Selects by keyed name, which is undefined where no user is known. */
   readonly user?: (name: string | undefined) => boolean;
-  /** Those alone whose outcome is not known. */
+  /** Selects only requests whose outcome is unknown. */
   readonly unsettled?: boolean;
 }
 
 export interface WhoOrderedWhat {
-  /** Those that the filter takes, in the order of their first lines. */
+  /** Requests that the filter selects, in the order of their first lines. */
   readonly ordered: readonly Ordered[];
-  /** Requests of which only states can be read: their contents were sealed with another identity key. */
+  /** Requests of which only the states can be read, because their records were sealed with another identity key. */
   readonly unreadable: number;
 }
 
 /**
- * @param nameOf what the directory calls a user, by the keyed name
+ * @param nameOf returns the directory's name for a user's keyed name
  *
  * @example
  * const { ordered } = await whoOrderedWhat(store.read(since, Date.now()), { account: '1234567' });
@@ -137,7 +137,7 @@ function isTaken(one: Ordered, { account, clientOrderId, user, unsettled = false
   return !user || user(one.user);
 }
 
-/** As JSON in one line. What was asked and answered stands in it as it was written: parsing would round numbers. */
+/** The request as one line of JSON. `asked` and `answer` are inserted byte for byte, because parsing would round numbers. */
 export function orderedLine({ asked, answer, ...rest }: Ordered): string {
   const parts = Object.entries({ asked, answer }).flatMap(([name, json]) =>
     json === undefined ? [] : [`,"${name}":${json}`],
