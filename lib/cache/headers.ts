@@ -30,8 +30,8 @@ export function readCacheDirectives(header: string | undefined): CacheDirectives
     else if (name === 'only-if-cached') onlyIfCached = true;
   }
   return {
-    maxAgeMs,
-    maxStaleMs,
+    ...(maxAgeMs !== undefined && { maxAgeMs }),
+    ...(maxStaleMs !== undefined && { maxStaleMs }),
     ...(onlyIfCached && { onlyIfCached: true as const }),
   };
 }
