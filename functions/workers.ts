@@ -16,14 +16,14 @@ import { type Composition, start, type WorkerHandler } from './compose/start.ts'
 import type { Environment, Parts } from './settings/parts.ts';
 
 /** Ports of all workers together, as a platform has them that runs them in one process. */
-export type WorkerPorts = ports.CanaryPorts &
+type WorkerPorts = ports.CanaryPorts &
   ports.MarketStreamPorts &
   ports.MassCancelPorts &
   ports.SettlementPorts &
   ports.TradeEventPorts &
   ports.TradingStopPorts;
 
-export interface WorkerRow {
+interface WorkerRow {
   /** Both make the function's description. */
   readonly title: string;
   /** Default that it signs requests and passes them on. */

@@ -22,13 +22,13 @@ export type AuthorizerEvent = Pick<
  * Resolves to a policy. Rejects when the token cannot be judged: API Gateway keeps a policy for a minute, but no failure,
  * and answers it with its response AUTHORIZER_FAILURE or AUTHORIZER_CONFIGURATION_ERROR.
  */
-export type TokenAuthorizer = (event: AuthorizerEvent) => Promise<APIGatewayAuthorizerResult>;
+type TokenAuthorizer = (event: AuthorizerEvent) => Promise<APIGatewayAuthorizerResult>;
 
 /** @param auth whose tokens are accepted */
-export const composeAuthorizer = (auth: AuthSettings, ports: AuthorizerPorts): TokenAuthorizer =>
+const composeAuthorizer = (auth: AuthSettings, ports: AuthorizerPorts): TokenAuthorizer =>
   createTokenAuthorizer(composeVerifier(auth, ports), ports);
 
-export function createTokenAuthorizer(
+function createTokenAuthorizer(
   verifier: TokenVerifier,
   { log, clock }: Pick<AuthorizerPorts, 'log' | 'clock'>,
 ): TokenAuthorizer {
@@ -50,7 +50,7 @@ export function createTokenAuthorizer(
 }
 
 /** Its name is all that Lambda logs of it. */
-export class NotJudged extends Error {
+class NotJudged extends Error {
   override readonly name = 'NotJudged';
   constructor() {
     super('The token cannot be judged now; the log says why, as issuer_not_read or wrong_configuration.');

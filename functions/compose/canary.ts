@@ -7,14 +7,14 @@ import { type CanarySettings, readParts } from '../settings/parts.ts';
 import type { CanaryPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
-export type CanaryHandler = () => Promise<{ readonly status: number }>;
+type CanaryHandler = () => Promise<{ readonly status: number }>;
 
 /** Less than its function has. */
 export const canaryTimeoutMs = 20_000;
 const maxAnswerBytes = 1_000_000;
 
 /** The handler rejects where a client would have got no quote, which Lambda counts as an error. */
-export function composeCanary({ url, keySecretId }: CanarySettings, ports: CanaryPorts): CanaryHandler {
+function composeCanary({ url, keySecretId }: CanarySettings, ports: CanaryPorts): CanaryHandler {
   const { log, clock, send, secret } = ports;
   const failed = (found: object): never => {
     log({ level: 'error', event: 'canary', ...found });

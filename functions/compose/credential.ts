@@ -1,7 +1,6 @@
 /** The app secret and the identity key of a function, read through the platform's source of secrets. */
 
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
-import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
 import type { SecretSource } from '../../lib/gateway/index.ts';
 import { untilResolved } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
@@ -12,18 +11,6 @@ export const composeAppSecret = (secretId: string, { secret, log }: SecretPorts)
   secret(secretId, (error, version) =>
     log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
   );
-
-/**
- * The credential's name in stores, for a worker that reads what its own credential wrote. Reads the secret each time: what
- * another secret signed is another credential's.
- *
- * @returns a reader, which rejects with the gateway's `code` for a secret that is none
- */
-export const credentialName = (secrets: SecretSource, clock: () => number) => async (): Promise<string> => {
-  const found = toCredential(await secrets.read(), { clock });
-  if (!found.ok) throw Object.assign(new Error(found.code), { code: found.code });
-  return accountOf(found.credential);
-};
 
 export interface ComposedIdentity extends Identity {
   /** Reads the key beside the app secret, so that the first request finds it; a failure is left to that request. */

@@ -52,7 +52,7 @@ export interface JournalParts {
 }
 
 /** @throws TypeError for settings that no request could be served with */
-export const composeGroup = <Ports extends GatewayPorts>(
+const composeGroup = <Ports extends GatewayPorts>(
   offer: Offer<Ports>,
   settings: FunctionSettings,
   ports: Ports,
@@ -85,7 +85,7 @@ export function composeOffer<Ports extends GatewayPorts>(
 /** From the end of an attempt to the function's return. */
 const marginMs = 500;
 
-export interface HandlerOptions extends Pick<FunctionSettings, 'corsOrigins'> {
+interface HandlerOptions extends Pick<FunctionSettings, 'corsOrigins'> {
   readonly cache: Pick<CacheSettings, 'networkPrefix'> | undefined;
 }
 

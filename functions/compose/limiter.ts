@@ -30,7 +30,7 @@ const apart: LimitName = 'instruments';
 const bucketOf = (wide: string, bucket: string) =>
   wide === apart || wide.startsWith('endpoint.') ? `${bucket}.${wide}` : bucket;
 
-export interface ComposedLimiter {
+interface ComposedLimiter {
   readonly limiter: Limiter;
   readonly tightening: Tightening;
   readonly metrics: LimiterMetrics;

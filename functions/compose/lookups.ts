@@ -22,7 +22,7 @@ import { type Composition, fails } from './start.ts';
 /** While less than half of the limit is left, all lookups together take one permit in this time. */
 const pauseMs = 1000;
 
-export function composeLookups(settings: LookupSettings, ports: LookupPorts): LookupHandler {
+function composeLookups(settings: LookupSettings, ports: LookupPorts): LookupHandler {
   const { function: own, operations, instances, queues } = settings;
   const { log, clock, functionName } = ports;
   const failed = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });

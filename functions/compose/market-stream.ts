@@ -18,16 +18,16 @@ import { composeGateway, upstreamName } from './gateway.ts';
 import type { MarketStreamPorts } from './ports.ts';
 import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-export type MarketStreamHandler = WorkerHandler<MarketStreamRun>;
+type MarketStreamHandler = WorkerHandler<MarketStreamRun>;
 
-export type MarketStreamSettings = Parts['MARKET_STREAM'] & { readonly function: FunctionSettings };
+type MarketStreamSettings = Parts['MARKET_STREAM'] & { readonly function: FunctionSettings };
 
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;
 /** While less than two permits of the limit are left, a subscription waits: clients that read come first. */
 const lowPriority = { reserve: 2, pauseMs: 2000 };
 
-export function composeMarketStream(
+function composeMarketStream(
   settings: MarketStreamSettings,
   ports: MarketStreamPorts,
 ): MarketStreamHandler {

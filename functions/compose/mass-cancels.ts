@@ -25,9 +25,9 @@ import { composeUnguarded } from './orders.ts';
 import type { MassCancelPorts } from './ports.ts';
 import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-export type MassCancelHandler = WorkerHandler<MassCancelReport>;
+type MassCancelHandler = WorkerHandler<MassCancelReport>;
 
-export type MassCancelSettings = Parts['MASS_CANCELS'] &
+type MassCancelSettings = Parts['MASS_CANCELS'] &
   Parts['IDENTITY'] & { readonly function: FunctionSettings; readonly journalTable: string };
 
 /** A read that is refused waits so long for its turn; then its account is left to the next run. */
@@ -35,7 +35,7 @@ const maxReadWaitMs = 5000;
 /** From the last read or cancel to the function’s end: a read with its wait takes 20 s at most. */
 const marginMs = 25_000;
 
-export function composeMassCancels(
+function composeMassCancels(
   { function: settings, journalTable, controlsTable, identityKeySecretId }: MassCancelSettings,
   ports: MassCancelPorts,
 ): MassCancelHandler {

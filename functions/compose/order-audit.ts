@@ -8,7 +8,7 @@ import { composeIdentity } from './credential.ts';
 import type { OrderAuditPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
-export type OrderAuditSettings = Parts['ORDER_AUDIT'] & Parts['IDENTITY'];
+type OrderAuditSettings = Parts['ORDER_AUDIT'] & Parts['IDENTITY'];
 
 export interface ComposedAudit {
   readonly audit: OrderAudit;
@@ -16,7 +16,7 @@ export interface ComposedAudit {
   readonly identity: Identity;
 }
 
-export function composeOrderAudit(
+function composeOrderAudit(
   { tableName, busName, identityKeySecretId }: OrderAuditSettings,
   ports: OrderAuditPorts,
 ): ComposedAudit {

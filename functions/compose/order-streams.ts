@@ -18,7 +18,7 @@ import type { OrderStreamPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 import { refusingStreams, type StreamHandler, streamHandler } from './stream-handler.ts';
 
-export interface OrderStreamSettings {
+interface OrderStreamSettings {
   readonly access: AccessSettings;
   readonly historyTable: string;
   readonly corsOrigins: CorsOrigins;

@@ -14,7 +14,7 @@ import type { StreamPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 import { refusingStreams, type StreamHandler, streamHandler } from './stream-handler.ts';
 
-export interface StreamBounds {
+interface StreamBounds {
   /** Streams of one caller, in all processes. */
   readonly perCaller: number;
   /** Processes at most. */
@@ -45,7 +45,7 @@ const mostPerCaller = 1000;
 
 const refusing = group(quoteOffer({ perCaller: 1, processes: 1 }));
 
-export interface StreamSettings extends FunctionSettings {
+interface StreamSettings extends FunctionSettings {
   readonly bounds: StreamBounds;
 }
 

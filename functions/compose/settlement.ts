@@ -20,7 +20,7 @@ import { type Composition, fails, type WorkerHandler } from './start.ts';
 
 export type SettlementHandler = WorkerHandler<SettlementReport | { readonly settled: boolean }>;
 
-export type SettlementSettings = Parts['SETTLEMENT'] &
+type SettlementSettings = Parts['SETTLEMENT'] &
   Parts['IDENTITY'] & { readonly function: FunctionSettings };
 
 /** From the last read to the function’s end: a read with its wait for the limiter takes half a minute at most. */
@@ -28,7 +28,7 @@ const marginMs = 35_000;
 /** A read that is refused waits so long for its turn; then the entry waits for the next run. */
 const maxReadWaitMs = 15_000;
 
-export function composeSettlement(given: SettlementSettings, ports: SettlementPorts): SettlementHandler {
+function composeSettlement(given: SettlementSettings, ports: SettlementPorts): SettlementHandler {
   const { function: settings, journalTable, auditTable, controlsTable, usersTable } = given;
   const { identityKeySecretId } = given;
   const { log, clock, sleep, functionName } = ports;

@@ -10,7 +10,7 @@ import type { GroupHandler } from './group.ts';
 import type { Host } from './ports.ts';
 
 /** What stands before the first text. */
-export interface Head {
+interface Head {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, boolean | number | string>>;
 }

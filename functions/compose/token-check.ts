@@ -12,13 +12,13 @@ import { composeAppSecret } from './credential.ts';
 import type { SecretPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
-export type TokenCheckHandler = () => Promise<TokenReport>;
+type TokenCheckHandler = () => Promise<TokenReport>;
 
 /**
  * The handler rejects when nothing could be found out: Lambda then tries again, and counts an error, which the other
  * alarm looks at. Neither its report nor its error holds anything of the secret.
  */
-export function composeTokenCheck(settings: UpstreamSettings, ports: SecretPorts): TokenCheckHandler {
+function composeTokenCheck(settings: UpstreamSettings, ports: SecretPorts): TokenCheckHandler {
   const { baseUrl, paths, timeoutMs, secretId } = settings;
   const { log, clock, functionName } = ports;
   const source = composeAppSecret(secretId, ports);
@@ -52,7 +52,7 @@ export function composeTokenCheck(settings: UpstreamSettings, ports: SecretPorts
   };
 }
 
-export const notChecked =
+const notChecked =
   'The access token could not be checked; the log says why, as token_not_checked or wrong_configuration.';
 
 export const tokenCheck: Composition<UpstreamSettings, SecretPorts, TokenCheckHandler> = {

@@ -24,7 +24,7 @@ import { type Composition, fails, type WorkerHandler } from './start.ts';
 
 export type TradeEventsHandler = WorkerHandler<RunReport>;
 
-export type TradeEventsSettings = Parts['TRADE_EVENTS'] &
+type TradeEventsSettings = Parts['TRADE_EVENTS'] &
   Parts['IDENTITY'] & {
     readonly function: FunctionSettings;
     /** The table of what streams of trade events tell; undefined where there are none. */
@@ -34,7 +34,7 @@ export type TradeEventsSettings = Parts['TRADE_EVENTS'] &
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;
 
-export function composeTradeEvents(
+function composeTradeEvents(
   settings: TradeEventsSettings,
   ports: TradeEventPorts,
 ): TradeEventsHandler {

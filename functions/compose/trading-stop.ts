@@ -14,9 +14,9 @@ import { type Composition, fails } from './start.ts';
 
 type TradingStopSettings = Parts['TRADING_STOP'] & Parts['IDENTITY'];
 
-export type TradingStopHandler = (event: unknown) => Promise<TradingStopReport>;
+type TradingStopHandler = (event: unknown) => Promise<TradingStopReport>;
 
-export interface TradingStopReport {
+interface TradingStopReport {
   /**
    * `stopped_already` where a stop was there, which stays as it is, and nothing is to be cancelled; `no_alarm` for a state
    * other than ALARM.
@@ -73,7 +73,7 @@ export function composeTradingStop(
 const states = ['ALARM', 'OK', 'INSUFFICIENT_DATA'] as const;
 
 /** An alarm of CloudWatch, out of the two events that tell a function of its state. */
-export interface AlarmEvent {
+interface AlarmEvent {
   /** The alarm's name, as CloudWatch has it. */
   readonly name: string;
   /** The state that it is in now. */

@@ -20,12 +20,12 @@ interface OwnQueues {
 }
 
 /** A workflow matches this name in `Retry`: the same lookup may succeed later. */
-export class LookupRetryable extends Error {
+class LookupRetryable extends Error {
   override readonly name = 'LookupRetryable';
 }
 
 /** A workflow matches this name in `Catch`: another try cannot succeed. */
-export class LookupFailed extends Error {
+class LookupFailed extends Error {
   override readonly name = 'LookupFailed';
 }
 

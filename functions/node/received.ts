@@ -8,7 +8,7 @@ export function targetOf(target: string): { readonly path: string; readonly quer
   return { path, query };
 }
 
-export type ReceivedBody = Uint8Array | 'too large' | 'incomplete';
+type ReceivedBody = Uint8Array | 'too large' | 'incomplete';
 
 /**
  * The whole body. What goes beyond the limit is read and thrown away, never kept: with the connection cut

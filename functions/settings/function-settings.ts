@@ -58,7 +58,7 @@ export interface LastPriceSettings {
 }
 
 /** The operation that gives quotes of each kind. */
-export type QuoteReads = Readonly<Record<PricedKind, Operation>>;
+type QuoteReads = Readonly<Record<PricedKind, Operation>>;
 
 /** Checks orders before a function sends them. */
 export interface OrderChecks {
@@ -103,7 +103,7 @@ export function holderSettings(parts: PartReader, operations: readonly Operation
 export const unusedReserve = (reserve: LimiterSettings['reserve']): LimiterSettings['reserve'] =>
   reserve && { ...reserve, instances: Number.MAX_SAFE_INTEGER };
 
-export function readAccess(parts: PartReader): AccessSettings | undefined {
+function readAccess(parts: PartReader): AccessSettings | undefined {
   const users = parts.read('ACCESS');
   const auth = readAuth(parts);
   return users && { ...users, auth };

@@ -16,7 +16,7 @@ import type { CorsOrigins } from '../events/cors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-interface TableSettings {
+export interface TableSettings {
   readonly tableName: string;
 }
 
@@ -120,7 +120,7 @@ export interface MarketStreamTableSettings extends TableSettings {
   readonly sessions: number;
 }
 
-export interface LiveSettings {
+interface LiveSettings {
   /** Streams that the function's instances hold together. */
   readonly maxStreams: number;
   /** Processes that hold them; one for each stream when `undefined`. */

@@ -6,7 +6,7 @@ import { sleep } from '../../lib/kernel/pauses.ts';
 
 export type ProxyHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-export type Outcome =
+type Outcome =
   /** Unchecked result of the handler. */
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly error: unknown }

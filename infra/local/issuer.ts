@@ -17,7 +17,7 @@ interface IssuerOptions {
   readonly clock?: () => number;
 }
 
-export interface Issuer {
+interface Issuer {
   /** Pages by their paths below the issuer's own. */
   readonly pages: ReadonlyMap<string, LocalPage>;
   readonly forms: ReadonlyMap<string, FormPage>;

@@ -67,7 +67,7 @@ export interface LocalRun {
   close(): Promise<void>;
 }
 
-export interface LocalRunHooks {
+interface LocalRunHooks {
   readonly access?: (entry: SeenRequest) => void;
   /** Told when the upstream stops answering, when quotes grow stale, and when either is over. */
   readonly outage?: (sentence: string) => void;

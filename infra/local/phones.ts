@@ -31,7 +31,7 @@ export interface PhonesReport extends PhonesAsked {
   readonly age: { readonly p50: number; readonly p99: number } | null;
 }
 
-export interface PhonesOptions {
+interface PhonesOptions {
   readonly simulator: Simulator;
   readonly settings: Pick<LocalSettings, 'credentials' | 'marketDataLimit' | 'upstreamLimits'>;
   /** Handler of the function that answers snapshots. */

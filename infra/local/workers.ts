@@ -15,13 +15,13 @@ import { names } from './environment.ts';
 import type { FunctionParts } from './functions.ts';
 import type { LocalRoute } from './options.ts';
 
-export interface Worker {
+interface Worker {
   /** Resolves when its last run has ended, or was given up. */
   close(): Promise<void>;
 }
 
 /** What was thrown, and by what. */
-export type WorkerFailed = (error: unknown, worker: string) => void;
+type WorkerFailed = (error: unknown, worker: string) => void;
 
 /** As the schedules of the stack. */
 const everyMs = 60_000;
@@ -100,7 +100,7 @@ function startWorker(
 }
 
 /** With a leading underscore, as no operation has it. */
-export const orderAuditPath = '/_orders/audit';
+const orderAuditPath = '/_orders/audit';
 
 /**
  * Audits each change of the journal.

@@ -77,7 +77,7 @@ function pages({ parameter, items, next }: NonNullable<Operation['paging']>): st
   return `One page of several: ${records}the next one is asked for with \`${parameter}\` set to ${where}.`;
 }
 
-export function limitInWords(name: NonNullable<Operation['limit']>): string {
+function limitInWords(name: NonNullable<Operation['limit']>): string {
   const { title, requests, perSeconds } = limits[name];
   return `${requests} requests in ${perSeconds} s (${title})`;
 }

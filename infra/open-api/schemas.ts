@@ -11,7 +11,7 @@ import { baseOf, isObject } from './schema-parts.ts';
  * Enumerations in responses are open: the upstream may send further values one day, and generated clients refuse a
  * response whose closed enumeration lacks the value.
  */
-export type SchemaUse = 'request' | 'response';
+type SchemaUse = 'request' | 'response';
 
 export interface Schemas {
   /**

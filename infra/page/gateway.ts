@@ -11,7 +11,7 @@ const metaContent = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
 /** Address from the page's own `meta`, in a bundle for a deployment; a local run serves the page from its own origin. */
-export const baseUrl = metaContent('gateway') || location.origin;
+const baseUrl = metaContent('gateway') || location.origin;
 /** Whether the page is hosted on another origin than its deployed gateway. */
 export const isHosted = metaContent('gateway') !== '';
 export const isOwnIssuer = metaContent('issuer') === '';

@@ -15,7 +15,7 @@ import type { ResolvedConfig } from './config.ts';
 import { allowSecret, onceTarget } from './group-function.ts';
 import type { Shared } from './shared.ts';
 
-export interface CanaryProps {
+interface CanaryProps {
   readonly shared: Shared;
   readonly config: NonNullable<ResolvedConfig['canary']>;
   /** Of the API, as clients have it. */

@@ -22,7 +22,7 @@ import type { ResolvedUpstream, UpstreamConfig } from './upstream-config.ts';
 export { ConfigError } from './schema-parts.ts';
 
 /** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
-export type Access = AccessMode | 'closed';
+type Access = AccessMode | 'closed';
 
 export interface CountersignConfig {
   readonly upstream: UpstreamConfig;
@@ -156,7 +156,7 @@ export interface CountersignConfig {
 /** The modes of groups that are open. */
 export type OpenModes = Readonly<Partial<Record<Group, AccessMode>>>;
 
-export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
+type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
 
 /** With nothing left open. */
 export interface ResolvedConfig extends GivenParts {

@@ -14,7 +14,7 @@ import { Construct } from 'constructs';
 import type { AlarmSubject } from './alarm-table.ts';
 import { type Alarms, isWatched, metricOf, type Watched } from './alarms.ts';
 
-export interface DashboardProps {
+interface DashboardProps {
   readonly name: string;
   readonly watched: Watched;
   readonly alarms: Alarms;

@@ -29,7 +29,7 @@ import { environmentMiB, oneLoop, StreamCapacity } from './stream-capacity.ts';
 import { allowTable } from './tables.ts';
 import type { TradingControls } from './trading-controls.ts';
 
-export interface GroupFunctionsOptions {
+interface GroupFunctionsOptions {
   readonly shared: Shared;
   readonly journal: OrderJournal | undefined;
   readonly controls: TradingControls | undefined;
@@ -94,7 +94,7 @@ const ofStreams = ({ streamSeconds }: ResolvedLive) => ({
 });
 
 /** What the function that places orders has of the quotes that the function of market data shares. */
-export interface LastPriceAccess extends FunctionAccess {
+interface LastPriceAccess extends FunctionAccess {
   /** What the function asks the upstream for, beside the operations that it offers. */
   readonly asked: readonly Operation[];
 }

@@ -51,7 +51,7 @@ export interface LimiterConfig {
   readonly alarmTopic?: string;
 }
 
-export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
+interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
   readonly for: readonly (Group | string)[];
 }
 

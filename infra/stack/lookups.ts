@@ -27,7 +27,7 @@ import { createQueue, protectBus } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
 import { allowTable, createTable } from './tables.ts';
 
-export interface LookupsProps {
+interface LookupsProps {
   readonly shared: Shared;
   readonly config: ResolvedEvents;
 }

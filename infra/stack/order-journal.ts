@@ -19,7 +19,7 @@ import type { FunctionAccess } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
 /** What a function does to the table that only tells what became of orders. */
-export const journalReadActions = ['BatchGetItem'];
+const journalReadActions = ['BatchGetItem'];
 /** What a function does to the table that sends orders; a test compares it with its code. A transaction puts and updates items, too. */
 export const journalActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
 

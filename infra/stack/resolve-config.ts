@@ -31,7 +31,7 @@ import { resolveStopOnAlarms, resolveTrading } from './trading-config.ts';
 import { resolveUpstream } from './upstream-config.ts';
 
 /** What else can be wrong, once it is known how groups open. */
-export type FurtherChecks = (resolved: Pick<ResolvedConfig, 'access' | 'domain'>) => readonly string[];
+type FurtherChecks = (resolved: Pick<ResolvedConfig, 'access' | 'domain'>) => readonly string[];
 
 /**
  * @param further checks whose sentences stand in the same error

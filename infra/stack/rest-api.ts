@@ -23,7 +23,7 @@ import { apiDefinition } from './api-definition.ts';
 import type { ResolvedConfig } from './config.ts';
 import type { Shared } from './shared.ts';
 
-export interface RestApiOptions {
+interface RestApiOptions {
   /** What API Gateway's console calls it. */
   readonly title: string;
   readonly shared: Shared;

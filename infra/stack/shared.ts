@@ -15,7 +15,7 @@ import { GroupFunction, type GroupFunctionProps, type Network, runEachMinute } f
 import { type LimiterTable, limiterTable } from './limiter.ts';
 import { groupsThatAsk, Users } from './users.ts';
 
-export interface SharedOptions {
+interface SharedOptions {
   readonly config: ResolvedConfig;
   /** Those of open groups, and those that API Gateway answers by itself. */
   readonly operations: readonly Operation[];

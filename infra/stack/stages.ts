@@ -44,7 +44,7 @@ const stages = {
 } as const satisfies Record<string, CountersignConfig>;
 
 /** The stages of the current folder, in place of those above. */
-export const stagesFile = 'countersign.json';
+const stagesFile = 'countersign.json';
 
 /** @throws ConfigError for a file that is no object of stages; what a stage has is checked where it is resolved */
 function ownStages(): Readonly<Record<string, CountersignConfig>> {

@@ -22,7 +22,7 @@ export const oneLoop = { AWS_LAMBDA_NODEJS_WORKER_COUNT: '1' } as const;
 /** The version that API Gateway calls by the function’s ARN. */
 const published = '$LATEST.PUBLISHED';
 
-export interface StreamCapacityOptions {
+interface StreamCapacityOptions {
   readonly function: LambdaFunction;
   readonly capacity: ResolvedCapacity;
   readonly logRetentionDays: number;

@@ -5,7 +5,7 @@ import { AttributeType, BillingMode, type StreamViewType, Table } from 'aws-cdk-
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 
-export interface TableOptions {
+interface TableOptions {
   /** Whether items have a sort key `sk` beside their partition `pk`. */
   readonly isSorted?: boolean;
   /** Whether items go by themselves at their `expires_at`. */

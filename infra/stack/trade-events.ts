@@ -32,8 +32,8 @@ export interface TradeEventFilter {
 }
 
 /** What the function does to its table, and to the table's index; a test compares it with its code. */
-export const tradeEventActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
-export const tradeEventIndexActions = ['Query'];
+const tradeEventActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
+const tradeEventIndexActions = ['Query'];
 
 export class TradeEvents extends Construct {
   /** Gives events. */

@@ -6,7 +6,7 @@ import type { ResolvedPlan } from './plans-config.ts';
 
 const periods = { day: Period.DAY, week: Period.WEEK, month: Period.MONTH };
 
-export interface PlanProps extends ResolvedPlan {
+interface PlanProps extends ResolvedPlan {
   /** Whose plan it is, for people. */
   readonly title: string;
   readonly stage: Stage;

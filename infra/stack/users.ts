@@ -17,7 +17,7 @@ import type { ResolvedConfig } from './config.ts';
 import { allowSecret, type FunctionAccess, type GroupFunctionProps } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
-export interface UsersProps {
+interface UsersProps {
   readonly config: ResolvedConfig;
   readonly removalPolicy: RemovalPolicy;
   readonly makeAuthorizer: (scope: Construct, own: Partial<GroupFunctionProps>) => LambdaFunction;

@@ -12,7 +12,7 @@ import { isTokenRefusal, stemOf } from '../upstream/upstream-code.ts';
 
 const statuses = ['PENDING', 'NORMAL', 'INVALID', 'EXPIRED'] as const;
 
-export type TokenStatus = (typeof statuses)[number];
+type TokenStatus = (typeof statuses)[number];
 
 export interface TokenState {
   readonly token: string;
@@ -42,7 +42,7 @@ export class TokenCallError extends Error {
   }
 }
 
-export interface TokenCallsOptions {
+interface TokenCallsOptions {
   readonly baseUrl: string;
   readonly credential: Credential;
   /** Other paths at the upstream, by operation id. */

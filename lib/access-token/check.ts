@@ -10,7 +10,7 @@ export interface TokenReport {
   readonly prolonged?: boolean;
 }
 
-export interface TokenCheck {
+interface TokenCheck {
   /** Token in the app secret; undefined when the secret holds none. */
   readonly token: string | undefined;
   readonly calls: TokenCalls;
@@ -30,7 +30,7 @@ const dayMs = 86_400_000;
  * Days before its end from which the check uses a token. Such a token was not used for days, or use does not prolong it: a
  * token in use has 15 days. Early enough for many attempts before the alarm, which comes 7 days before the end at most.
  */
-export const useWithinDays = 10;
+const useWithinDays = 10;
 
 /** Rejects with a TokenCallError when the upstream does not answer: then nothing is known of the token. */
 export async function checkAccessToken({ token, calls, clock }: TokenCheck): Promise<TokenReport> {

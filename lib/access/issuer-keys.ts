@@ -6,7 +6,7 @@ import { isPrivate } from '../signer/request.ts';
 import type { SignatureAlgorithm } from './auth-settings.ts';
 import { issuerFailure, type ReadText } from './read-text.ts';
 
-export interface IssuerKeys {
+interface IssuerKeys {
   /**
    * Finds the keys that may have made a signature: the keys with the key id or, for a token without one, the algorithm's
    * key if there is only one. Never rejects.
@@ -14,11 +14,11 @@ export interface IssuerKeys {
   find(keyId: string | undefined, algorithm: SignatureAlgorithm): Promise<FoundKeys>;
 }
 
-export type FoundKeys =
+type FoundKeys =
   | { readonly ok: true; readonly keys: readonly CryptoKey[] }
   | { readonly ok: false; readonly fault: 'unknown_key' | 'issuer_unavailable' };
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   readonly issuer: string;
   readonly jwksUri?: string | undefined;
   readonly readText: ReadText;

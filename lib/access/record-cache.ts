@@ -9,7 +9,7 @@ import type { Identity } from './identity.ts';
 import { type AccessRecord, openRecord } from './records.ts';
 import type { AccessEntry, AccessStore } from './store.ts';
 
-export interface RecordCacheOptions {
+interface RecordCacheOptions {
   readonly store: Pick<AccessStore, 'read'>;
   readonly identity: Identity;
   /** Now, in milliseconds since the epoch. */
@@ -18,7 +18,7 @@ export interface RecordCacheOptions {
   readonly maxBytes: number;
 }
 
-export interface RecordCache {
+interface RecordCache {
   /** The record in memory, however old. */
   peek(key: string): AccessRecord | undefined;
   /** Rejects when one of the records is not in memory and cannot be read. Expired records are left out. */

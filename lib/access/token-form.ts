@@ -3,7 +3,7 @@
 import type { SignatureAlgorithm } from './auth-settings.ts';
 import type { TokenFault } from './verifier.ts';
 
-export interface ReadToken {
+interface ReadToken {
   readonly algorithm: SignatureAlgorithm;
   readonly keyId?: string | undefined;
   /** `typ` of the header, in lower case and without `application/`. */

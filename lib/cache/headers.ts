@@ -1,7 +1,7 @@
 /** The headers of a cache: RFC 9111 (Cache-Control, Age), 9110 (ETag), 9211 (Cache-Status). */
 
 /** The directives of a request that have an effect here; RFC 9111 allows a cache to ignore the others. */
-export interface CacheDirectives {
+interface CacheDirectives {
   /** The client wants nothing older, in milliseconds; 0 for `no-cache`. */
   readonly maxAgeMs?: number | undefined;
   /** The client accepts a response that is stale by so much, in milliseconds. */
@@ -51,9 +51,9 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
 }
 
 /** Why the cache asked the upstream. */
-export type Forward = 'uri-miss' | 'miss' | 'stale' | 'request';
+type Forward = 'uri-miss' | 'miss' | 'stale' | 'request';
 
-export interface CacheFacts {
+interface CacheFacts {
   /** Absent for a hit. */
   readonly fwd?: Forward;
   /** Another request fetched it, and this one shared the result. */

@@ -11,7 +11,7 @@ import { itemOf, memberOf } from './places.ts';
 /** Whether a name may be read as an account: also within a longer one, such as `x[account_id]`, and in any case. */
 export const looksLikeAccount = (name: string): boolean => /account/i.test(name);
 
-export interface AccountsNamed {
+interface AccountsNamed {
   readonly accounts: readonly string[];
   /** Faults of the body alone: in a query, `checkQuery` has refused such names already. */
   readonly faults: readonly PlaceFault[];

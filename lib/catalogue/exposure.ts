@@ -10,7 +10,7 @@ export const openByDefault: readonly Group[] = groupsThat('open');
 export const openable: readonly Group[] = groupsThat('open', 'closed');
 
 /** Groups that every gateway answers, without a key. */
-export const publicGroups: readonly Group[] = groupsThat('public');
+const publicGroups: readonly Group[] = groupsThat('public');
 
 /**
  * Selects the operations of the opened groups and of the public groups. A group that no deployer can open is left out.

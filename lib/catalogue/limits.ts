@@ -142,7 +142,7 @@ interface CountedOperation {
   readonly endpointKind?: EndpointKind | undefined;
 }
 
-export interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
+interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
   readonly name: string;
 }
 

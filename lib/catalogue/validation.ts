@@ -6,7 +6,7 @@ import { freeParameterFault, maxFreeName, maxFreeParameters, maxFreeValue } from
 import type { Operation } from './operation.ts';
 import { isDecimal, largestTextOf, maxLengthOf, memberNames, memberOf, partAt } from './places.ts';
 
-export interface RequestFault extends PlaceFault {
+interface RequestFault extends PlaceFault {
   readonly in: 'query' | 'body';
 }
 

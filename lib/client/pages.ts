@@ -6,7 +6,7 @@ import { type CallTarget, call } from './call.ts';
 import { BrokenAnswerError } from './errors.ts';
 import type { CallOptions } from './types.ts';
 
-export interface Page {
+interface Page {
   readonly data: unknown;
   /** Records of this page, without those that the page before had, too. */
   readonly items: readonly unknown[];

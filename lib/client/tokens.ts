@@ -19,7 +19,7 @@ export type TokenSource =
   | string
   | ((request: TokenRequest) => string | undefined | Promise<string | undefined>);
 
-export interface Tokens {
+interface Tokens {
   /** @throws TypeError for a text that is no token; the source's own errors pass through */
   current(): Promise<string | undefined>;
   /**

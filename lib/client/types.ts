@@ -58,7 +58,7 @@ type NamedParameters<Q extends Queries> = Flat<
 >;
 
 /** Named types with hover text that the built package declares for an entry, in place of the types derived here. */
-export interface Declaration<Id, Query, Body, Result, Call> {
+interface Declaration<Id, Query, Body, Result, Call> {
   /** Compared with the entry's id: a copy of this entry under another id has other types. */
   readonly id: Id;
   readonly query: Query;
@@ -151,7 +151,7 @@ export type OptionsOf<O extends Operation> = Flat<
 >;
 
 /** The body if the operation has one, else the query parameters. */
-export type InputOf<O extends Operation> = BodyOf<O> extends never ? QueryOf<O> : BodyOf<O>;
+type InputOf<O extends Operation> = BodyOf<O> extends never ? QueryOf<O> : BodyOf<O>;
 
 export type Arguments<O extends Operation> =
   Nothing extends OptionsOf<O>

@@ -37,7 +37,7 @@ export interface ServerOptions<Received> {
 }
 
 /** The parts of a request, as the server found them. */
-export interface ReceivedParts {
+interface ReceivedParts {
   readonly method: string;
   /** Path and query as they were sent, from the first slash on. */
   readonly target: string;
@@ -47,7 +47,7 @@ export interface ReceivedParts {
 }
 
 /** Answers a request; never rejects. */
-export type RequestHandler<Received> = (received: Received, parts: ReceivedParts) => Promise<GatewayResponse>;
+type RequestHandler<Received> = (received: Received, parts: ReceivedParts) => Promise<GatewayResponse>;
 
 /** Default of `maxBlockedMs`: a client that reads nothing for that long is gone, or connects again. */
 export const usualBlockedMs = 30_000;

@@ -116,7 +116,7 @@ export function everyMember(bytes: Uint8Array, visit: (member: Member) => void):
 }
 
 /** One object that is reused for every member: a list may have a million of them. */
-export interface Member {
+interface Member {
   /** 1 for the members of the outermost object. */
   readonly depth: number;
   /** Start of its name, with the quote; `end` is after the closing quote. */

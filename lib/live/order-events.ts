@@ -31,7 +31,7 @@ import {
 import type { StreamShares } from './stream-shares.ts';
 import { ToldEvents } from './told-events.ts';
 
-export interface OrderEventsOptions {
+interface OrderEventsOptions {
   readonly history: Pick<TradeEventHistory, 'after'>;
   readonly names: KeyedNames;
   /** Now, in milliseconds since the epoch. */

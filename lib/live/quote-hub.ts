@@ -11,7 +11,7 @@ import type { Topic } from './topic.ts';
 import { sameBytes, Version } from './version.ts';
 
 /** Source of the loop: a snapshot cache, and the reason why it cannot be kept fresh. */
-export interface QuoteSource {
+interface QuoteSource {
   follow(): Promise<void>;
   look(view: View, symbol: string): Look;
   /** Counts demand for the symbol: one request for each stream that follows it. */
@@ -32,7 +32,7 @@ export interface QuoteHubOptions {
 }
 
 /** Duration of a turn: two fit into the 250 ms within which a stream sends a change. */
-export const turnMs = 100;
+const turnMs = 100;
 /** Time for which a turn waits for records of other instances: a round trip to the store and some more. */
 const readMs = 40;
 /** Interval at which demand is counted: a followed symbol is in demand like one that a client polls each 5 s. */

@@ -17,7 +17,7 @@ export interface QuoteStreamCall extends StreamTimes {
   readonly askFor: (symbols: readonly string[]) => Promise<unknown>;
 }
 
-export type EndReason = QuoteStreamCall['endsFor'] | 'restart';
+type EndReason = QuoteStreamCall['endsFor'] | 'restart';
 
 interface StreamParts {
   readonly clock: () => number;

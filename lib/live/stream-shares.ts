@@ -7,7 +7,7 @@ import { anonymousCaller } from '../gateway/cache-options.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
 import { type BackOff, compareAndSet, jitteredMs, sleep as sleepFor } from '../kernel/pauses.ts';
 
-export interface HeldStreams {
+interface HeldStreams {
   /** Number of writes. */
   readonly revision: number;
   /** Latest end of each stream, in milliseconds since the epoch, by the stream's id. */
@@ -41,7 +41,7 @@ const backOff: BackOff = { firstMs: 25, maxMs: 1600 };
 /** All callers of one IPv6 /48 together may have as many streams as two callers. */
 const siteShares = 2;
 
-export interface StreamShareOptions {
+interface StreamShareOptions {
   /** Largest number of streams of one caller. */
   readonly max: number;
   readonly clock: () => number;

@@ -23,7 +23,7 @@ import {
 import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
 /** The result for one symbol, or for a read. */
-export type LookupResult =
+type LookupResult =
   | {
       readonly kind: 'found';
       readonly bytes: Uint8Array;
@@ -50,7 +50,7 @@ export interface PendingLookup {
   readonly deadline: number;
 }
 
-export interface AskOptions extends GatewayCallsOptions {
+interface AskOptions extends GatewayCallsOptions {
   readonly ages?: AgeOptions | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface DirectReply {
   readonly failure?: LookupFailure | undefined;
 }
 
-export interface DirectOptions {
+interface DirectOptions {
   readonly gateway: Pick<Gateway, 'ask'>;
   readonly operations: readonly Operation[];
   readonly clock: () => number;

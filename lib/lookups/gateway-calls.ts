@@ -22,7 +22,7 @@ export interface GatewayCallsOptions {
   readonly requestId: string;
 }
 
-export interface GatewayCall {
+interface GatewayCall {
   readonly operation: Operation;
   readonly query: readonly (readonly [string, string])[];
   readonly body?: string | undefined;
@@ -32,7 +32,7 @@ export interface GatewayCall {
   readonly maxAgeSeconds?: number | undefined;
 }
 
-export type CallResult = AnsweredCall | FailedCall;
+type CallResult = AnsweredCall | FailedCall;
 
 interface CallTimes {
   readonly askedAt: number;

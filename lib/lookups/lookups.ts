@@ -12,7 +12,7 @@ import { type BatchParts, LookupBatch } from './batch.ts';
 import { createDirectLookup, type DirectReply } from './direct.ts';
 import type { LookupBus, LookupMessage, LookupQueue, LookupReport, LookupStore } from './ports.ts';
 
-export interface LookupsWiring {
+interface LookupsWiring {
   readonly gateway: Pick<Gateway, 'ask'>;
   /** Should be the operations that the gateway offers. Lookups refuse those with a side effect. */
   readonly operations: readonly Operation[];
@@ -32,7 +32,7 @@ export interface LookupsWiring {
   readonly report: (report: LookupReport) => void;
 }
 
-export interface LookupSeams {
+interface LookupSeams {
   readonly after?: After;
   /** From 0 to below 1. */
   readonly random?: () => number;

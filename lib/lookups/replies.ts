@@ -14,7 +14,7 @@ import {
   type OwnedRead,
 } from './request.ts';
 
-export interface QuotesFound {
+interface QuotesFound {
   readonly records: readonly Uint8Array[];
   readonly unknown: readonly string[];
   readonly missing: readonly { readonly symbol: string; readonly code: string }[];

@@ -24,9 +24,9 @@ export type OwnedRead = Read & LookupRequester;
 /** A message that is no valid request. */
 export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }> & LookupRequester;
 
-export type OwnedRequest = { readonly ok: true; readonly lookup: OwnedLookup } | InvalidRequest;
+type OwnedRequest = { readonly ok: true; readonly lookup: OwnedLookup } | InvalidRequest;
 
-export interface RequestOrigin {
+interface RequestOrigin {
   /** Requester if the envelope names none, or may not name one. */
   readonly otherwise: string;
   /** Whether the sender is not a bus, and so could write any source into the envelope. */

@@ -7,11 +7,11 @@ import type { StoredReply } from './ports.ts';
 import { failedReply, quotesReply, readReply } from './replies.ts';
 import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
-export type SettledLookup =
+type SettledLookup =
   | { readonly kind: 'reply'; readonly reply: StoredReply; readonly failure?: LookupFailure }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-export interface SettleOptions {
+interface SettleOptions {
   readonly now: number;
   readonly deadline: number;
   /** Number of times that the lookup has waited; absent when it cannot wait. */

@@ -7,7 +7,7 @@
 export type Pair = readonly [name: string, value: string];
 
 /** Values of the headers that take part in signing. */
-export interface SigningHeaders {
+interface SigningHeaders {
   readonly appKey: string;
   /** The Host header as sent, with its port when that is not the scheme's own. */
   readonly host: string;

@@ -22,7 +22,7 @@ export interface SignInput {
   readonly body?: string | object | null | undefined;
 }
 
-export interface PlainRequest {
+interface PlainRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly host: string;

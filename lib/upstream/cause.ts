@@ -46,7 +46,7 @@ export interface Caused {
 }
 
 /** An answer of the upstream that is no success. */
-export interface RefusedAnswer {
+interface RefusedAnswer {
   readonly status: number;
   /** The upstream's code without its prefix; empty when it has none. */
   readonly stem: string;

@@ -82,7 +82,7 @@ export interface ResponseCall {
 export type FetchedResponse = ResponseContent & { readonly isPrivate?: true; readonly askedAt?: number };
 
 /** Origin of a response. `own`: this request fetched it; `other`: another request fetched it meanwhile. */
-export type ResponseSource = 'memory' | 'store' | 'own' | 'other';
+type ResponseSource = 'memory' | 'store' | 'own' | 'other';
 
 export type ResponseOutcome =
   | {

@@ -7,7 +7,7 @@
 import { steadyClock } from '../../kernel/age.ts';
 import type { ResponseStore } from './store.ts';
 
-export interface VersionsOptions {
+interface VersionsOptions {
   readonly store: ResponseStore;
   readonly clock: () => number;
   /** A text that no earlier call returned. Default: 128 random bits. */

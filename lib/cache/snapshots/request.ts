@@ -87,7 +87,7 @@ const napMs = { first: 30, max: 250 } as const;
 const patienceMs = 60;
 
 /** A call that is being answered. */
-export interface SnapshotRequest {
+interface SnapshotRequest {
   readonly instance: Instance;
   readonly call: SnapshotCall;
   readonly arrivedAt: number;

@@ -112,7 +112,7 @@ export class FollowedSnapshots implements SnapshotCache {
   }
 }
 
-export interface WatchedSymbol {
+interface WatchedSymbol {
   readonly category: string;
   readonly symbol: string;
   /** How often clients requested it lately, of all instances together, older requests counting less. */

@@ -19,7 +19,7 @@ export interface StreamedChange {
 }
 
 /** Symbols of one category that one session of the stream carries. */
-export interface CarriedSymbols {
+interface CarriedSymbols {
   readonly category: string;
   readonly symbols: readonly string[];
 }

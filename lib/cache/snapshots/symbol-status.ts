@@ -36,7 +36,7 @@ interface ServedViews {
 }
 
 /** Symbols that are probed in one call, and the caller that brought them if they failed before. */
-export interface ProbeGroup extends Pick<SuspectGroup, 'symbols' | 'sibling'> {
+interface ProbeGroup extends Pick<SuspectGroup, 'symbols' | 'sibling'> {
   readonly caller?: string;
 }
 
