@@ -6,7 +6,6 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlans,
 } from '@aws-sdk/client-api-gateway';
-import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -15,6 +14,7 @@ import {
 import type { UsagePlan } from '../../lib/catalogue/index.ts';
 import { accessFault } from './aws.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
+import { deployedOf } from './stack-resources.ts';
 
 /** Lambda's concurrency quota for the account and Region, and the part that no function has reserved. */
 export interface Concurrency {
@@ -126,22 +126,14 @@ async function countItems(pages: AsyncIterable<{ readonly items?: readonly unkno
 }
 
 async function deployedBy(StackName: string, lambda: LambdaClient): Promise<DeployedResources> {
-  const ids = new Map<string, string[]>();
-  try {
-    for await (const page of paginateListStackResources(
-      { client: new CloudFormationClient(clientOptions) },
-      { StackName },
-    ))
-      for (const { ResourceType: type = '', PhysicalResourceId: id = '' } of page.StackResourceSummaries ??
-        [])
-        ids.set(type, [...(ids.get(type) ?? []), id]);
-  } catch (error) {
+  const resources = await deployedOf(StackName, clientOptions).catch((error: unknown) => {
     // CloudFormation reports a missing stack only by this text.
     if (!/does not exist/.test(String(error))) throw error;
-  }
-  const of = (type: string) => ids.get(`AWS::${type}`) ?? [];
+    return [];
+  });
+  const of = (type: string) => resources.filter((one) => one.type === `AWS::${type}`);
   let reserved = 0;
-  for (const FunctionName of of('Lambda::Function')) {
+  for (const { physicalId: FunctionName } of of('Lambda::Function')) {
     const { ReservedConcurrentExecutions: own = 0 } = await lambda.send(
       new GetFunctionConcurrencyCommand({ FunctionName }),
     );

@@ -3,7 +3,7 @@
 import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { command, operand, operands, refuse, value } from './command.ts';
 import { credentials } from './credentials.ts';
-import { baseUrlIn, json } from './readers.ts';
+import { baseUrlIn, json, pairIn } from './readers.ts';
 
 const gatewayOption = value(
   '<url>',
@@ -14,12 +14,7 @@ const gatewayOption = value(
 export const call = command({
   options: {
     operation: operand('<operation>', 'the operation’s id, such as getStockSnapshots', (text) => text),
-    parameters: operands('[name=value...]', 'query parameters', (text): readonly [string, string] => {
-      const at = text.indexOf('=');
-      return at > 0
-        ? [text.slice(0, at), text.slice(at + 1)]
-        : refuse('takes name=value, such as symbols=AAPL.');
-    }),
+    parameters: operands('[name=value...]', 'query parameters', pairIn('symbols=AAPL')),
     gateway: gatewayOption,
     upstream: value('<url>', 'the upstream itself; takes APP_KEY, APP_SECRET and ACCESS_TOKEN', baseUrlIn),
     body: value('<file>', 'a file with the JSON body; - is standard input'),

@@ -5,7 +5,7 @@ import { type CommandGroup, command, flag, refuse, value, values } from './comma
 import type { OrdersArguments } from './orders.ts';
 import type { DecideArguments } from './orders-decide.ts';
 import type { RestoredArguments } from './orders-restored.ts';
-import { accountIn, deployed, json, targetOf } from './readers.ts';
+import { accountIn, deployed, json, oneOf, targetOf } from './readers.ts';
 
 const unitMs = { d: 86_400_000, h: 3_600_000 } as const;
 
@@ -26,15 +26,7 @@ export function sinceIn(text: string, now: number = Date.now()): number {
     : refuse('must be days or hours, such as 30d or 12h, or a day or a moment in UTC that is past.');
 }
 
-const decisionIn = (text: string) =>
-  text === 'accepted' || text === 'no_effect' || text === 'ended'
-    ? text
-    : refuse('must be accepted, no_effect or ended.');
-
-const tableIn = (text: string) =>
-  text === 'journal' || text === 'controls' || text === 'users'
-    ? text
-    : refuse('must be journal, controls or users.');
+const tableIn = oneOf('journal', 'controls', 'users');
 
 const requiredReason = (reason: string | undefined, keeper: string): string =>
   reason ?? refuse(`--reason must say why: ${keeper} keeps it.`);
@@ -92,7 +84,7 @@ export const orders: CommandGroup = {
         as: value(
           '<what>',
           'accepted: it counts until the upstream shows its end; no_effect: its id is free; ended: it was placed, and limits count it no longer',
-          decisionIn,
+          oneOf('accepted', 'no_effect', 'ended'),
         ),
         reason: value('<text>', 'why: the audit keeps it'),
         ...deployed,

@@ -35,21 +35,21 @@ interface RestoredPorts {
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedRestored({ target, confirms }: RestoredArguments): Promise<RestoredPorts> {
-  const { stackName, output, store, identity } = await sealedStack(
+  const stack = await sealedStack(
     target,
     tradingControlsTableOutput,
     'places no orders: open the group orders',
   );
   const tables = {
-    journal: output(orderJournalTableOutput),
-    controls: store.tableName,
-    users: output(accessTableOutput),
+    journal: stack.output(orderJournalTableOutput),
+    controls: stack.store.tableName,
+    users: stack.output(accessTableOutput),
   };
   const by = confirms ? await operatorArn() : '';
   return {
-    stackName,
-    admin: createControlAdmin({ store: createDynamoControlAdmin(store), identity, by }),
-    checkpoints: createDynamoCheckpoints({ client: store.client, tables }),
+    ...stack,
+    admin: createControlAdmin({ ...stack, store: createDynamoControlAdmin(stack.store), by }),
+    checkpoints: createDynamoCheckpoints({ client: stack.store.client, tables }),
     tables,
     clock: Date.now,
   };

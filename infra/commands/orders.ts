@@ -11,7 +11,7 @@ import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.t
 import { defined } from '../defined.ts';
 import { printError, type Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { inSentences, issuerOutput, sealedStack } from './sealed-stack.ts';
+import { inSentences, sealedStack } from './sealed-stack.ts';
 import { isCalled, subjectWords } from './users-words.ts';
 
 export interface OrdersArguments {
@@ -44,17 +44,16 @@ const orderAuditTableOutput = 'OrderAuditTable';
 
 /** @throws StartError when the stack or its identity key cannot be read, or it has no audit */
 export async function deployedOrders({ target }: OrdersArguments): Promise<OrdersPorts> {
-  const { stackName, outputs, store, identity, directory } = await sealedStack(
+  const stack = await sealedStack(
     target,
     orderAuditTableOutput,
     'has no audit of orders: open the group orders or watchlists',
   );
-  const { sealer } = identity;
+  const { sealer } = stack.identity;
   return {
-    stackName,
-    audit: createDynamoOrderAudit({ ...store, sealer, timeoutMs: 10_000 }),
-    directory: directory(),
-    issuer: outputs.get(issuerOutput),
+    ...stack,
+    audit: createDynamoOrderAudit({ ...stack.store, sealer, timeoutMs: 10_000 }),
+    directory: stack.directory(),
     clock: Date.now,
     warn: printError,
   };

@@ -18,6 +18,21 @@ export const wholeIn = (max: number) => (text: string) => {
     : refuse(`must be a whole number from 1 to ${max}.`);
 };
 
+/** Reads one of some words. */
+export const oneOf =
+  <const T extends string>(...words: readonly T[]) =>
+  (text: string): T =>
+    words.find((word) => word === text) ??
+    refuse(`must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`);
+
+/** @param example of a pair, for the refusal */
+export const pairIn =
+  (example: string) =>
+  (text: string): readonly [name: string, value: string] => {
+    const at = text.indexOf('=');
+    return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : refuse(`takes name=value, such as ${example}.`);
+  };
+
 export const accountIn = (text: string): string =>
   /^[\w.-]{1,64}$/.test(text) ? text : refuse('must be an account id: 1 to 64 letters, digits, _, . and -.');
 

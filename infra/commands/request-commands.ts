@@ -2,7 +2,7 @@
 
 import { command, operand, refuse, value } from './command.ts';
 import { credentials } from './credentials.ts';
-import { json, wholeIn } from './readers.ts';
+import { json, oneOf, wholeIn } from './readers.ts';
 
 const url = operand('<url>', 'the address in full, with its query', (text) =>
   /^https?:\/\//.test(text) && URL.canParse(text)
@@ -11,9 +11,7 @@ const url = operand('<url>', 'the address in full, with its query', (text) =>
 );
 const request = {
   url,
-  method: value('<name>', 'GET or POST (default: POST with a body)', (text): 'GET' | 'POST' =>
-    text === 'GET' || text === 'POST' ? text : refuse('must be GET or POST.'),
-  ),
+  method: value('<name>', 'GET or POST (default: POST with a body)', oneOf('GET', 'POST')),
   body: value('<file>', 'a file with the body, which is signed as it is; - is standard input'),
 };
 const snapshot =

@@ -40,6 +40,8 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
     outputs,
     output,
     identity,
+    /** Issuer of access tokens; undefined if the stack accepts none. */
+    issuer: outputs.get(issuerOutput),
     /** Table of the command. */
     store: { client, tableName: output(table) },
     /** @param by the operator who makes a change; absent when the command only reads */
@@ -50,7 +52,8 @@ export async function sealedStack({ stackName }: StackTarget, table: string, lac
   };
 }
 
-const defectTypes = [TypeError, ReferenceError, RangeError, SyntaxError];
+/** Sentences already, and defects, whose stack is wanted. */
+const ownErrors = [StartError, TypeError, ReferenceError, RangeError, SyntaxError];
 
 /**
  * Does a command's work, and makes a sentence of its error. AWS's messages are left out, because they may repeat what was sent.
@@ -58,21 +61,18 @@ const defectTypes = [TypeError, ReferenceError, RangeError, SyntaxError];
  * @param what completes the sentence, such as 'The users of … cannot be read'
  * @param overtaken names the record that others change at the same time
  */
-export const inSentences = <T>(work: () => Promise<T>, what: string, overtaken?: string): Promise<T> =>
-  work().catch((error: unknown) => {
-    throw asStartError(error, what, overtaken);
-  });
-
-function asStartError(error: unknown, what: string, overtaken = ''): unknown {
-  if (error instanceof StartError) return error;
-  if (error instanceof DecisionRefused) return new StartError(`Nothing was decided. ${error.message}`);
-  if (error instanceof AccessChangeError || error instanceof ControlChangeError)
-    return new StartError(
-      error.code === 'change_refused'
-        ? `${error.message} Nothing was changed.`
-        : `Others change ${overtaken} all the time; nothing was changed. Run the command again.`,
-    );
-  if (!(error instanceof Error) || defectTypes.some((one) => error instanceof one)) return error;
-  const reason = error.name === 'Error' ? error.message : error.name;
-  return new StartError(`${what}: ${reason}.`);
+export async function inSentences<T>(work: () => Promise<T>, what: string, overtaken = ''): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DecisionRefused) throw new StartError(`Nothing was decided. ${error.message}`);
+    if (error instanceof AccessChangeError || error instanceof ControlChangeError)
+      throw new StartError(
+        error.code === 'change_refused'
+          ? `${error.message} Nothing was changed.`
+          : `Others change ${overtaken} all the time; nothing was changed. Run the command again.`,
+      );
+    if (!(error instanceof Error) || ownErrors.some((one) => error instanceof one)) throw error;
+    throw new StartError(`${what}: ${error.name === 'Error' ? error.message : error.name}.`);
+  }
 }

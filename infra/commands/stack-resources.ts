@@ -1,6 +1,10 @@
 /** Resources of a deployed stack, as CloudFormation lists them. */
 
-import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  type CloudFormationClientConfig,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
 
 export interface DeployedResource {
   /** Logical id without CloudFormation's hash. */
@@ -10,21 +14,19 @@ export interface DeployedResource {
 }
 
 /** Lists the resources that are not deleted yet. */
-export async function deployedOf(StackName: string): Promise<readonly DeployedResource[]> {
+export async function deployedOf(
+  StackName: string,
+  options: CloudFormationClientConfig = {},
+): Promise<readonly DeployedResource[]> {
   const found: DeployedResource[] = [];
-  const client = new CloudFormationClient();
+  const client = new CloudFormationClient(options);
   for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
-    for (const {
-      LogicalResourceId = '',
-      PhysicalResourceId,
-      ResourceType = '',
-      ResourceStatus,
-    } of StackResourceSummaries)
-      if (PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE')
+    for (const one of StackResourceSummaries)
+      if (one.PhysicalResourceId && one.ResourceStatus !== 'DELETE_COMPLETE')
         found.push({
-          id: LogicalResourceId.replace(/[0-9A-F]{8}$/, ''),
-          type: ResourceType,
-          physicalId: PhysicalResourceId,
+          id: one.LogicalResourceId?.replace(/[0-9A-F]{8}$/, '') ?? '',
+          type: one.ResourceType ?? '',
+          physicalId: one.PhysicalResourceId,
         });
   return found;
 }

@@ -3,7 +3,7 @@
 import type { LimitChanges } from '../../lib/guard-rails/limits.ts';
 import { defined } from '../defined.ts';
 import { type CommandGroup, command, flag, type GivenOptions, refuse, value, values } from './command.ts';
-import { accountIn, deployed, json, targetOf, whole } from './readers.ts';
+import { accountIn, deployed, json, pairIn, targetOf, whole } from './readers.ts';
 import type { TradingArguments, TradingVerb } from './trading.ts';
 import { limitChanges, limitLines } from './trading-values.ts';
 
@@ -21,12 +21,7 @@ const scopeOptions = {
 };
 const targetOptions = { ...deployed, json };
 const reasonOption = { reason: value('<text>', 'why: the history keeps it') };
-const setOption = values('<name=value>', 'a limit, as often as needed', (text): readonly [string, string] => {
-  const at = text.indexOf('=');
-  return at > 0
-    ? [text.slice(0, at), text.slice(at + 1)]
-    : refuse('takes name=value, such as max_orders_per_minute=30.');
-});
+const setOption = values('<name=value>', 'a limit, as often as needed', pairIn('max_orders_per_minute=30'));
 const unsetOption = values('<name>', 'removes a limit', (text): readonly [string, null] => [text, null]);
 
 type TradingOptions = GivenOptions<typeof scopeOptions & typeof targetOptions> & {

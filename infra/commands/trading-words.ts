@@ -4,7 +4,7 @@ import type { ControlHistoryLine, ListedControl } from '../../lib/guard-rails/ad
 import type { ControlChange, ControlSubject } from '../../lib/guard-rails/control-changes.ts';
 import type { LimitChanges, TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { limitTexts } from './trading-values.ts';
-import { subjectWords } from './users-words.ts';
+import { momentOf, subjectWords } from './users-words.ts';
 
 export function scopeWords(subject: ControlSubject): string {
   switch (subject.kind) {
@@ -95,5 +95,3 @@ function changeWords(change: ControlChange, limitsBefore: LimitChanges | undefin
     })
     .join(', ');
 }
-
-const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

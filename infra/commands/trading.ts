@@ -22,7 +22,7 @@ import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/output
 import { operatorArn } from './operator.ts';
 import { linesIf, type Report } from './print.ts';
 import type { StackTarget } from './readers.ts';
-import { inSentences, issuerOutput, sealedStack } from './sealed-stack.ts';
+import { inSentences, sealedStack } from './sealed-stack.ts';
 import { controlWords, deployedWords, historyWords, listWords, scopeWords } from './trading-words.ts';
 import { isCalled } from './users-words.ts';
 
@@ -60,18 +60,17 @@ export interface TradingPorts {
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedTrading(given: TradingArguments): Promise<TradingPorts> {
-  const { stackName, outputs, output, identity, store, directory } = await sealedStack(
+  const stack = await sealedStack(
     given.target,
     tradingControlsTableOutput,
     'places no orders: open the group orders',
   );
   const by = changeOf(given) ? await operatorArn() : '';
-  const deployed = readLimits(JSON.parse(output(tradingLimitsOutput)));
+  const deployed = readLimits(JSON.parse(stack.output(tradingLimitsOutput)));
   return {
-    stackName,
-    admin: createControlAdmin({ store: createDynamoControlAdmin(store), identity, by }),
-    directory: directory(),
-    issuer: outputs.get(issuerOutput),
+    ...stack,
+    admin: createControlAdmin({ ...stack, store: createDynamoControlAdmin(stack.store), by }),
+    directory: stack.directory(),
     deployed: areLimits(deployed) ? deployed : {},
   };
 }

@@ -28,7 +28,7 @@ export function isCalled(text: string, { name, record }: Listed): boolean {
 const accountWords = (account: string) => (account === '*' ? 'every account' : `account ${account}`);
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+export const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Describes a record: one line for the subject, and one for each fact about it. */
 export function recordWords({ name, record, expiresAt }: Listed, issuer: string): readonly string[] {

@@ -28,17 +28,8 @@ export type CommandSubject =
   /** Keyed name in a log line. */
   | { readonly kind: 'name'; readonly name: string };
 
-export type Verb =
-  | 'grant'
-  | 'revoke'
-  | 'bind'
-  | 'unbind'
-  | 'block'
-  | 'unblock'
-  | 'sign-out'
-  | 'show'
-  | 'list'
-  | 'audit';
+type ChangingVerb = 'grant' | 'revoke' | 'bind' | 'unbind' | 'block' | 'unblock' | 'sign-out';
+export type Verb = ChangingVerb | 'show' | 'list' | 'audit';
 
 export interface UsersArguments {
   readonly target: StackTarget;
@@ -72,17 +63,9 @@ const revokingVerbs: ReadonlySet<Verb> = new Set<Verb>(['revoke', 'block', 'sign
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedUsers({ target, verb }: UsersArguments): Promise<UsersPorts> {
-  const { stackName, outputs, directory } = await sealedStack(
-    target,
-    accessTableOutput,
-    'knows no users: open a group of account data',
-  );
-  return {
-    stackName,
-    outputs,
-    admin: directory(readingVerbs[verb] ? '' : await operatorArn()),
-    clock: Date.now,
-  };
+  const stack = await sealedStack(target, accessTableOutput, 'knows no users: open a group of account data');
+  const by = readingVerbs[verb] ? '' : await operatorArn();
+  return { ...stack, admin: stack.directory(by), clock: Date.now };
 }
 
 /** @throws StartError with one sentence; nothing was changed then, unless the table's answer to the write was lost */
