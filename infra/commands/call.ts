@@ -2,7 +2,14 @@
 
 import { operations } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { type Answer, createClient, direct, isClientError, viaGateway } from '../../lib/client/index.ts';
+import {
+  type Answer,
+  type Connection,
+  createClient,
+  direct,
+  isClientError,
+  viaGateway,
+} from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { StartError } from '../environment.ts';
 import { didYouMean } from '../nearest-name.ts';
@@ -31,7 +38,14 @@ interface CallArguments {
   readonly credentials: string | undefined;
 }
 
-type ClientMethod = { answer(input: unknown, options: object): Promise<Answer<unknown>> };
+type AskOperation = (input: unknown, options?: object) => Promise<Answer<unknown>>;
+
+export function askOf(operation: Operation, connection: Connection): AskOperation {
+  const client = createClient({ [operation.id]: operation }, connection) as Readonly<
+    Record<string, { readonly answer: AskOperation }>
+  >;
+  return (client[operation.id] as { readonly answer: AskOperation }).answer;
+}
 
 /** @throws StartError for a refusal, and when the request's outcome is unknown */
 export async function callOperation({
@@ -41,16 +55,12 @@ export async function callOperation({
   idempotencyKey,
   ...given
 }: CallArguments): Promise<Report> {
-  const connection = await connectionTo(given);
-  const client = createClient({ [operation.id]: operation }, connection) as Readonly<
-    Record<string, ClientMethod>
-  >;
-  const method = client[operation.id] as ClientMethod;
+  const ask = askOf(operation, await connectionTo(given));
   const options = idempotencyKey === undefined ? {} : { idempotencyKey };
   try {
     const answer = operation.body
-      ? await method.answer(jsonIn(body === undefined ? '{}' : await readText(body)), { ...options, query })
-      : await method.answer(query, options);
+      ? await ask(jsonIn(body === undefined ? '{}' : await readText(body)), { ...options, query })
+      : await ask(query, options);
     const { status, requestId, isReplayed, text } = answer;
     // Prints the body's own text: parsing and writing it again would lose digits of its numbers.
     const facts = JSON.stringify({ status, requestId, isReplayed });

@@ -9,6 +9,10 @@ export interface Certificate {
   readonly names: readonly string[];
 }
 
+interface CertificateReply {
+  readonly Certificate?: { readonly Status?: string; readonly SubjectAlternativeNames?: readonly string[] };
+}
+
 /** @throws Error whose name is AWS's error code */
 export async function readCertificate(arn: string, access: AwsAccess): Promise<Certificate> {
   const input = { CertificateArn: arn };
@@ -18,15 +22,7 @@ export async function readCertificate(arn: string, access: AwsAccess): Promise<C
       return { Certificate: { Status: 'missing', SubjectAlternativeNames: [] } };
     },
   );
-  const { Status: status, SubjectAlternativeNames: names } =
-    (
-      reply as {
-        readonly Certificate?: {
-          readonly Status?: string;
-          readonly SubjectAlternativeNames?: readonly string[];
-        };
-      }
-    ).Certificate ?? {};
+  const { Status: status, SubjectAlternativeNames: names } = (reply as CertificateReply).Certificate ?? {};
   if (!status || !names) throw Object.assign(new Error(), { name: 'an answer without a certificate' });
   return { status, names };
 }

@@ -71,16 +71,13 @@ export async function explainRequest({
   return { lines: [words()], data: steps };
 }
 
-interface VerifyOptions {
+interface VerifyRequest {
+  readonly request: string;
   readonly tolerance: number | undefined;
   readonly credentials: string | undefined;
 }
 
-export async function verifyRequest({
-  request,
-  tolerance,
-  credentials,
-}: VerifyOptions & { readonly request: string }): Promise<Report> {
+export async function verifyRequest({ request, tolerance, credentials }: VerifyRequest): Promise<Report> {
   const { APP_KEY, APP_SECRET } = await secrets(credentials, ['APP_KEY', 'APP_SECRET']);
   const received = await readJson<ReceivedRequest>(request, '{"url": "…", "headers": {"x-app-key": "…"}}');
   if (typeof received.url !== 'string' || typeof received.headers !== 'object' || received.headers === null)

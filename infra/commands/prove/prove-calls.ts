@@ -22,15 +22,14 @@ import {
 } from '../../../lib/catalogue/limits.ts';
 import type { Operation } from '../../../lib/catalogue/operation.ts';
 import {
-  type Answer,
   type Connection,
-  createClient,
   follow,
   isClientError,
   RefusedError,
   streamStockSnapshots,
 } from '../../../lib/client/index.ts';
 import type { AccessMode } from '../../access-modes.ts';
+import { askOf } from '../call.ts';
 
 /** Read of each group that every account and app key may send. */
 export const probes: Readonly<Partial<Record<Group, Operation>>> = {
@@ -67,15 +66,6 @@ export interface GroupCalls {
   readonly oldestSeconds?: number;
   /** First and last moment, in milliseconds since the epoch. */
   readonly period: readonly [from: number, to: number];
-}
-
-type AskOperation = (query: object, options?: object) => Promise<Answer<unknown>>;
-
-export function askOf(operation: Operation, connection: Connection): AskOperation {
-  const client = createClient({ [operation.id]: operation }, connection) as Readonly<
-    Record<string, { readonly answer: AskOperation }>
-  >;
-  return (client[operation.id] as { readonly answer: AskOperation }).answer;
 }
 
 /** Names a failure by the gateway's documented code, or by its kind. */

@@ -7,13 +7,14 @@ import { type Connection, viaGateway } from '../../../lib/client/index.ts';
 import type { CountersignConfig, ResolvedConfig } from '../../stack/config.ts';
 import { versionOutput } from '../../stack/outputs.ts';
 import { awsAccess, signingFetch } from '../aws.ts';
+import { askOf } from '../call.ts';
 import type { StackTarget } from '../readers.ts';
 import { setSecret } from '../secret-set.ts';
 import { smoke } from '../smoke.ts';
 import { deployedOf } from '../stack-resources.ts';
 import { outputOf } from '../stack-secret.ts';
 import { deployedStatus, isWell, statusInWords, statusOf } from '../status.ts';
-import { askOf, callGroup, callsOfEach, type Pace, probes, tryLimit, tryStream } from './prove-calls.ts';
+import { callGroup, callsOfEach, type Pace, probes, tryLimit, tryStream } from './prove-calls.ts';
 import { hasLogged, type MeasuredRun, runsOf, type Sums, sumsOf } from './prove-measure.ts';
 import { tryOrder } from './prove-order.ts';
 import { type OrderStream, openOrderStream } from './prove-order-stream.ts';
@@ -209,14 +210,10 @@ const betweenListenerLooksMs = 5000;
 async function orderStreamStep(day: Day, through: Connect): Promise<OrderStream | undefined> {
   const { steps, config, ports, target, began } = day;
   const orders = through('orders');
-  if (!config.live?.streams['order-streams']) {
-    steps.leaveOut('order stream', 'The stage has no streams of order events (live.maxOrderStreams).');
-    return undefined;
-  }
-  if (!orders) {
-    steps.leaveOut('order stream', tokenlessNote);
-    return undefined;
-  }
+  const leaveOut = (why: string) => void steps.leaveOut('order stream', why);
+  if (!config.live?.streams['order-streams'])
+    return leaveOut('The stage has no streams of order events (live.maxOrderStreams).');
+  if (!orders) return leaveOut(tokenlessNote);
   let stream: OrderStream | undefined;
   const isOpen = await steps.measure('order stream', async () => {
     stream = openOrderStream(orders, ports);

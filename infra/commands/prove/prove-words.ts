@@ -29,34 +29,34 @@ export function proofInWords(report: ProofReport): string {
   ].join('\n')}\n`;
 }
 
-const markdownTable = (head: readonly string[], rows: readonly (readonly unknown[])[]) => [
-  `| ${head.join(' | ')} |`,
-  `|${head.map(() => '---').join('|')}|`,
-  ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+/** @param columns by their heads: each cell of a row */
+const markdownTable = <R>(rows: readonly R[], columns: Readonly<Record<string, (row: R) => unknown>>) => [
+  `| ${Object.keys(columns).join(' | ')} |`,
+  `|${'---|'.repeat(Object.keys(columns).length)}`,
+  ...rows.map(
+    (row) =>
+      `| ${Object.values(columns)
+        .map((cell) => cell(row))
+        .join(' | ')} |`,
+  ),
 ];
 
 const stepLines = ({ steps }: ProofReport) =>
-  markdownTable(
-    ['Step', 'Result', 'Seconds', 'What it says'],
-    steps.map(({ name, result, seconds, says }) => [
-      name,
-      result,
-      seconds,
-      says.replaceAll('\n', ' ').replaceAll('|', '\\|'),
-    ]),
-  );
+  markdownTable(steps, {
+    Step: ({ name }) => name,
+    Result: ({ result }) => result,
+    Seconds: ({ seconds }) => seconds,
+    'What it says': ({ says }) => says.replaceAll('\n', ' ').replaceAll('|', '\\|'),
+  });
 
 const comparedLines = ({ compared }: ProofReport) =>
-  markdownTable(
-    ['What', 'Page', 'There', 'Measured', 'Verdict'],
-    compared.map((one) => [
-      one.what,
-      one.page,
-      figureText(one.figure, one.unit),
-      figureText(one.measured, one.unit),
-      verdictOf(one),
-    ]),
-  );
+  markdownTable(compared, {
+    What: ({ what }) => what,
+    Page: ({ page }) => page,
+    There: ({ figure, unit }) => figureText(figure, unit),
+    Measured: ({ measured, unit }) => figureText(measured, unit),
+    Verdict: verdictOf,
+  });
 
 const figureText = (value: number | undefined, unit: ComparedFigure['unit']) =>
   value === undefined
@@ -67,38 +67,32 @@ const figureText = (value: number | undefined, unit: ComparedFigure['unit']) =>
 
 const startLines = ({ startUp }: ProofReport) =>
   startUp.length > 0
-    ? markdownTable(
-        ['Function', 'Starts', 'Init, ms', 'First run with it, ms', 'Later runs, ms', 'Memory, MB'],
-        startUp.map((one) => [
-          one.function,
-          one.starts,
-          one.initMs,
-          one.firstMs,
-          one.warmMs ?? '-',
-          one.usedMiB,
-        ]),
-      )
+    ? markdownTable(startUp, {
+        Function: (one) => one.function,
+        Starts: ({ starts }) => starts,
+        'Init, ms': ({ initMs }) => initMs,
+        'First run with it, ms': ({ firstMs }) => firstMs,
+        'Later runs, ms': ({ warmMs }) => warmMs ?? '-',
+        'Memory, MB': ({ usedMiB }) => usedMiB,
+      })
     : ['No line of Lambda’s with an Init Duration was found.'];
 
 const sumLines = ({ sums }: ProofReport) =>
   Object.keys(sums).length > 0
-    ? markdownTable(['Since the deployment', 'Sum'], Object.entries(sums))
+    ? markdownTable(Object.entries(sums), { 'Since the deployment': ([name]) => name, Sum: ([, sum]) => sum })
     : ['CloudWatch had no figures yet.'];
 
 const callLines = ({ groups }: ProofReport) =>
-  markdownTable(
-    ['Group', 'Operation', 'Access', 'Outcomes', 'Waits', 'Median, ms', 'Most, ms', 'Oldest answer, s'],
-    groups.map((one) => [
-      one.group,
-      one.operation,
-      one.access,
-      outcomesInWords(one.outcomes),
-      one.waits,
-      one.ms?.median ?? '-',
-      one.ms?.most ?? '-',
-      one.oldestSeconds ?? '-',
-    ]),
-  );
+  markdownTable(groups, {
+    Group: ({ group }) => group,
+    Operation: ({ operation }) => operation,
+    Access: ({ access }) => access,
+    Outcomes: ({ outcomes }) => outcomesInWords(outcomes),
+    Waits: ({ waits }) => waits,
+    'Median, ms': ({ ms }) => ms?.median ?? '-',
+    'Most, ms': ({ ms }) => ms?.most ?? '-',
+    'Oldest answer, s': ({ oldestSeconds }) => oldestSeconds ?? '-',
+  });
 
 const streamLines = ({ stream }: ProofReport) =>
   stream
@@ -108,13 +102,10 @@ const streamLines = ({ stream }: ProofReport) =>
     : [];
 
 const priceLines = ({ lines, total, missing }: Price) => [
-  ...markdownTable(
-    ['Paid for', 'Dollars'],
-    [...Object.entries(lines), ['**All of it**', total] as const].map(([name, amount]) => [
-      name,
-      `$${amount.toFixed(5)}`,
-    ]),
-  ),
+  ...markdownTable([...Object.entries(lines), ['**All of it**', total] as const], {
+    'Paid for': ([name]) => name,
+    Dollars: ([, amount]) => `$${amount.toFixed(5)}`,
+  }),
   '',
   `Prices of docs/cost.md, without free tiers.${missing.length > 0 ? ` Not in it, because there were no figures yet: ${missing.join(', ')}.` : ''}`,
 ];
