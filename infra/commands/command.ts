@@ -66,12 +66,19 @@ export const values = <T>(...given: OptionParts<T>): OptionSpec<readonly T[]> =>
 export const operand = <T>(...given: OptionParts<T>): OptionSpec<T> => specOf('operand', given);
 export const operands = <T>(...given: OptionParts<T>): OptionSpec<readonly T[]> => specOf('operands', given);
 
-interface CommandDefinition<O extends CommandOptions, A> {
-  readonly options: O;
+/** A command whose options' types are known to its own `run` alone. */
+export interface AnyCommand {
+  readonly options: CommandOptions;
   /** Arguments that follow the command's name, or a whole command line; the usual one first. */
   readonly examples: readonly string[];
   /** Further lines of the help. */
   readonly more?: string;
+  check(given: Readonly<Record<string, unknown>>): unknown;
+  run(given: unknown): Promise<Report | number | undefined>;
+}
+
+interface CommandDefinition<O extends CommandOptions, A> extends Pick<AnyCommand, 'examples' | 'more'> {
+  readonly options: O;
   /**
    * Checks options against each other, before another machine is asked.
    *
@@ -80,15 +87,6 @@ interface CommandDefinition<O extends CommandOptions, A> {
   readonly check?: (given: GivenOptions<O>) => A | Promise<A>;
   /** @returns what to print, or the exit code of a command that prints by itself; absent: 0 */
   readonly run: (given: A) => Promise<Report> | Promise<number> | Promise<void>;
-}
-
-/** A command whose options' types are known to its own `run` alone. */
-export interface AnyCommand {
-  readonly options: CommandOptions;
-  readonly examples: readonly string[];
-  readonly more?: string;
-  check(given: Readonly<Record<string, unknown>>): unknown;
-  run(given: unknown): Promise<Report | number | undefined>;
 }
 
 export function command<const O extends CommandOptions, A = GivenOptions<O>>(

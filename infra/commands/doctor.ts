@@ -11,7 +11,6 @@ import { stemOf } from '../../lib/upstream/upstream-code.ts';
 import { type DiagnosedFacts, diagnose } from '../diagnose.ts';
 import { StartError, type Variables } from '../environment.ts';
 import { marketStreamOutput } from '../stack/outputs.ts';
-import type { examineStream } from './doctor-stream.ts';
 import { type Finding, fault, unknown, well } from './finding.ts';
 import type { StackTarget } from './readers.ts';
 
@@ -43,18 +42,10 @@ export async function examine(
   if (!result.ok) return [...first, fault(inWords({ code: result.code }))];
   const { credential } = result;
   const upstream = await examineUpstream(baseUrl, credential);
-  const isWell = upstream.every(({ verdict }) => verdict !== 'fault');
-  return [
-    ...first,
-    well('The secret has an app key and an app secret.'),
-    ...upstream,
-    ...(streamUrl && isWell ? [await streamFinding(streamUrl, baseUrl, credential)] : []),
-  ];
-}
-
-async function streamFinding(...given: Parameters<typeof examineStream>): Promise<Finding> {
+  const all = [...first, well('The secret has an app key and an app secret.'), ...upstream];
+  if (!streamUrl || upstream.some(({ verdict }) => verdict === 'fault')) return all;
   const { examineStream } = await import('./doctor-stream.ts');
-  return examineStream(...given);
+  return [...all, await examineStream(streamUrl, baseUrl, credential)];
 }
 
 async function deployedPatient({ stackName }: StackTarget): Promise<Examination> {

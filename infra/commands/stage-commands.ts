@@ -54,9 +54,8 @@ export const secret = command({
       );
     const { setSecret, usableSecret } = await import('./secret-set.ts');
     const ofToken = await setSecret(stackName, await usableSecret(await text(process.stdin)));
-    print(
-      `The secret of ${stackName} is set; functions use it within five minutes, or at once when the upstream refuses the one before. ${ofToken}`.trimEnd(),
-    );
+    const line = `The secret of ${stackName} is set; functions use it within five minutes, or at once when the upstream refuses the one before. ${ofToken}`;
+    return { lines: [line.trimEnd()] };
   },
 });
 
@@ -68,7 +67,7 @@ export const token = command({
     const { deployedPorts, renewToken } = await import('./token.ts');
     const ports = await deployedPorts(stackName);
     const state = await renewToken(json ? { ...ports, say: printError } : ports);
-    if (json) print(JSON.stringify({ stack: stackName, ...state }));
+    return { lines: [], data: { stack: stackName, ...state } };
   },
 });
 

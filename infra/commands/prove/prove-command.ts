@@ -7,7 +7,7 @@ import { StartError } from '../../environment.ts';
 import { configOf, stackNameOf } from '../../stack/stages.ts';
 import { command, flag, refuse, value } from '../command.ts';
 import { credentials, secrets } from '../credentials.ts';
-import { print, printError } from '../print.ts';
+import { printError } from '../print.ts';
 import { stageIn, urlIn } from '../readers.ts';
 import type { Proof } from './prove.ts';
 import type { ProvePorts } from './prove-day.ts';
@@ -61,9 +61,11 @@ export const prove = command({
     if (!proof) throw new StartError('You have not agreed: nothing was deployed.');
     const { isProven } = await import('./prove-report.ts');
     const files = await writeReport(out, proof);
-    print(`The report is in ${files.join(' and ')}.`);
-    for (const one of proof.report.left) print(`Left: ${one}`);
-    return isProven(proof.report) ? 0 : 1;
+    const left = proof.report.left.map((one) => `Left: ${one}`);
+    return {
+      isWell: isProven(proof.report),
+      lines: [`The report is in ${files.join(' and ')}.`, ...left],
+    };
   },
 });
 
