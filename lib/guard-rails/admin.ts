@@ -1,4 +1,4 @@
-/** What operators do with limits and stops: change them, each time with a record of the history, and look at them. */
+/** Changes and shows limits and stops for operators; each change is recorded in the history. */
 
 import type { Identity } from '../access/identity.ts';
 import { nonce, sealedLines } from '../access/sealed-lines.ts';
@@ -26,7 +26,7 @@ import type { MassCancel } from './mass-cancels.ts';
 export interface ControlAdminOptions {
   readonly store: ControlAdminStore;
   readonly identity: Identity;
-  /** Who changes it, for the history: an operator's ARN, for example. */
+  /** Operator who makes the changes, for the history: an ARN, for example. */
   readonly by: string;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -34,14 +34,14 @@ export interface ControlAdminOptions {
 
 export interface ControlAdmin {
   /**
-   * Writes nothing, and no record of the history, when the scope is so already and nothing is to be cancelled. A concurrent
-   * change of the same scope is never lost: this one begins anew.
+   * Makes a change. Writes nothing, not even to the history, when the scope would stay the same and no order is to be
+   * cancelled. A concurrent change of the same scope is never lost: this one begins anew.
    *
-   * @throws ControlChangeError `change_refused` for limits that are none, or without a reason where one is needed,
+   * @throws ControlChangeError `change_refused` for invalid limits, or without a reason where one is needed,
    * `changed_by_others` when other operators changed the scope each time
    */
   apply(change: ControlChange): Promise<AppliedControl>;
-  /** @returns undefined when nothing was ever set of it */
+  /** @returns undefined when nothing was ever set for the subject */
   find(subject: ControlSubject): Promise<ListedControl | undefined>;
   list(): Promise<readonly ListedControl[]>;
   /** The newest first. */
@@ -50,25 +50,25 @@ export interface ControlAdmin {
 
 export interface AppliedControl {
   readonly isChanged: boolean;
-  /** As it is now; undefined when nothing was ever set. */
+  /** The control after the change; undefined when nothing was ever set. */
   readonly control: ListedControl | undefined;
-  /** Limits that were set before it. */
+  /** Limits before the change. */
   readonly limitsBefore: LimitChanges;
 }
 
-/** What is set of a scope, for an operator. */
+/** The control of a scope, for an operator. */
 export interface ListedControl extends ControlState {
   readonly version: number;
   /** The account's or user's name in logs; absent for the gateway. */
   readonly name?: string;
-  /** Absent when it was sealed with another identity key: limits and stop count all the same. */
+  /** Absent when it was sealed with another identity key; limits and stop count nevertheless. */
   readonly about?: ControlAbout;
 }
 
-/** What is sealed of a scope. */
+/** The sealed part of a scope's entry. */
 interface ControlAbout {
   readonly subject: ControlSubject;
-  /** Who stopped it, and why. */
+  /** Operator who stopped trading, and the reason. */
   readonly stopped?: { readonly by: string; readonly reason: string };
 }
 
@@ -78,7 +78,7 @@ export type ControlHistoryLine =
       readonly by: string;
       readonly version: number;
       readonly change: ControlChange;
-      /** Of the limits that the change names, what was set before; absent from other changes, and from lines of earlier versions. */
+      /** Earlier values of the limits that the change names; absent for other changes, and in lines of earlier versions. */
       readonly limitsBefore?: LimitChanges;
     }
   /** Sealed with another identity key. */
@@ -119,7 +119,7 @@ export function createControlAdmin({
   async function aboutOf(change: ControlChange, next: ControlState, before: ControlEntry | undefined) {
     const { subject } = change;
     if (!next.stopped) return { subject };
-    // One that is stopped already stays stopped by the first stop, also where a second one cancels what is open.
+    // A scope that is stopped already keeps its first stop, even if a second one cancels open orders.
     const stopped =
       change.action === 'stop' && !before?.stopped
         ? { by, reason: change.reason }
@@ -170,8 +170,8 @@ export function createControlAdmin({
 }
 
 /**
- * From the stop on orders may be placed for as long as instances may not know of it, by clocks that may be behind the
- * operator's.
+ * How long after a stop instances may still place orders, because they do not know of it yet; their clocks may be behind
+ * the operator's.
  */
 const stoppedAfterMs = maxControlAgeMs + clockSkewMs;
 
@@ -180,7 +180,7 @@ function massCancelOf(change: ControlChange, scope: string, now: number): MassCa
   return { id: nonce(), scope, at: now, placedBefore: now + stoppedAfterMs };
 }
 
-/** Of limits, those that the changes name. */
+/** The limits that the changes name. */
 function namedBy(
   { actions = {}, ...own }: LimitChanges,
   { actions: actionsOf = {}, ...ownOf }: LimitChanges,
@@ -203,7 +203,8 @@ interface ConfirmParts {
 }
 
 /**
- * Accepts restored tables as they are: no evidence shows what they lack. The history has it first: who, when and why.
+ * Accepts restored tables as they are: no evidence shows what they lack. Writes operator, time and reason to the history
+ * first.
  *
  * @throws ControlChangeError without a reason, and where the settlement wrote a checkpoint at the same moment each time
  */

@@ -1,4 +1,4 @@
-/** Requests to cancel what is open, as failed checks make them: seldom, and never in the way of the refusal. */
+/** Requests mass cancels after failed checks: at most one per scope in a while, and without delaying the refusal for long. */
 
 import { putLatest } from '../kernel/bounded-map.ts';
 import { within } from '../kernel/pauses.ts';
@@ -7,39 +7,39 @@ import type { MassCancelStore } from './mass-cancels.ts';
 interface CancelRequestsParts {
   readonly store: Pick<MassCancelStore, 'request'>;
   readonly clock: () => number;
-  /** The order is blocked all the same. */
+  /** Called when the request fails; the order is blocked nevertheless. */
   readonly reportFailure?: ((cause: unknown) => void) | undefined;
 }
 
 export interface CancelRequests {
   /**
-   * Resolves within a second or so.
+   * Requests a cancel of a scope's open orders. Resolves within about a second.
    *
-   * @param scope its key, as in `controls.ts`
-   * @returns whether what is open in the scope is being cancelled
+   * @param scope the scope's key, as in `controls.ts`
+   * @returns whether the scope's open orders are being cancelled
    */
   request(scope: string): Promise<boolean>;
 }
 
-/** A request holds for those that come within this time. */
+/** Time for which a request also serves later ones of the same scope. */
 const holdsMs = 10_000;
-/** Instances' clocks may differ by some of this: an order that was placed just before the check is among those that go. */
+/** Allowance for clocks that differ, so that an order placed just before the check is cancelled, too. */
 const slackMs = 1000;
-/** The refusal waits no longer for the store. */
+/** Longest wait of the refusal for the store. */
 const maxWaitMs = 1000;
-/** Of scopes that asked for none for a while, the oldest are forgotten. */
+/** Most scopes that an instance remembers; it forgets those whose request is oldest. */
 const maxKnown = 1000;
 
 /** @example const cancels = createCancelRequests({ store, clock: Date.now }); */
 export function createCancelRequests({ store, clock, reportFailure }: CancelRequestsParts): CancelRequests {
-  /** By scope; a request that failed is not there. */
+  /** The last request by scope, without failed ones. */
   const known = new Map<string, { readonly at: number; readonly written: Promise<void> }>();
 
   function write(scope: string): Promise<void> {
     const at = clock();
     const last = known.get(scope);
     if (last && at >= last.at && at < last.at + holdsMs) return last.written;
-    // Orders that are placed before the last of those for which it holds are among those that go.
+    // The request must also cover the later checks that it serves, and the orders placed before them.
     const placedBefore = at + holdsMs + slackMs;
     const written = store.request({ id: crypto.randomUUID(), scope, at, placedBefore });
     putLatest(known, scope, { at, written }, maxKnown);
@@ -53,7 +53,7 @@ export function createCancelRequests({ store, clock, reportFailure }: CancelRequ
         await within(written, maxWaitMs);
         return true;
       } catch (cause) {
-        // The next check that fails asks anew.
+        // The next failed check makes a new request.
         if (known.get(scope)?.written === written) known.delete(scope);
         reportFailure?.(cause);
         return false;

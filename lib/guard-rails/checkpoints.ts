@@ -1,10 +1,10 @@
 /**
- * Checkpoints, by which a table that was restored to an earlier time is known. Each minute the settlement writes one text
- * into the tables that decide about orders, in one transaction. A table that has not the newest one, or has another name
- * than that says, is as it was earlier, and nobody need remember to say so.
+ * Checkpoints, which reveal a table that was restored to an earlier time. Each minute the settlement writes one text into
+ * all tables that decide about orders, in one transaction. A table without the newest text, or with another name than the
+ * text gives for it, was restored, so that no operator need remember to report a restore.
  */
 
-/** What a restore can set back: entries and counters; limits and stops; who may do what. */
+/** Tables that a restore can set back: entries and counters; limits and stops; users and their grants. */
 export type CheckpointTable = 'journal' | 'controls' | 'users';
 export type TableNames = Readonly<Partial<Record<CheckpointTable, string>>>;
 
@@ -13,19 +13,19 @@ export interface Checkpoint {
   readonly number: number;
   /** When it was written, in milliseconds since the epoch. */
   readonly at: number;
-  /** The tables that had it then: AWS restores a table under another name. */
+  /** Names of the tables when it was written: AWS restores a table under another name. */
   readonly tables: TableNames;
 }
 
-/** The texts as they are in the tables; none of a table without one. */
+/** The checkpoint texts by table; a table without a checkpoint is missing. */
 export type StoredCheckpoints = ReadonlyMap<CheckpointTable, string>;
 
-/** Port: one checkpoint in each table. */
+/** Port to the tables' checkpoints, one in each table. */
 export interface CheckpointStore {
-  /** As they are now. Rejects when a table is away. */
+  /** Reads the current checkpoints. Rejects when a table is away. */
   read(): Promise<StoredCheckpoints>;
   /**
-   * Writes it into these tables, or into none where one of them is not as it was read.
+   * Writes a checkpoint into the tables, or into none of them if the text of one has changed since it was read.
    *
    * @returns whether it was written
    */
@@ -43,7 +43,8 @@ function newestOf(stored: StoredCheckpoints): { readonly text: string; readonly 
 }
 
 /**
- * The tables that are as they were earlier. One that no checkpoint knows is new; where there is none at all, the stage is.
+ * The tables that were restored to an earlier time. A table that no checkpoint names is new; without any checkpoint, the
+ * whole stage is.
  *
  * @example
  * restoredTables({ journal: 'orders-restored' }, stored); // ['journal']
@@ -59,10 +60,10 @@ export function restoredTables(names: TableNames, stored: StoredCheckpoints): re
 const tablesIn = (names: TableNames) => Object.keys(names) as CheckpointTable[];
 
 /**
- * Writes the next checkpoint into the tables that are as they should be, and into those that are taken as they are from now
- * on. What is restored keeps the one that it has, and so stays known as such.
+ * Writes the next checkpoint into the tables that were not restored, and into those of `taken`, which are accepted as they
+ * are. Other restored tables keep their old checkpoint, and so are still recognised as restored.
  *
- * @returns false where another one came between
+ * @returns false when another checkpoint was written meanwhile
  */
 export async function nextCheckpoint(
   store: CheckpointStore,
@@ -84,7 +85,7 @@ export async function nextCheckpoint(
   return store.write(JSON.stringify(next), tables, stored);
 }
 
-/** For tests, and for one process. @param tables the checkpoints by the names of their tables */
+/** Checkpoints in memory, for tests and for one process. @param tables the checkpoints by table name */
 export const createMemoryCheckpoints = (names: TableNames, tables: Map<string, string>): CheckpointStore => {
   const read = async () =>
     new Map(

@@ -1,4 +1,4 @@
-/** The checks of one order by itself: what they compare, and what they say of an order that fails. */
+/** The pre-trade checks of a single order, and the failures that they report. */
 
 import { shorten } from '../catalogue/faults.ts';
 import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../kernel/decimals.ts';
@@ -19,20 +19,20 @@ import {
 } from './notional.ts';
 import { absolute, hasLimitPrice, hasStrayLegs, type OrderToCheck } from './order.ts';
 
-/** A check that an order fails. */
+/** A failed check of an order. */
 export interface Failure {
   readonly check: CheckName;
-  /** As text, for the client. */
+  /** The limit as text for the client. */
   readonly limit: string;
-  /** What came; absent where it would tell of the orders of others. */
+  /** The order's value; absent where it would reveal other users' orders. */
   readonly came?: string;
-  /** Where the order stands in the request, as a JSON Pointer. */
+  /** JSON Pointer to the order in the request. */
   readonly at: string;
   /** Part of `came` that this order adds. */
   readonly added?: string;
-  /** The check needs something that is not known: the order may be within the limit. */
+  /** A value that the check needs and could not learn: the order may be within the limit. */
   readonly unknown?: Unknown;
-  /** The gateway's limit has room, of which the user has a share already. */
+  /** The gateway's limit has room left, but the user's share of it is used up. */
   readonly isShare?: true;
 }
 
@@ -48,10 +48,10 @@ const collar = (limit: string) => `${limit} % from the last price`;
 type Repetitions = NonNullable<TradingLimits['max_duplicative_orders']>;
 export const repetitionsInWords = ({ orders, seconds }: Repetitions) => `${orders} within ${seconds} s`;
 
-/** In place of what an order comes to. */
+/** Text in place of an unknown value. */
 export const notKnown = 'not known';
 
-/** The order does not say something that a check looks at, or was not seen. */
+/** The part of a failure for an order that lacks a member the check needs, or could not be looked up. */
 const unsaid = ({ doubt }: Pick<OrderToCheck, 'doubt'>, member: string) => ({
   came: notKnown,
   unknown: doubt ?? { name: 'order' as const, why: `the order names no ${member}` },
@@ -105,18 +105,18 @@ const single: Readonly<Record<SingleCheck, Check>> = {
     const { quantity, amount, doubt } = order;
     if (limit === undefined) return undefined;
     const failed = quantity === undefined ? undefined : above(quantity, limit);
-    // What is known may be too much already.
+    // The known quantity may exceed the limit already.
     if (failed) return failed;
     if (doubt || (quantity ?? amount) === undefined) return { limit, ...unsaid(order, 'quantity') };
     if (hasStrayLegs(order)) return { limit, came: notKnown, unknown: stray };
-    // An amount may be what counts, whatever stands beside it.
+    // With an amount, the upstream may ignore the quantity beside it.
     return amount === undefined ? undefined : boughtAbove(limit, amount, order, limits, prices);
   },
   max_order_notional: (order, limits, prices) => {
     const { max_order_notional: limit } = limits;
     if (limit === undefined) return undefined;
     const { value, unknown } = notionalOf(order, prices, marginOf(limits));
-    // What is known of it may be too much already.
+    // The known part of the value may exceed the limit already.
     return above(value, limit) ?? (unknown && { limit, came: notKnown, unknown });
   },
   price_collar: (order, { price_collar: limit }, allPrices) => {
@@ -142,7 +142,7 @@ const single: Readonly<Record<SingleCheck, Check>> = {
   },
 };
 
-/** Shares that an amount buys, at the last price less the margin. */
+/** Checks how many shares an amount buys at the last price, less the margin. */
 function boughtAbove(
   limit: string,
   amount: string,
@@ -155,7 +155,7 @@ function boughtAbove(
   if (unknown) return { limit, came: notKnown, unknown };
   const factor = addDecimals('1', hundredth(marginOf(limits)));
   const bought = multiplyDecimals(amount, factor);
-  // The order's own prices may be lower: then it buys more.
+  // At the order's own prices, if they are lower, the amount buys more.
   const price = [last, order.limitPrice, order.stopPrice].find(
     (one) => one !== undefined && compareDecimals(bought, multiplyDecimals(limit, absolute(one))) > 0,
   );
@@ -167,7 +167,7 @@ function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefine
   return priced && prices.get(priceKey(priced));
 }
 
-/** The checks that an order fails by itself, not for other orders. */
+/** The checks that an order fails by itself, independent of other orders. */
 export function failuresOf(order: OrderToCheck, limits: TradingLimits, prices: Prices): readonly Failure[] {
   const failed = Object.entries(single).flatMap(([name, check]) => {
     const failure = check(order, limits, prices);
@@ -176,7 +176,7 @@ export function failuresOf(order: OrderToCheck, limits: TradingLimits, prices: P
   return [...failed, ...contradicted(order, limits)];
 }
 
-/** The upstream may take it for another order: no check passes for what this one says. */
+/** Fails all checks of a contradictory order, because the upstream may read it as another one. */
 const contradicted = (
   { at, contradiction: unknown }: OrderToCheck,
   limits: TradingLimits,
@@ -187,7 +187,7 @@ const contradicted = (
       : [],
   );
 
-/** A limit as refusals tell it. */
+/** A limit in words, for refusals. */
 function inWords(check: CheckName, { [check]: limit }: TradingLimits): string {
   if (check === 'restricted_symbols') return aRestricted;
   if (check === 'price_collar') return collar(`${limit}`);
@@ -199,7 +199,7 @@ export const marginOf = ({ market_order_margin: margin = '5' }: TradingLimits): 
 
 export const maxQuoteAgeMs = ({ max_quote_age: seconds = 15 }: TradingLimits): number => seconds * 1000;
 
-/** What checks of this order take quotes of. */
+/** Instruments whose quotes the checks of this order need. */
 export function quotesTaken(order: OrderToCheck, limits: TradingLimits): readonly PricedSymbol[] {
   const { max_order_notional, max_open_notional, max_order_quantity, price_collar } = limits;
   const isValued = max_order_notional !== undefined || max_open_notional !== undefined;
@@ -219,7 +219,7 @@ type Failed = Omit<Failure, 'check' | 'at'> | undefined;
 const above = (value: string, limit: string): Failed =>
   compareDecimals(value, limit) <= 0 ? undefined : { limit, came: value };
 
-/** @param unsaid the failure of an order that names none */
+/** Fails a value outside the allowed ones. @param unsaid the failure of an order without a value */
 function notAmong(
   values: readonly string[],
   allowed: readonly string[] | undefined,
@@ -234,6 +234,6 @@ function notAmong(
 
 const upper = (symbols: readonly string[]): readonly string[] => symbols.map((one) => one.toUpperCase());
 
-/** Exactly: |price − last| > limit % of last, without a division. */
+/** Whether |price − last| > limit % of last; exact, because nothing is divided. */
 const isFar = (price: string, last: string, limit: string): boolean =>
   compareDecimals(absolute(subtractDecimals(price, last)), multiplyDecimals(last, hundredth(limit))) > 0;

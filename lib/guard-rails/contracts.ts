@@ -1,16 +1,16 @@
-/** What a symbol in an order stands for: a stock or fund, an option contract, or the root that names its class. */
+/** Interprets a symbol in an order: a stock or fund, an option contract, or the root that names its class. */
 
-/** Of a JSON object, by name. */
+/** Members of a JSON object by name. */
 export type ReadonlyMembers = ReadonlyMap<string, string>;
 
-/** A contract of options in the OCC form: root, yymmdd, C or P, and the strike in thousandths with eight digits. */
+/** An option contract in the OCC form: root, yymmdd, C or P, and the strike in thousandths with eight digits. */
 const occForm = /^([A-Z]{1,6}\d?|\d[A-Z]{1,5})\s*(\d{6}[CP]\d{8})$/;
 
 export const isContract = (symbol = ''): boolean => occForm.test(symbol.trim().toUpperCase());
 
 /**
- * Roots of listed options that are not their underlying's symbol: other settlements of an index, as the options exchange
- * lists them.
+ * Underlyings of listed option roots that differ from the underlying's symbol: other settlements of an index, as the
+ * options exchange lists them.
  */
 const underlyings: Readonly<Record<string, string>> = {
   SPXW: 'SPX',
@@ -25,22 +25,22 @@ const underlyings: Readonly<Record<string, string>> = {
   XNDXW: 'XNDX',
 };
 
-/** `BRK.B` and `BRK B` are one. */
+/** Spells `BRK.B` and `BRK B` alike. */
 export const plainSymbol = (symbol: string): string => symbol.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Month and year of a contract of futures, after its root: `Z6` of `ESZ6`. */
+/** Month and year of a futures contract, after its root: `Z6` in `ESZ6`. */
 const futuresEnd = /[FGHJKMNQUVXZ]\d{1,2}$/;
 
 export interface Named {
-  /** What the symbol is and what it belongs to, as `plainSymbol` writes it: a contract, its root, its underlying. */
+  /** The contract, its root and its underlying, as `plainSymbol` spells them. */
   readonly names: readonly string[];
-  /** False for an adjusted contract, or one of a class that no table has: what it belongs to is not known. */
+  /** False for an adjusted contract, whose underlying is not known. */
   readonly isKnown: boolean;
-  /** It names a class, or a contract of one: its underlying may be written otherwise. */
+  /** Whether the symbol names a class or one of its contracts, whose underlying may have another symbol. */
   readonly isClass: boolean;
 }
 
-/** @param instrument type of the order or leg; undefined where it is not known */
+/** @param instrument instrument type of the order or leg; undefined where it is not known */
 export function namesOf(symbol: string, instrument: string | undefined): Named {
   const upper = symbol.trim().toUpperCase();
   const [, ofContract] = occForm.exec(upper) ?? [];
@@ -51,7 +51,7 @@ export function namesOf(symbol: string, instrument: string | undefined): Named {
   }
   const root = plainSymbol(ofContract ?? upper);
   const underlying = underlyings[root];
-  // An adjusted class has a digit, and delivers something else than a hundred shares of one symbol.
+  // The root of an adjusted class has a digit; its contracts do not deliver a hundred shares of one symbol.
   return {
     names: distinct([plainSymbol(upper), root, underlying ?? root]),
     isKnown: !/\d/.test(root),
@@ -59,14 +59,14 @@ export function namesOf(symbol: string, instrument: string | undefined): Named {
   };
 }
 
-/** Without the empty name, which symbols of punctuation or of a month alone would have in common. */
+/** Removes repetitions and the empty name, which all symbols of mere punctuation or a month would share. */
 const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)].filter(Boolean);
 
 /**
- * The contract of an option order or leg, as quotes name it.
+ * The contract of an option order or leg, named as in quotes.
  *
- * @returns none where the members do not say which one it is, or it delivers something else than a hundred shares;
- * `isContradictory` where they name another contract than the symbol: which of them the upstream takes is not known
+ * @returns no contract where the members do not name one, or it does not deliver a hundred shares; `isContradictory` where
+ * they name another contract than the symbol, so that the upstream may trade either
  */
 export function contractNamed(members: ReadonlyMembers): {
   readonly contract?: string;
@@ -83,7 +83,7 @@ export function contractNamed(members: ReadonlyMembers): {
   return { contract: `${root ?? plainSymbol(symbol)}${terms}`, isContradictory };
 }
 
-/** Undefined where no member says any; null for members that are not complete, or no terms of a contract. */
+/** The contract's terms from the members; undefined where there are none, null for incomplete or invalid ones. */
 function termsOf(members: ReadonlyMembers): string | null | undefined {
   const [day, type, strike] = ['option_expire_date', 'option_type', 'strike_price'].map((name) =>
     members.get(name),

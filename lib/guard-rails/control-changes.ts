@@ -1,4 +1,4 @@
-/** What an operator may change of a scope, and what the scope is after it; the same value stands in the history. */
+/** Changes that an operator may make to a scope, and their effect on it; the history contains the same changes. */
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { Principal } from '../access/evidence.ts';
@@ -8,7 +8,7 @@ import type { CheckpointTable } from './checkpoints.ts';
 import { accountScope, type Stop, stackScope, userScope } from './controls.ts';
 import { areLimits, type LimitChanges, mergeChanges, readLimitChanges, withChanges } from './limits.ts';
 
-/** Whose trading a change is about, in clear. */
+/** The gateway, account or user whose trading a change concerns, in clear. */
 export type ControlSubject =
   /** All trading through the gateway. */
   | { readonly kind: 'gateway' }
@@ -19,7 +19,7 @@ export type ControlChange =
   | {
       readonly action: 'limits';
       readonly subject: ControlSubject;
-      /** Null takes a limit away; of the gateway's scope also the one that was deployed. */
+      /** Null removes a limit; in the gateway's scope also the deployed one. */
       readonly changes: LimitChanges;
       readonly reason?: string | undefined;
     }
@@ -27,11 +27,11 @@ export type ControlChange =
       readonly action: 'stop';
       readonly subject: ControlSubject;
       readonly reason: string;
-      /** Cancels what is open, too; also of what is stopped already. */
+      /** Also cancels open orders, even of a scope that is stopped already. */
       readonly cancelOpen?: boolean;
     }
   | { readonly action: 'resume'; readonly subject: ControlSubject; readonly reason: string }
-  /** Tables that were restored count as they are now. It changes nothing of the scope, and stands in its history. */
+  /** Accepts restored tables as they are now. It changes nothing in the scope, but is in its history. */
   | {
       readonly action: 'confirm';
       readonly subject: ControlSubject;
@@ -39,18 +39,18 @@ export type ControlChange =
       readonly reason: string;
     };
 
-/** What a scope is, without what the store adds. */
+/** Limits and stop of a scope, without the store's own members. */
 export interface ControlState {
   readonly limits: LimitChanges;
   readonly stopped?: Stop;
 }
 
-/** A change of limits or of a stop that was not made. */
+/** Thrown when a change of limits or of a stop was not made. */
 export class ControlChangeError extends CountersignError<'change_refused' | 'changed_by_others'> {
   override readonly name = 'ControlChangeError';
 }
 
-/** The subject's key in stores: it ends with the name that logs have. */
+/** The subject's key in stores, which ends with its name in logs. */
 export async function keyOfControl(names: KeyedNames, subject: ControlSubject): Promise<string> {
   switch (subject.kind) {
     case 'gateway':
@@ -64,8 +64,8 @@ export async function keyOfControl(names: KeyedNames, subject: ControlSubject): 
 
 /**
  * @param now in milliseconds since the epoch
- * @returns the same value where the scope is so already
- * @throws ControlChangeError for limits that are none, and for a stop without a reason
+ * @returns the scope after the change; the value `before` itself if nothing changes
+ * @throws ControlChangeError for invalid limits, and for a stop without a reason
  */
 export function changedControl(before: ControlState, change: ControlChange, now: number): ControlState {
   const { reason } = change;
@@ -96,7 +96,7 @@ function changedLimits(
   return textOf(limits) === textOf(before.limits) ? before : { ...before, limits };
 }
 
-/** Equal for limits that were set in another order. */
+/** Text for comparing limits, independent of the order of their members. */
 const textOf = ({ actions = {}, ...limits }: LimitChanges) =>
   JSON.stringify([sorted(limits), sorted(actions)]);
 const sorted = (members: object) => Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -105,22 +105,22 @@ const refuse = (reason: string): never => {
   throw new ControlChangeError('change_refused', reason);
 };
 
-/** Of the reason of a stop or of another change: it stands in the history, and is printed for operators. */
+/** Longest reason of a change, in characters: the history has it, and it is printed for operators. */
 const maxLength = 500;
 
-/** What could end a line, hide in one, or stand for no character. */
+/** Characters that could end a line or hide in one, and half characters. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const anyInvisible = new RegExp(`${invisible.source}+`, 'gu');
 
-/** Whether a text has 1 to 500 visible characters: it is printed, and must not disguise what is beside it. */
+/** Whether a text has 1 to 500 visible characters. It is printed, and must not disguise the text beside it. */
 export const isReason = (text: string): boolean =>
   text.length <= maxLength && text.trim() !== '' && !invisible.test(text);
 
 /**
- * Makes a reason of a text that another system wrote: invisible characters become a space, and what is too long ends
- * with `…`.
+ * Makes a reason from another system's text: invisible characters become a space, and a text that is too long ends with
+ * `…`.
  *
- * @param otherwise a reason, for a text in which nothing is visible
+ * @param otherwise the reason for a text without visible characters
  *
  * @example
  * toReason('Threshold\nCrossed', 'no reason given'); // 'Threshold Crossed'

@@ -1,6 +1,6 @@
 /**
- * What operators have set: limits and stops, for the stack, for accounts and for users. Port of their store, and the
- * reader that every instance has of it: nothing that is older than five seconds counts.
+ * The operators' controls: limits and stops, for the stack, for accounts and for users. Has the port of their store, and
+ * each instance's reader, which uses no control that was read more than five seconds ago.
  */
 
 import { createAges, type Moment } from '../kernel/age.ts';
@@ -8,28 +8,28 @@ import { putLatest } from '../kernel/bounded-map.ts';
 import { within } from '../kernel/pauses.ts';
 import type { TradingLimits } from './limits.ts';
 
-/** What an operator has set for one scope. */
+/** An operator's limits and stop for one scope. */
 export interface Control {
-  /** Of its last change: 1, 2, 3 … */
+  /** Version of the last change: 1, 2, 3 … */
   readonly version: number;
-  /** Of the gateway's scope also with null in place of a value, where the deployment's own limit is not to count. */
+  /** In the gateway's scope, null in place of a value removes the deployment's own limit. */
   readonly limits: TradingLimits;
   /** Present while placing and replacing are stopped. */
   readonly stopped?: Stop;
 }
 
 export interface Stop {
-  /** When, in milliseconds since the epoch. */
+  /** When trading was stopped, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Port: the store of controls, as instances read it. */
+/** Port to the store of controls, for the instances that read it. */
 export interface ControlStore {
-  /** Those that are set, by key; a read sees every change that was made before. Rejects when the store is away. */
+  /** The controls that are set, by key; a read sees every change made before it. Rejects when the store is away. */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, Control>>;
 }
 
-/** Controls as they were at a moment. */
+/** Controls, with the age of the read. */
 interface ReadControls {
   readonly controls: ReadonlyMap<string, Control>;
   /** How long ago the oldest of them began to be read, in milliseconds. */
@@ -37,7 +37,7 @@ interface ReadControls {
 }
 
 export interface Controls {
-  /** @throws the store's error when it is away and what is known is too old */
+  /** @throws the store's error when it is away and the known controls are too old */
   read(keys: readonly string[]): Promise<ReadControls>;
 }
 
@@ -49,27 +49,27 @@ export const accountScope = (name: string): string => `account ${name}`;
 export const userScope = (name: string): string => `user ${name}`;
 
 /**
- * In place of a scope: what a store finds by itself. A control that is stopped there says that a table was restored to an
- * earlier time, so that it is not known what operators have set, or what was sent.
+ * Key, in place of a scope, of a control that the store itself sets. If it is stopped, a table was restored to an earlier
+ * time, so that controls or sent orders may be missing.
  */
 export const restoredScope = 'restored';
 export const restoredControl: Control = { version: 0, limits: {}, stopped: { at: 0 } };
 
-/** So long counts what was read: a stop is effective after that in every instance. */
+/** Longest time that a read control counts: after it, a stop is effective in every instance. */
 export const maxControlAgeMs = 5000;
-/** From this age on it is read again, beside the request that found it so old. */
+/** Age from which a control is read again in the background of a request. */
 const refreshAfterMs = 1500;
-/** From this age on a request waits for it, so that it has time left to be sent. */
+/** Age from which a request waits for a new read, so that it has time left to be sent. */
 const waitAfterMs = 3000;
-/** A store that does not answer by then counts as away. */
+/** Wait after which the store counts as away. */
 const maxWaitMs = 1000;
-/** Of accounts and users that have not been heard of for a while, the oldest are forgotten. */
+/** Most scopes that an instance remembers; it forgets those read longest ago. */
 const maxKnown = 1000;
 
 interface Known {
   readonly control: Control | undefined;
   readonly readAt: Moment;
-  /** Which read it was: clocks do not say which of two was later. */
+  /** Number of the read, because clocks do not show which of two reads was later. */
   readonly read: number;
 }
 
@@ -85,7 +85,7 @@ export function createControls(store: ControlStore, clock: () => number, monoton
   let reads = 0;
 
   async function refresh(keys: readonly string[]): Promise<void> {
-    // The moment of asking: what an operator changes while the answer is on its way may not be in it.
+    // The age starts at the request: a change made while the answer is on its way may not be in it.
     const readAt = ages.now();
     const read = ++reads;
     const found = await store.read(keys);

@@ -1,7 +1,7 @@
 /**
- * What limits that count over orders keep: of one scope the notional of its open orders and how many came when, and of
- * each order that may be repeated how often it came. Instances change these records in the transaction that writes an
- * order's entry. No record grows with the number of orders.
+ * Counters for the limits that count over orders. A scope's counter has the notional of its open orders and the number of
+ * recent ones; for each order that may be repeated, another counter has the number of its repetitions. Instances change
+ * counters in the transaction that writes an order's entry. No counter grows with the number of orders.
  */
 
 import { addDecimals, compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
@@ -10,44 +10,44 @@ import { maxControlAgeMs } from './controls.ts';
 import type { CheckName, TradingLimits, Unknown } from './limits.ts';
 import { storeTimeSpreadMs } from './store-time.ts';
 
-/** A counter as a store has it. */
+/** A counter as it is in a store. */
 export interface StoredCounter {
   readonly key: string;
-  /** Of its last change; 0 where there is none yet. */
+  /** Revision of the last change; 0 before the first. */
   readonly revision: number;
-  /** JSON. */
+  /** JSON of a `CounterState`. */
   readonly state: string;
 }
 
-/** A change of a counter that is as it was read; another instance may have changed it since. */
+/** A change of a counter, made only if no other instance has changed the counter since it was read. */
 export interface CounterChange {
   readonly key: string;
-  /** As read. */
+  /** The revision that was read. */
   readonly revision: number;
   readonly next: string;
-  /** When a store may forget it, in milliseconds since the epoch; absent: never. */
+  /** When a store may forget the counter, in milliseconds since the epoch; absent: never. */
   readonly expiresAt?: number;
 }
 
 export interface CounterState {
   /** The notional of orders that may be open, a decimal. */
   readonly open: string;
-  /** Orders of the last minute, or of as long as repetitions count, the oldest first. */
+  /** Orders of the last minute, or of the time in which repetitions count, the oldest first. */
   readonly recent: readonly Run[];
 }
 
-/** So many orders, the first and the last of them at these times, in milliseconds since the epoch. */
+/** A number of orders, with the times of the first and the last, in milliseconds since the epoch. */
 type Run = readonly [first: number, last: number, orders: number];
 
-/** An order as a scope counts it. */
+/** The values of an order that a scope counts. */
 export interface CountedOrder {
   readonly at: string;
-  /** Where the order stands whose notional is added: the largest order of a bracket counts for all of them. */
+  /** JSON Pointer to the order whose notional is added: the largest order of a bracket counts for all of them. */
   readonly addedAt: string;
-  /** By how much it adds to the open notional; where that is not known, what is known of it. */
+  /** Notional that the order adds to the open one; where that is not known, its known part. */
   readonly added: string;
   readonly unknown?: Unknown;
-  /** How many orders of the same contents came before it, as long as repetitions count; absent for a replacement. */
+  /** Number of earlier orders with the same contents within the time of the limit; absent for a replacement. */
   readonly same?: number;
 }
 
@@ -59,24 +59,24 @@ export const emptyCounter = (key: string, revision = 0): StoredCounter => ({
   state: JSON.stringify(none),
 });
 
-/** @throws for what is no counter */
+/** @throws for a malformed counter */
 export function readCounter({ state }: StoredCounter): CounterState {
   const { open, recent } = JSON.parse(state) as CounterState;
   return { open: addDecimals(open, '0'), recent };
 }
 
 /**
- * An order counts for longer than a limit says: times of instances differ, and it may leave five seconds after it was
- * counted. So in no minute more leave than the limit allows.
+ * Extra time for which an order counts, because instances' times differ, and an order may leave five seconds after it was
+ * counted. So no more orders leave in any minute than the limit allows.
  */
 const slackMs = storeTimeSpreadMs + maxControlAgeMs;
 const minuteMs = 60_000 + slackMs;
 
-/** Where more are to be kept, two become one, which counts until its last order does: it may count too long, never too short. */
+/** Most runs in a counter. Beyond that, two are merged and count until the last order of both: too long, never too short. */
 const maxRuns = 64;
 
 const countSince = (recent: readonly Run[], since: number): number =>
-  // Clocks of instances differ: an order of another one may seem to come from the future, and counts.
+  // Another instance's order may seem to come from the future, because clocks differ; it counts, too.
   recent.reduce((sum, [, last, orders]) => (last > since ? sum + orders : sum), 0);
 
 function withOrder(recent: readonly Run[], now: number, keptMs: number): readonly Run[] {
@@ -90,7 +90,7 @@ function withOrder(recent: readonly Run[], now: number, keptMs: number): readonl
   return [...runs.slice(0, closest), merged, ...runs.slice(closest + 2)];
 }
 
-/** One order more of the same contents, and how many there were. */
+/** Counts one more order of the same contents, and returns how many there were before. */
 export function countSame(
   before: CounterState,
   { seconds }: { readonly seconds: number },
@@ -104,17 +104,17 @@ export function countSame(
   };
 }
 
-/** What a counter keeps: for limits of its scope, and of a user for those of the gateway. */
+/** The parts of a counter in use: for its scope's limits; in a user's counter, also for the gateway's. */
 export interface Kept {
   readonly open: boolean;
   readonly rate: boolean;
 }
 
 /**
- * The orders of a request, one after the other: what they count to, and the checks that they fail.
+ * Counts the orders of a request one after the other, and returns the new counter and the failed checks.
  *
- * @param own what the user has of a limit that all users share. A user may add while that leaves as much to others, so that
- * the next user finds room, and each of n who take all they can has 1/(n + 1).
+ * @param own the user's part of a limit that all users share. A user may add while as much again stays free, so that the
+ * next user finds room; each of n users who use all they can has 1/(n + 1).
  */
 export function count(
   before: CounterState,
@@ -155,7 +155,7 @@ export function count(
     sum = addDecimals(sum, order.added);
     ownSum = addDecimals(ownSum, order.added);
     if (open === undefined) continue;
-    // What adds nothing makes nothing worse, also after the limit was lowered.
+    // An order that adds nothing passes, even if the limit was lowered below the open notional.
     if (order.added !== '0' && compareDecimals(sum, open) > 0)
       fails('max_open_notional', order, open, sum, { at: order.addedAt, added: order.added });
     else if (own && order.added !== '0' && compareDecimals(addDecimals(sum, ownSum), open) > 0)
@@ -165,7 +165,7 @@ export function count(
   return { after: { open: sum, recent }, failures };
 }
 
-/** Without so many orders of that time: they had no effect. */
+/** The counter without `orders` orders of the time `at`, which had no effect. */
 export function without(before: CounterState, at: number, orders: number): CounterState {
   let left = orders;
   const recent = before.recent.map(([first, last, counted]): Run => {
@@ -176,7 +176,7 @@ export function without(before: CounterState, at: number, orders: number): Count
   return { ...before, recent: recent.filter(([, , counted]) => counted > 0) };
 }
 
-/** Without the notional of an order that is not open any more. */
+/** The counter without the notional of an order that is not open any more. */
 export function release(before: CounterState, notional: string): CounterState {
   const open = subtractDecimals(before.open, notional);
   return { ...before, open: open.startsWith('-') ? '0' : open };

@@ -1,6 +1,6 @@
 /**
- * What is counted of one order while it may be open. It stands in the order's entry of the journal, and is taken out of
- * the counters in the transaction that removes it there: so it leaves them once, however often that is tried.
+ * The exposure of one order: its part of the counters while it may be open. It is stored in the order's journal entry, and
+ * leaves counters and entry in one transaction, so that it is subtracted only once, however often that is tried.
  */
 
 import { addDecimals } from '../kernel/decimals.ts';
@@ -16,33 +16,33 @@ import {
 import { hasLimitPrice, isLimited, largest, type OrderToCheck } from './order.ts';
 
 export interface Exposure {
-  /** The largest that the order was or may be. */
+  /** The largest quantity that the order had or may have. */
   readonly quantity?: string;
   readonly limitPrice?: string;
   readonly stopPrice?: string;
-  /** A replacement may have taken the limit price away. */
+  /** Present when a replacement may have removed the limit price. */
   readonly isUnlimited?: true;
-  /** A replacement has changed quantity or price alone, and may be executed after a later one. */
+  /** Present when a replacement has changed only quantity or price; it may be executed after a later replacement. */
   readonly isPartlyReplaced?: true;
-  /** By the key of a counter, the notional that it counts. */
+  /** Counted notional by counter key. */
   readonly counted: Readonly<Record<string, string>>;
 }
 
 export const writeExposure = (exposure: Exposure): string => JSON.stringify(exposure);
 
-/** @throws for what is no exposure */
+/** @throws for a text that is no JSON */
 export const readExposure = (text: string): Exposure => JSON.parse(text) as Exposure;
 
-/** What a replacement changes of an order, and what is known of the order from those before it. */
+/** The changes of a replacement, and the order's exposure after earlier ones. */
 interface Replaced {
-  /** JSON of what it changes. */
+  /** JSON of the changes. */
   readonly replaced?: string;
   readonly exposure?: Exposure | undefined;
 }
 
 /**
- * The order as the replacement makes it: what that changes counts as it comes. For the rest an earlier replacement may
- * have been executed or not.
+ * The order after the replacement. Its changes count as written; for the other members, an earlier replacement may or may
+ * not have been executed.
  */
 export function asReplaced(order: OrderToCheck, { replaced, exposure }: Replaced): OrderToCheck {
   if (replaced === undefined || !exposure) return order;
@@ -58,8 +58,8 @@ export function asReplaced(order: OrderToCheck, { replaced, exposure }: Replaced
 }
 
 /**
- * The order at its largest, in any order in which the upstream executes the replacements or leaves them out. Where each of
- * them named quantity and price, no two mix.
+ * The order at its largest, whichever replacements the upstream executes, in whatever sequence. If each of them named both
+ * quantity and price, the terms of two cannot mix.
  */
 export function atMost(order: OrderToCheck, { replaced, exposure }: Replaced): OrderToCheck {
   if (replaced === undefined || !exposure) return order;
@@ -72,7 +72,7 @@ export function atMost(order: OrderToCheck, { replaced, exposure }: Replaced): O
   };
 }
 
-/** What is known of an order after the request, whether or not it is executed. */
+/** The order's exposure after the request, whether or not that is executed. */
 export function exposureAfter(
   order: OrderToCheck,
   { replaced, exposure }: Replaced,
@@ -90,7 +90,7 @@ export function exposureAfter(
   };
 }
 
-/** Of several orders that one entry counts. */
+/** Adds up the exposures of several orders that one entry counts. */
 export function together([first, ...more]: readonly Exposure[]): Exposure | undefined {
   if (!first || more.length === 0) return first;
   const counted: Record<string, string> = { ...first.counted };
@@ -113,17 +113,17 @@ function isWhole(order: OrderToCheck, replaced: string): boolean {
 
 const terms = ['quantity', 'limit_price', 'stop_price', 'order_type'];
 
-/** Without what is null: that changes nothing. */
+/** Names of the changed members; a null changes nothing. */
 const changedBy = (replaced: string): ReadonlySet<string> =>
   new Set(textMembers(replaced, terms)?.keys() ?? []);
 
 type Counters = ReadonlyMap<string, StoredCounter>;
 
-/** The changes of the counters that take an order out of them. */
+/** Changes that take an order out of the counters. */
 export const releasing = (exposure: Exposure, counters: Counters): readonly CounterChange[] =>
   changing(exposure, counters, release);
 
-/** Those that count it again. */
+/** Changes that count an order again. */
 export const counting = (exposure: Exposure, counters: Counters): readonly CounterChange[] =>
   changing(exposure, counters, (state, notional) => ({ ...state, open: addDecimals(state.open, notional) }));
 

@@ -1,6 +1,6 @@
 /**
- * Decides whether orders may be placed or replaced: stops first, then what each order is by itself, then what it comes to
- * with those before it. It writes nothing: what it counts is written in the transaction that writes the order's entry.
+ * Decides whether orders may be placed or replaced: stops first, then the checks of each order by itself, then those that
+ * count it with earlier orders. It writes nothing: its counts are written in the transaction that writes the order's entry.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
@@ -54,19 +54,19 @@ import type { MassCancelStore } from './mass-cancels.ts';
 import { notionalOf, type PricedSymbol, type Prices, priceKey, stray } from './notional.ts';
 import { bracketEntry, hasStrayLegs, type OrderToCheck, orderToCheck } from './order.ts';
 
-/** Pre-trade checks and the kill switch. */
+/** Dependencies of the pre-trade checks and the kill switch. */
 export interface GuardWiring {
-  /** What operators have set. */
+  /** The store of the operators' limits and stops. */
   readonly controls: ControlStore;
   /** Limits of the whole gateway, until an operator sets others. Default none. */
   readonly limits: TradingLimits | undefined;
-  /** Of stocks and funds. Without them, what needs the last price of one is blocked. */
+  /** Last prices of stocks and funds. Without them, orders whose checks need one are blocked. */
   readonly lastPrices: LastPrices | undefined;
-  /** The same of option contracts, by their symbols in the OCC form. */
+  /** Last prices of option contracts, by symbols in the OCC form. Without them, such orders are blocked, too. */
   readonly optionPrices: LastPrices | undefined;
-  /** By which orders of the last minute are counted, in milliseconds since the epoch. Default the instance's clock. */
+  /** Clock for counting the orders of the last minute, in milliseconds since the epoch. Default the instance's clock. */
   readonly storeTime: () => number;
-  /** Where a check of action `block_and_cancel` asks for cancels. Without it such a check blocks, and that is all. */
+  /** Receives the cancels that checks with `block_and_cancel` request. Without it, such a check only blocks. */
   readonly massCancels: Pick<MassCancelStore, 'request'>;
 }
 
@@ -77,28 +77,28 @@ interface GuardParts extends GuardOptions {
   readonly clock: () => number;
 }
 
-/** An order that a request places, or what it makes of one. */
+/** An order that a request places or replaces. */
 export interface AskedOrder {
-  /** JSON, as the interface places it or shows it; undefined for one that is replaced, and could not be looked up. */
+  /** JSON as the interface places or shows it; undefined for a replaced order that could not be looked up. */
   readonly json: string | undefined;
-  /** Where it stands in the request, as a JSON Pointer. */
+  /** JSON Pointer to the order in the request. */
   readonly at: string;
-  /** JSON of what a replacement changes. */
+  /** JSON of a replacement's changes. */
   readonly replaced?: string;
-  /** What is counted of it already. */
+  /** The order's part of the counters so far. */
   readonly exposure?: Exposure | undefined;
-  /** The JSON is of a look-up for this request: another program may have replaced the order since it was counted. */
+  /** Present when the JSON is from a look-up: another program may have replaced the order since it was counted. */
   readonly isShown?: true;
   /** Why the upstream may take it for another order than its members say, or why there is no JSON. */
   readonly doubt?: Unknown | undefined;
-  /** The orders of the request are placed together or not at all. */
+  /** Whether the orders of the request are placed together or not at all. */
   readonly isCombined?: boolean;
-  /** Exposure of the whole bracket, where the order is an exit that is replaced. */
+  /** Exposure of the whole bracket, where the order is a replaced exit. */
   readonly covered?: Exposure | undefined;
 }
 
 interface GuardQuestion {
-  /** In clear. */
+  /** Account id in clear. */
   readonly account: string;
   /** The user's keyed name. */
   readonly user?: string;
@@ -109,14 +109,14 @@ interface GuardQuestion {
 
 export type ScopeKind = 'gateway' | 'account' | 'user';
 
-/** Whose open orders a failed check cancels. */
+/** Scope whose open orders a failed check cancels. */
 export interface CancelledScope {
   readonly kind: Exclude<ScopeKind, 'gateway'>;
-  /** As in `controls.ts`. */
+  /** The scope's key, as in `controls.ts`. */
   readonly key: string;
 }
 
-/** A check that failed, and whose limit it is. */
+/** A failed check, with the scope that has its limit. */
 export interface ScopeFailure extends Failure {
   readonly scope: ScopeKind;
 }
@@ -125,83 +125,83 @@ export type Verdict =
   | {
       readonly kind: 'allowed';
       readonly counters: readonly CounterChange[];
-      /** Of each order, in the order of the question; undefined where nothing counts it. */
+      /** Exposure of each order, in the order of the question; undefined where no counter counts it. */
       readonly exposures: readonly (Exposure | undefined)[];
-      /** Failed, and set to notify. */
+      /** Failed checks that are set to notify. */
       readonly noted: readonly ScopeFailure[];
-      /** The request leaves by then or not at all: a stop that came since is not known. */
+      /** Last moment at which the request may leave: the verdict does not include later stops. */
       readonly leaveBy: number;
       readonly counted: CountedAt;
     }
   | { readonly kind: 'stopped'; readonly scope: ScopeKind; readonly since: number }
-  /** A table was restored: what is known of orders, limits and stops may be of earlier. */
+  /** A table was restored, so that orders, limits and stops may be out of date. */
   | { readonly kind: 'closed' }
   | {
       readonly kind: 'blocked';
       readonly failures: readonly ScopeFailure[];
-      /** Counters on which that rests, and which another instance may have changed. */
+      /** Counters that the failures rest on; another instance may have changed them. */
       readonly counters: readonly string[];
-      /** What is to be cancelled for it. */
+      /** Scopes whose open orders are to be cancelled. */
       readonly cancelled: readonly CancelledScope[];
     };
 
-/** Keys of the counters in which orders were counted: those that have no effect are taken out again. */
+/** Keys of the counters in which orders were counted, for taking orders without effect out again. */
 export interface CountedAt {
   readonly at: number;
-  /** Of those who share a scope. */
+  /** Rate counters of scopes that users share. */
   readonly shared: readonly string[];
-  /** Of the user, for whom orders count that the upstream refuses for what they are: nothing else bounds them. */
+  /** The user's rate counter, which keeps orders that the upstream refuses: nothing else bounds such orders. */
   readonly own: readonly string[];
-  /** Of the repetitions of each order, in the order of the question. */
+  /** Counters of the repetitions of each order, in the order of the question. */
   readonly same: readonly (readonly string[])[];
 }
 
 export interface Guard {
-  /** @throws the store's error when it is not known what operators have set */
+  /** @throws the store's error when the operators' controls cannot be read */
   verdict(question: GuardQuestion): Promise<Verdict>;
-  /** Counters as they are in the store. */
+  /** Remembers counters as they are in the store. */
   learn(counters: readonly StoredCounter[]): void;
 }
 
-/** What one scope demands. */
+/** The limits of one scope, and the counters for them. */
 interface Rule {
   readonly kind: ScopeKind;
   readonly key: string;
   readonly limits: TradingLimits;
   readonly counter: string;
   readonly kept: Kept;
-  /** At which its counter values orders. */
+  /** Margin in percent with which the counter values orders. */
   readonly margin: string;
   /** The user's counter, where the scope's limits are those of all users. */
   readonly share: string | undefined;
   readonly control: Control | undefined;
-  /** Whose open orders go when a check of it fails with `block_and_cancel`. */
+  /** Scope whose open orders are cancelled when a check fails with `block_and_cancel`. */
   readonly cancelled: CancelledScope;
 }
 
-/** An order with what is known for its checks. */
+/** An order with the facts that its checks need. */
 interface Known {
   readonly asked: AskedOrder;
-  /** As the request makes it. */
+  /** The order as the request makes it. */
   readonly order: OrderToCheck;
-  /** As it may be at most, with the replacements before. */
+  /** The order at its largest, with earlier replacements executed or not. */
   readonly largest: OrderToCheck;
   /**
-   * Of one that is replaced, as it stands where no counter has that: the upstream may execute the replacement late, or not
-   * at all. What a counter has of an order is not valued anew: a later replacement could grow to that value unchecked.
+   * A replaced order as it is now, where no counter has it: the upstream may execute the replacement late, or not at all. An
+   * order that is counted is not valued anew, because a later replacement could then grow to that value unchecked.
    */
   readonly standing: OrderToCheck | undefined;
   readonly prices: Prices;
   readonly what: string;
-  /** Whether it enters its bracket; absent outside one. */
+  /** Whether it is the entry order of its bracket; absent outside a bracket. */
   readonly isEntry?: boolean;
 }
 
-/** Counters of accounts and users that have not ordered for a while are forgotten. */
+/** Most counters that an instance remembers; it forgets those learnt longest ago. */
 const maxCounters = 1000;
 /**
- * An instance that had no order for so long may not have seen orders closed: after a restore they are for twice as long,
- * unless an operator confirms the table before.
+ * Longest idle time after which an instance trusts its counters. In a longer one it may have missed a restore: orders are
+ * then closed for at least twice as long, unless an operator confirms the table earlier.
  */
 const maxIdleMs = 5 * 60_000;
 
@@ -224,7 +224,7 @@ class OrderGuard implements Guard {
 
   async verdict(question: GuardQuestion): Promise<Verdict> {
     const { rules, leaveBy, isClosed } = await this.#rules(question);
-    // A restored journal has revisions again that it had before, with other states.
+    // A restored journal may reuse a revision for another state, so remembered counters are dropped.
     if (isClosed || this.#ages.since(this.#askedAt) > maxIdleMs) this.#counters.clear();
     this.#askedAt = this.#ages.now();
     if (isClosed) return { kind: 'closed' };
@@ -253,7 +253,12 @@ class OrderGuard implements Guard {
       );
       const cancelling = blocking.filter(({ action }) => action === 'block_and_cancel');
       const cancelled = [...new Set(cancelling.map(({ rule }) => rule.cancelled))];
-      return { kind: 'blocked', failures: blocking.map(asTold), counters: [...new Set(counters)], cancelled };
+      return {
+        kind: 'blocked',
+        failures: blocking.map(publicFailure),
+        counters: [...new Set(counters)],
+        cancelled,
+      };
     }
     const isUserBounded = rules.some(({ kind, kept }) => kind === 'user' && kept.rate);
     const rated = counted.flatMap(({ rule }) => (rule.kept.rate ? [rule] : []));
@@ -266,11 +271,11 @@ class OrderGuard implements Guard {
           counted.map(({ rule, totals }) => [rule, totals[index]!]),
         ),
       ),
-      noted: failures.map(asTold),
+      noted: failures.map(publicFailure),
       leaveBy,
       counted: {
         at: now,
-        // Where nothing counts them for the user, refused orders count for all: nothing else bounds them.
+        // Without a user's counter, refused orders stay in the shared ones: nothing else bounds them.
         shared: isUserBounded
           ? rated.filter(({ kind }) => kind !== 'user').map(({ counter }) => counter)
           : [],
@@ -282,7 +287,7 @@ class OrderGuard implements Guard {
 
   learn(counters: readonly StoredCounter[]): void {
     for (const counter of counters) {
-      // Requests of this instance learn side by side: what comes late is older.
+      // Concurrent requests may learn in any order; a lower revision is older.
       if ((this.#counters.get(counter.key)?.revision ?? 0) > counter.revision) continue;
       this.#counters.delete(counter.key);
       this.#counters.set(counter.key, counter);
@@ -295,7 +300,7 @@ class OrderGuard implements Guard {
     const { names, limits = {} } = this.#parts;
     const ofAccount = { kind: 'account', key: accountScope(await names.nameOf('account', account)) } as const;
     const ofUser = user === undefined ? undefined : ({ kind: 'user', key: userScope(user) } as const);
-    // An order that is beyond the gateway's limit never cancels the orders of others.
+    // An order beyond the gateway's limit cancels only the orders of its own user or account.
     const [forGateway, forUser] = [ofUser ?? ofAccount, ofUser ? [ofUser] : []];
     const scopes = [{ kind: 'gateway', key: stackScope } as const, ofAccount, ...forUser];
     const { controls, ageMs } = await this.#controls.read([...scopes.map(({ key }) => key), restoredScope]);
@@ -305,7 +310,7 @@ class OrderGuard implements Guard {
       const { kind, key } = scope;
       const control = controls.get(key);
       const own = kind === 'gateway' ? ofAll : (control?.limits ?? {});
-      // Whatever the gateway counts over all users, it counts of each.
+      // Values that the gateway counts over all users are also counted for each user.
       const kept = [own, ...(kind === 'user' ? [ofAll] : [])];
       return {
         kind,
@@ -368,7 +373,7 @@ class OrderGuard implements Guard {
         return [key, await source?.lastPrice(symbol, maxAgeMs, endBy, user)] as const;
       }),
     );
-    // Of what was never traded there is none.
+    // An instrument that was never traded has no price.
     return new Map(
       read.flatMap(([key, last]) =>
         last && compareDecimals(last.price, '0') > 0 ? [[key, last.price] as const] : [],
@@ -418,7 +423,7 @@ class OrderGuard implements Guard {
     };
   }
 
-  /** A counter for each of their contents, so that none has all orders of a scope. */
+  /** Counts repetitions in a counter for each contents, so that no counter has all orders of a scope. */
   #countSame({ key: scope, limits }: Rule, known: readonly Known[], now: number) {
     const { max_duplicative_orders: limit } = limits;
     const counters = new Map<string, { readonly stored: StoredCounter; state: CounterState }>();
@@ -447,21 +452,21 @@ class OrderGuard implements Guard {
   }
 }
 
-/** An exit takes the place of no more than the entry. */
+/** Whether the bracket's exposure includes the exit: its quantity is at most the entry's. */
 const isCovered = ({ quantity }: OrderToCheck, bracket: Exposure | undefined): boolean =>
   quantity !== undefined &&
   bracket?.quantity !== undefined &&
   compareDecimals(quantity, bracket.quantity) <= 0;
 
 interface Total {
-  /** The order that the total is of. */
+  /** JSON Pointer to the order that has the total. */
   readonly at: string;
   readonly before: string;
   readonly total: string;
   readonly unknown: Unknown | undefined;
 }
 
-/** The exits of a bracket are alike, and repeat nothing: its entry says whether the bracket does. */
+/** Marks the orders of a bracket. Its exits are alike but repeat no order, so only its entry is checked for repetition. */
 function asBracket(known: readonly Known[]): readonly Known[] {
   const isCombined = known.every(({ asked }) => asked.isCombined);
   const entry = isCombined ? bracketEntry(known.map(({ order }) => order)) : undefined;
@@ -472,7 +477,7 @@ function asBracket(known: readonly Known[]): readonly Known[] {
   });
 }
 
-/** The entry of a bracket counts the largest of its orders for all of them, until the last of them has ended. */
+/** Counts the largest order of a bracket for all of them, in the entry order, until the last of them has ended. */
 function inBracket(known: readonly Known[], totals: readonly Total[]): readonly Total[] {
   if (known[0]?.isEntry === undefined) return totals;
   const { at, total } = totals.reduce((most, one) =>
@@ -488,13 +493,13 @@ function standingOf({ json, at, replaced, exposure, isShown }: AskedOrder): Orde
   return exposure === undefined || isShown ? orderToCheck(json, at) : undefined;
 }
 
-/** A store forgets such a counter: one that is begun anew has no revision that it had before. */
+/** A random first revision: stores forget these counters, and a new one must not reuse an old revision. */
 const anyRevision = (): number => Math.floor(Math.random() * 2 ** 48);
 
-/** So many items go into one transaction of a store, with the counters of three scopes. */
+/** Most items of a store's transaction, besides the counters of three scopes. */
 const maxItems = 96;
 
-/** A request of more different orders than can be counted at once, and an order of which it is not known what it repeats. */
+/** Fails requests with more orders than one transaction can count, and orders whose repetitions cannot be recognised. */
 function uncountable(
   { max_duplicative_orders: limit }: TradingLimits,
   known: readonly Known[],
@@ -513,7 +518,7 @@ function uncountable(
   return [{ check, at: known[0]!.order.at, limit: most, came: `${known.length}` }];
 }
 
-/** What two orders have in common of which one may be the repetition of the other. */
+/** Key under which two orders count as duplicates. */
 const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount, ...one }: OrderToCheck): string =>
   JSON.stringify([
     thingsOf(symbols, parts),
@@ -526,7 +531,7 @@ const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount, ...on
 /** The order's own side, and those of its legs, in whatever order the caller writes the legs. */
 const sidesOf = ([own, ...ofLegs]: readonly string[]) => [own, ...ofLegs.sort()];
 
-/** However the caller writes them, and in whatever order: an option is the contract that it names. */
+/** The traded symbols, independent of their spelling and order; an option counts as the contract that it names. */
 function thingsOf(symbols: OrderToCheck['symbols'], parts: OrderToCheck['parts']): readonly string[] {
   const things = parts.map(({ symbol }) => symbol);
   const written = things.includes(undefined) ? symbols.map(({ symbol }) => symbol) : things;
@@ -537,7 +542,7 @@ const counterKey = (scope: string): string => `counter ${scope}`;
 
 const larger = (a: string, b: string): string => (compareDecimals(a, b) < 0 ? b : a);
 
-/** A failure, and what comes of it. */
+/** A failure with its rule and its consequence. */
 interface RuleFailure extends ScopeFailure {
   readonly rule: Rule;
   readonly action: CheckAction;
@@ -549,7 +554,7 @@ const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[
     rule,
     scope: rule.kind,
     action: actionOf(rule.limits, failure.check, failure.unknown),
-    // What the gateway's counters come to is the business of other users; a share tells of its own user alone.
+    // The gateway's totals would reveal other users' orders; a share reveals only its own user's.
     ...(came !== undefined && (failure.isShare || !isOfOthers(rule, failure)) && { came }),
   }));
 
@@ -557,8 +562,8 @@ const isOfOthers = ({ kind }: Rule, { check, unknown }: Failure): boolean =>
   kind === 'gateway' && countedChecks.some((one) => one === check) && !unknown;
 
 /**
- * A price that could not be read, or an order that could not be looked up, blocks and says nothing against what is open:
- * reads of others that use up the shared limits must not cancel it.
+ * The consequence of a failure. An unreadable price or an order that could not be looked up never cancels open orders:
+ * otherwise other users' reads, which use up the shared limits, could cause cancels.
  */
 function actionOf(
   { actions, allow_unknown: allowed }: TradingLimits,
@@ -572,7 +577,7 @@ function actionOf(
   return action === 'block_and_cancel' ? 'block' : action;
 }
 
-const asTold = ({ action: _action, rule: _rule, ...failure }: RuleFailure): ScopeFailure => failure;
+const publicFailure = ({ action: _action, rule: _rule, ...failure }: RuleFailure): ScopeFailure => failure;
 
 function exposureOf(
   { asked, largest }: Known,

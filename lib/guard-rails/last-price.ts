@@ -1,18 +1,18 @@
-/** What a symbol was last traded at. */
+/** The port to last prices, and the price in a record of the upstream. */
 
 import { decimalParts } from '../kernel/decimals.ts';
 import { membersOf, textAt } from '../kernel/json-scan.ts';
 import { largest } from './order.ts';
 
-/** Port. */
+/** Port to the last prices of symbols. */
 export interface LastPrices {
   /**
-   * Undefined when none is known that is fresh enough, and none could be read by then; it never throws.
+   * The last price of a symbol; undefined when none is fresh enough and none could be read by `endBy`. Never throws.
    *
-   * @param symbol of a stock or a contract, in upper case
-   * @param maxAgeMs how long ago its record may have been fetched, in milliseconds
+   * @param symbol symbol of a stock or a contract, in upper case
+   * @param maxAgeMs largest age of the price's record since it was fetched, in milliseconds
    * @param endBy when the answer is needed, in milliseconds since the epoch
-   * @param user the keyed name of whose order it is for: reads for that one leave enough of the upstream's limit to others
+   * @param user keyed name of the user whose order needs the price: the read counts against that user's share of the limit
    */
   lastPrice(symbol: string, maxAgeMs: number, endBy: number, user?: string): Promise<LastPrice | undefined>;
 }
@@ -20,21 +20,21 @@ export interface LastPrices {
 export interface LastPrice {
   /** A decimal, as the upstream wrote it. */
   readonly price: string;
-  /** When it was fetched from the upstream, in milliseconds since the epoch. */
+  /** When the record was fetched from the upstream, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 const decoder = new TextDecoder();
 
-/** What a record of the upstream says of the price at which something can be bought or sold; undefined for nothing. */
+/** Reads the price at which an instrument can be traded from a record of the upstream; undefined where there is none. */
 export type PriceIn = (record: Uint8Array) => string | undefined;
 
 /**
- * The price in a snapshot of a stock: what the symbol was last traded at in regular hours. What the flags of a snapshot add, such as the price after hours,
- * is not looked at: then the price would depend on the flags that a caller happened to set.
+ * The price in a snapshot of a stock: its last trade in regular hours. Prices that a snapshot has only with certain flags,
+ * such as the price after hours, are ignored: otherwise the result would depend on the flags that a caller happened to set.
  *
  * @param record JSON
- * @returns the characters of the upstream; undefined for a snapshot without a price above zero
+ * @returns the price in the upstream's characters; undefined for a snapshot without a price above zero
  *
  * @example
  * priceIn(new TextEncoder().encode('{"symbol":"AAPL","price":"1.10"}')); // '1.10'
@@ -42,8 +42,8 @@ export type PriceIn = (record: Uint8Array) => string | undefined;
 export const priceIn: PriceIn = (record) => positivesIn(record, ['price'])[0];
 
 /**
- * The same of an option contract, of which days may pass between two trades: the highest of what it was last traded at, and
- * of what is offered and asked for it now.
+ * The price in a snapshot of an option contract: the highest of last trade, bid and ask, because days may pass between two
+ * trades.
  */
 export const contractPriceIn: PriceIn = (record) => largest(positivesIn(record, ['price', 'bid', 'ask']));
 
@@ -52,7 +52,7 @@ function positivesIn(record: Uint8Array, names: readonly string[]): readonly str
   return names.flatMap((name) => {
     const member = members?.get(name);
     if (!member) return [];
-    // The interface text writes a text. A number would be one with the same characters.
+    // The interface text shows prices as texts; a price sent as a number is accepted in the same characters.
     const price = textAt(member, 0) ?? decoder.decode(member).trim();
     return isPositive(price) ? [price] : [];
   });

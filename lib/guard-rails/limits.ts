@@ -1,11 +1,11 @@
-/** The pre-trade limits that an operator sets: their names, their values, and how a text of them is read. */
+/** The pre-trade limits that an operator sets: their names, their values, and their validation. */
 
 import * as v from 'valibot';
 import type { orderType } from '../catalogue/order-schemas.ts';
 import { addDecimals, compareDecimals, plainDecimal } from '../kernel/decimals.ts';
 
 const decimalFault = "takes a decimal above 0 as text, such as '10000'";
-/** Above zero; of a hundred digits at most, which no price or quantity has. */
+/** A decimal above zero, with at most a hundred digits, which no price or quantity exceeds. */
 const positiveDecimal = v.pipe(
   v.string(decimalFault),
   v.maxLength(100, decimalFault),
@@ -29,15 +29,15 @@ const symbols = v.pipe(
   ),
   v.maxLength(1000, symbolsFault),
 );
-/** One message for the list and for what is in it. */
+/** Schema of a list of known words, with one message for the list and its items. */
 function amongst<const V extends readonly string[]>(...known: V) {
   const fault = `takes a list of ${known.join(', ')}`;
   return v.array(v.picklist(known, fault), fault);
 }
 /**
- * Values that a check may be unable to learn: the order that is replaced, or what the order says (`order`), a word of
- * `category` that the catalogue does not have (`category`), a fresh quote of a stock or contract (`price`), which contract it
- * is or what it is of (`contract`), and what has no quote, or no size, that could be read.
+ * Values that a check may be unable to learn: the replaced order or a member of the order (`order`), the meaning of an
+ * unknown `category` (`category`), a fresh quote of a stock or contract (`price`), the contract or its underlying
+ * (`contract`), and the value of instruments without readable quotes or sizes.
  */
 const unknownNames = ['order', 'category', 'price', 'contract', 'crypto', 'event', 'futures'] as const;
 
@@ -45,15 +45,15 @@ export type UnknownName = (typeof unknownNames)[number];
 
 /** Something that a check could not learn. */
 export interface Unknown {
-  /** The name by which an operator lets it pass. */
+  /** Name in `allow_unknown` with which an operator lets such orders pass. */
   readonly name: UnknownName;
   /** The reason, a clause for the client, such as `the order names no side`. */
   readonly why: string;
-  /** What the client can do about it, where that is not what its name says. */
+  /** Advice for the client, where that of the name does not fit. */
   readonly remedy?: string;
 }
 
-/** Only its type comes from the catalogue: the function that stops trading has no operation in its bundle. */
+/** Order types. Only the TypeScript type comes from the catalogue: the function that stops trading bundles no operations. */
 const orderTypes = Object.keys({
   MARKET: true,
   LIMIT: true,
@@ -98,7 +98,7 @@ const values = {
   allowed_sessions: amongst('ALL', 'CORE', 'NIGHT'),
 };
 
-/** In the order in which they are checked and told. */
+/** Names of the checks, in the order in which they are made and reported. */
 export const checkNames = [
   'restricted_symbols',
   'allowed_symbols',
@@ -115,21 +115,21 @@ export const checkNames = [
 
 export type CheckName = (typeof checkNames)[number];
 
-/** Checks that count over orders: instances share their counters, which tell no user of others. */
+/** Checks that count over orders. Instances share their counters, whose totals are hidden from other users. */
 export const countedChecks = [
   'max_orders_per_minute',
   'max_duplicative_orders',
   'max_open_notional',
 ] as const satisfies readonly CheckName[];
 
-/** Checks of an order by itself. */
+/** Checks of a single order. */
 export type SingleCheck = Exclude<CheckName, (typeof countedChecks)[number]>;
 
 const actionNames = ['notify', 'block', 'block_and_cancel'] as const;
 
 /**
- * `notify`: the order goes on, and the log and the audit say that the check failed. `block_and_cancel`: it is blocked, and
- * what is open is cancelled, of the user whose limit it is, or of the account.
+ * Consequence of a failed check. `notify`: the order is placed, and log and audit record the failure. `block_and_cancel`:
+ * the order is blocked, and the open orders of the limit's user or account are cancelled.
  */
 export type CheckAction = (typeof actionNames)[number];
 
@@ -168,10 +168,10 @@ const limits = v.strictObject({ ...v.partial(v.object(all)).entries, actions: v.
 
 export type TradingLimits = v.InferOutput<typeof limits>;
 
-/** In the order of the documentation. */
+/** Names of the limits in the order of the documentation. */
 export const limitNames = Object.keys(all) as readonly (keyof typeof all)[];
 
-/** What a limit takes: a decimal is a `string`, a list an `array`. */
+/** Type of a limit's value: a decimal is a `string`, a list an `array`. */
 export const formOf = (name: keyof typeof all) => all[name].type;
 
 type NullableAll = {
@@ -185,10 +185,10 @@ const changes = v.strictObject({
   actions: v.optional(v.strictObject(byCheck(v.optional(v.nullable(action))), actionsFault)),
 });
 
-/** Values of an operator's change: null takes a limit, or the action of a check, away. */
+/** Values of an operator's change; null removes a limit or the action of a check. */
 export type LimitChanges = v.InferOutput<typeof changes>;
 
-/** What is wrong with a set of limits, a sentence each. */
+/** A fault in a set of limits. */
 interface LimitFault {
   /** The member, such as `max_order_notional`. */
   readonly name: string;
@@ -196,7 +196,7 @@ interface LimitFault {
 }
 
 /**
- * @returns the limits, or what is wrong with them
+ * @returns the limits, or their faults
  *
  * @example
  * readLimits({ max_order_notional: '10000', max_orders_per_minute: 30 });
@@ -206,13 +206,13 @@ export function readLimits(given: unknown): TradingLimits | readonly LimitFault[
   return read.success ? read.output : faultsOf(read.issues);
 }
 
-/** @returns the changes, or what is wrong with them */
+/** @returns the changes, or their faults */
 export function readLimitChanges(given: unknown): LimitChanges | readonly LimitFault[] {
   const read = v.safeParse(changes, given);
   return read.success ? read.output : faultsOf(read.issues);
 }
 
-/** What the gateway's limits leave to one user, a sentence each, for the operator who sets them. */
+/** The part of the gateway's limits that one user may use, a sentence for each limit, for the operator who sets them. */
 export function sharesInWords({
   user_shares: shares,
   max_open_notional: open,
@@ -232,7 +232,7 @@ export function sharesInWords({
   ];
 }
 
-/** What is wrong with a name. */
+/** Fault of an unknown name. */
 export const noLimit = 'is no limit';
 
 function faultsOf(issues: readonly v.BaseIssue<unknown>[]): readonly LimitFault[] {
@@ -246,13 +246,13 @@ export const areLimits = <T extends TradingLimits | LimitChanges>(
   read: T | readonly LimitFault[],
 ): read is T => !Array.isArray(read);
 
-/** Two changes as one: the later one counts, and what it does not name stays. */
+/** Joins two changes: the later one wins, and limits that it does not name stay. */
 export function mergeChanges(before: LimitChanges, later: LimitChanges): LimitChanges {
   const actions = { ...before.actions, ...later.actions };
   return { ...before, ...later, ...(Object.keys(actions).length > 0 && { actions }) };
 }
 
-/** The limits after a change: what it does not name stays. */
+/** The limits after a change; limits that it does not name stay. */
 export function withChanges(before: LimitChanges, changes: LimitChanges): TradingLimits {
   const { actions = {}, ...own } = mergeChanges(before, changes);
   const left = withoutNulls(actions);

@@ -1,4 +1,4 @@
-/** Controls and mass cancels in memory, with the operator's side: for tests, and for one process. */
+/** Controls and mass cancels in memory, with the operator's side, for tests and for one process. */
 
 import { newest, type SealedLine } from '../access/sealed-lines.ts';
 import { type ControlAdminStore, type ControlEntry, controlOf } from './control-admin-store.ts';
@@ -7,7 +7,7 @@ import type { MassCancel, MassCancelStore } from './mass-cancels.ts';
 
 export interface MemoryControls extends ControlAdminStore {
   readonly massCancels: MassCancelStore;
-  /** What is set of a scope from now on, without a record of the history. */
+  /** Sets a scope's control without a line in the history. */
   set(key: string, control: Omit<Control, 'version'>): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an order comes to in money: what it can cost, or bring in, when it is executed at the quotes that were read, and
- * the margin besides. What cannot be known is said, and never taken for a default.
+ * The notional of an order: the money that it can cost or bring in when it is executed at the quotes that were read, plus
+ * the margin. A value that cannot be known is reported as unknown, and never replaced by a default.
  */
 
 import { addDecimals, multiplyDecimals } from '../kernel/decimals.ts';
@@ -8,32 +8,32 @@ import { isContract } from './contracts.ts';
 import type { Unknown } from './limits.ts';
 import { hasStrayLegs, isLimited, largest, maySell, type OrderToCheck, type TradedPart } from './order.ts';
 
-/** A price that a check takes: of a stock or fund by its symbol, of an option by its contract's. */
+/** An instrument whose price a check needs: a stock or fund by its symbol, an option by its contract's symbol. */
 export interface PricedSymbol {
   readonly kind: 'stock' | 'option';
   readonly symbol: string;
 }
 
-/** Those that were read, by `priceKey`. */
+/** Prices that were read, by `priceKey`. */
 export type Prices = ReadonlyMap<string, string>;
 
 export const priceKey = ({ kind, symbol }: PricedSymbol): string => `${kind} ${symbol}`;
 
 interface Notional {
-  /** All of it; where something is unknown, what is known of it. */
+  /** The whole notional; where a part is unknown, the known part. */
   readonly value: string;
   readonly unknown?: Unknown;
 }
 
 /**
- * Shares of one contract, and those that go with it in a combination. An adjusted contract delivers something else, and has
- * no symbol here.
+ * Shares of one contract, and of the stock leg that goes with it in a combination. Adjusted contracts, which deliver
+ * something else, are never valued.
  */
 const optionSize = '100';
 
 const of = (name: Unknown['name'], why: string): Unknown => ({ name, why });
 
-/** Instruments that have a price of their own to be bought at, and no quote to be sold at. */
+/** Instruments without quotes: only a purchase with its own limit price can be valued. */
 const unpriced: ReadonlyMap<string | undefined, Unknown> = new Map([
   ['CRYPTO', of('crypto', 'the gateway has no quotes of crypto; a BUY with a limit_price needs none')],
   ['EVENT', of('event', 'the order names no event_outcome; a BUY with a limit_price needs none')],
@@ -59,7 +59,7 @@ const quantityInstead = 'Name a quantity instead.';
 export const readAgain = 'Check the symbol, or send the order again in a few seconds.';
 const limitInstead = `${readAgain} A purchase with a limit_price needs no quote.`;
 
-/** Why it is not known how much an amount buys; undefined for stocks and funds, which have a quote for it. */
+/** The reason why the quantity that an amount buys is unknown; undefined for stocks and funds, which have quotes. */
 export function unknownByAmount({ instrument }: OrderToCheck): Unknown | undefined {
   if (instrument === undefined) return unnamed;
   if (instrument === 'EQUITY') return undefined;
@@ -68,11 +68,11 @@ export function unknownByAmount({ instrument }: OrderToCheck): Unknown | undefin
   return { ...of(instrument.toLowerCase() as Unknown['name'], why), remedy: quantityInstead };
 }
 
-/** Whether quotes say what a quantity comes to: its own limit price bounds what a purchase of one thing costs. */
+/** Whether the order's value needs quotes; a purchase of one instrument is bounded by its own limit price instead. */
 const needsQuotes = (order: OrderToCheck): boolean =>
   order.quantity !== undefined && (isCombination(order) || maySell(order) || !isLimited(order));
 
-/** The quotes that the notional takes; none where it takes none, or cannot be known in any case. */
+/** The quotes that the notional needs; none where it needs none, or cannot be known in any case. */
 export function quotesFor(order: OrderToCheck): readonly PricedSymbol[] {
   if (order.doubt || !needsQuotes(order)) return [];
   return order.parts.flatMap((part) => pricedSymbol(part) ?? []);
@@ -85,10 +85,10 @@ export function pricedSymbol({ instrument, symbol }: TradedPart): PricedSymbol |
 }
 
 /**
- * Of a purchase with a limit price that price × quantity × size; of all else the quote, or a stop price that is higher,
- * and the margin besides, or the limit price where that is higher: a sale brings what the market pays, however low its
- * limit. Of a combination the sum of its legs, none of them against another. Of an order by amount the amount; of one that
- * names a quantity, too, the larger.
+ * The notional of an order. For a purchase with a limit price, it is price × quantity × size. For any other order, it is
+ * the quote, or a higher stop price, plus the margin, or a higher limit price: a sale brings what the market pays, however
+ * low its limit. A combination counts the sum of its legs, none offset against another. An order by amount counts the
+ * amount; one that also names a quantity, the larger value.
  *
  * @param margin in percent
  */
@@ -99,13 +99,13 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   if (unknown !== undefined) return { value: own, unknown };
   const isEvent = instrument === 'EVENT';
   if (quantity === undefined) {
-    // An amount says how many contracts of an event are sold only by a price that is not known.
+    // For a sale of event contracts by amount, the number of contracts depends on a price that is not known.
     const isBound = amount !== undefined && !(isEvent && maySell(order));
     return { value: own, ...(!isBound && { unknown: of('order', 'the order names no quantity') }) };
   }
   if (isLimited(order) && order.limitPrice === undefined)
     return { value: own, unknown: of('order', `an order of type ${order.orderType} needs a limit_price`) };
-  // A contract of an event pays one dollar at most. The price of a `no` may be quoted as that of the `yes`.
+  // An event contract pays at most one dollar. The price of a `no` may be quoted as that of the `yes`.
   const isBoundByPay = isEvent && order.eventOutcome !== undefined && !hasStrayLegs(order);
   if (isBoundByPay && (order.eventOutcome !== 'yes' || needsQuotes(order)))
     return { value: largest([own, quantity]) ?? own };
@@ -124,14 +124,14 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
       missing ??= { ...unquoted(part), ...(isPurchase(order) && { remedy: limitInstead }) };
       continue;
     }
-    // A stop price is the order's, of which a combination has none of its own for each leg.
+    // A stop price applies to the whole order; the legs of a combination have none of their own.
     const price = isCombination(order) ? quote : (largest([quote, order.stopPrice]) ?? quote);
     sum = addDecimals(sum, multiplyDecimals(multiplyDecimals(price, factor), units));
   }
   return { value: largest([sum, own]) ?? sum, ...(missing && { unknown: missing }) };
 }
 
-/** Why a thing in it is not known as what it is. */
+/** The reason why an instrument in the order cannot be identified; undefined where all can. */
 function strangeIn(order: OrderToCheck): Unknown | undefined {
   if (hasStrayLegs(order)) return stray;
   const strange = order.parts.find((part) => pricedSymbol(part) === undefined);
@@ -142,11 +142,11 @@ function strangeIn(order: OrderToCheck): Unknown | undefined {
   );
 }
 
-/** Its symbol is a contract's, and its type is another: which of them the upstream takes is not known. */
+/** Whether the symbol is a contract's but the type is not OPTION, so that the upstream may trade either. */
 const isMisnamed = ({ instrument, symbol }: TradedPart): boolean =>
   instrument !== 'OPTION' && isContract(symbol);
 
-/** Why no quote could say it; undefined where quotes or the order itself do. */
+/** The reason why no quote can give the value; undefined where quotes or the order itself can. */
 function unknownOf(order: OrderToCheck): Unknown | undefined {
   const { instrument, parts, doubt } = order;
   if (doubt) return doubt;
@@ -160,11 +160,11 @@ function unknownOf(order: OrderToCheck): Unknown | undefined {
     return of('futures', 'the upstream does not say what one contract of futures covers');
   const isKnownKind = instrument === 'EQUITY' || instrument === 'OPTION' || unpriced.has(instrument);
   if (!isKnownKind) return unnamed;
-  // Where quotes are taken, the other legs have theirs.
+  // Where quotes are needed, the other legs are checked with their own.
   return needsQuotes(order) ? undefined : strangeIn(order);
 }
 
-/** By what the order says itself. */
+/** The notional by the order's own price, quantity and amount. */
 function ownNotional(order: OrderToCheck): string {
   const { limitPrice, quantity, amount } = order;
   const limited =

@@ -1,4 +1,4 @@
-/** What pre-trade checks know of an order: read from the JSON that is sent. Numbers stay texts. */
+/** Reads the facts that pre-trade checks need from an order's JSON. Numbers stay texts. */
 
 import { shorten } from '../catalogue/faults.ts';
 import { sessionsOf } from '../catalogue/order-words.ts';
@@ -9,54 +9,54 @@ import { contractNamed, isContract, type ReadonlyMembers } from './contracts.ts'
 import type { Unknown } from './limits.ts';
 
 export interface OrderToCheck {
-  /** Where it stands in the request, as a JSON Pointer. */
+  /** JSON Pointer to the order in the request. */
   readonly at: string;
-  /** As written, those of legs among them, each with the instrument that it is of; none where the order is not known. */
+  /** Symbols as written, legs' included, each with its instrument; none where the order is not known. */
   readonly symbols: readonly OrderSymbol[];
   readonly sides: readonly string[];
   readonly comboType: string | undefined;
   readonly orderType: string | undefined;
   readonly sessions: readonly string[];
-  /** Undefined where the order is not known, or does not say it. */
+  /** Instrument type; undefined where the order is not known, or does not name one. */
   readonly instrument: string | undefined;
-  /** Never negative. Undefined for an order by amount, and where it is not known. */
+  /** Quantity, never negative. Undefined for an order by amount, and where it is not known. */
   readonly quantity: string | undefined;
-  /** In money, of an order by amount, or of one that names it beside a quantity; never negative. */
+  /** Amount of money, never negative, in an order by amount or beside a quantity. */
   readonly amount: string | undefined;
   readonly isByAmount: boolean;
   readonly limitPrice: string | undefined;
   readonly stopPrice: string | undefined;
-  /** It has a limit price, and a replacement may have taken that away. */
+  /** Whether a replacement may have removed the limit price. */
   readonly mayBeUnlimited?: boolean;
-  /** What is traded: one thing, or the legs of an option order. Of any other order the thing, and legs that it may not have. */
+  /** Traded instruments: one, or the legs of an option order. Other orders may wrongly have legs, which are included. */
   readonly parts: readonly TradedPart[];
-  /** A replacement is not the repetition of an order. */
+  /** Whether the order is replaced; a replacement does not count as a repetition. */
   readonly isReplacement: boolean;
   /** The side of an event contract that is traded. */
   readonly eventOutcome: string | undefined;
   /**
-   * Why it is not known what the order comes to: the order that is replaced could not be looked up, a number is longer than a
-   * price or a quantity, or a replacement scales legs by a ratio that is not known.
+   * Why the order's value is not known: the replaced order could not be looked up, a number is longer than any price or
+   * quantity, or a replacement scales legs by an unknown ratio.
    */
   readonly doubt: Unknown | undefined;
-  /** Two places say two things of the order: the upstream may take it for another one than it says. */
+  /** Contradiction between two places of the request: the upstream may read the order as another one. */
   readonly contradiction: Unknown | undefined;
 }
 
 interface OrderSymbol {
   readonly symbol: string;
   readonly instrument: string | undefined;
-  /** Of an option: which one the members beside the symbol name. */
+  /** Option contract that the members beside the symbol name. */
   readonly contract: string | undefined;
-  /** They name another one than the symbol does, or none. */
+  /** Whether those members name another contract than the symbol, or an invalid one. */
   readonly isContradictory: boolean;
 }
 
 export interface TradedPart {
   readonly instrument: string | undefined;
-  /** As quotes name it; undefined where that is not known. */
+  /** Symbol as in quotes; undefined where that is not known. */
   readonly symbol: string | undefined;
-  /** As written, for the client. */
+  /** Symbol as written, for the client. */
   readonly written: string | undefined;
 }
 
@@ -87,8 +87,8 @@ type Member = (typeof members)[number];
 const subject = ['instrument_type', 'market', 'symbol'] as const;
 
 /**
- * Vendor samples of option orders name instrument, market and symbol in the legs alone: an order that names neither
- * instrument nor symbol has those of its first leg of options. One that names a symbol could be read as an order of stock.
+ * Adds instrument, market and symbol from the first option leg to an order that names neither instrument nor symbol, as in
+ * the vendor's samples of option orders. An order that names a symbol is left alone: it could be an order of stock.
  */
 function withSubject(own: ReadonlyMembers, legs: readonly ReadonlyMembers[]): ReadonlyMembers {
   if (own.has('instrument_type') || own.has('symbol')) return own;
@@ -97,7 +97,7 @@ function withSubject(own: ReadonlyMembers, legs: readonly ReadonlyMembers[]): Re
   return new Map([...ofLeg, ...own]);
 }
 
-/** The one reading of what an order trades: for its checks, and for comparing it with an order that the upstream shows. */
+/** The order's members, read alike for its checks and for comparing it with an order that the upstream shows. */
 export const orderMembers = (json: string): ReadonlyMembers => withSubject(membersIn(json), legsIn(json));
 
 const inRatio: Unknown = {
@@ -112,9 +112,9 @@ const notSeen: Unknown = {
 };
 
 /**
- * @param json an order as the interface places it, or shows it; undefined where it could not be looked up
- * @param replaced what a replacement changes of it
- * @param doubt why the upstream may take the order for another one, or why there is none
+ * @param json an order as the interface places or shows it; undefined where it could not be looked up
+ * @param replaced JSON of a replacement's changes to the order
+ * @param doubt why the upstream may read the order as another one, or why there is no JSON
  */
 export function orderToCheck(
   json: string | undefined,
@@ -132,14 +132,14 @@ export function orderToCheck(
   const quantity = largestOf([
     now('quantity') ?? before.get('total_quantity'),
     ...legs.map(contractsOf),
-    // A changed leg whose id is not known may be any of them.
+    // A changed leg without a known id may be any leg.
     ...changedLegs.map((leg) => contractsOf(new Map([...legOf(leg, legs), ...leg]))),
   ]);
   const [limitPrice, stopPrice] = [decimalOf(now('limit_price')), decimalOf(now('stop_price'))];
   const isByAmount = now('entrust_type') === 'AMOUNT' || quantity === undefined;
   return {
     at,
-    // What no replacement changes by the catalogue, the upstream may change or not: both are checked.
+    // The upstream may or may not apply changes that the catalogue does not have, so old and new values are checked.
     symbols: [own, changes, ...legs].flatMap((one) => {
       const symbol = one.get('symbol');
       if (symbol === undefined) return [];
@@ -198,7 +198,7 @@ function unreadableIn(all: readonly ReadonlyMembers[]): Unknown | undefined {
   return name && { name: 'order', why: `${name} is no decimal of at most ${maxDigits} digits` };
 }
 
-/** `extended_hours` widens whatever session stands beside it. */
+/** The order's sessions; `extended_hours` adds to the session that is named beside it. */
 const sessionsIn = (one: ReadonlyMembers): readonly string[] => {
   const session = one.get('support_trading_session');
   const named = session === undefined ? [] : (sessionsByWord.get(session) ?? [session]);
@@ -207,7 +207,7 @@ const sessionsIn = (one: ReadonlyMembers): readonly string[] => {
 
 const sessionsByWord: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(sessionsOf));
 
-/** Its legs have other quantities than the combination: a replacement of one quantity changes them in a ratio. */
+/** Whether legs have other quantities than the combination, so that replacing its quantity scales them by a ratio. */
 function isRatioSpread(order: ReadonlyMembers, legs: readonly ReadonlyMembers[]): boolean {
   const quantity = decimalOf(order.get('quantity') ?? order.get('total_quantity'));
   return legs.some((leg) => {
@@ -216,7 +216,7 @@ function isRatioSpread(order: ReadonlyMembers, legs: readonly ReadonlyMembers[])
   });
 }
 
-/** Only the upstream gives legs their ids: without them it is not known whether a changed leg is of shares or of contracts. */
+/** Whether a replacement changes a leg by an id that only the upstream's order has, so that the leg's type is unknown. */
 export const needsLegIds = (placed: string, replaced: string): boolean => {
   const legs = legsIn(placed);
   return (
@@ -228,7 +228,7 @@ export const needsLegIds = (placed: string, replaced: string): boolean => {
 const legOf = (changed: ReadonlyMembers, legs: readonly ReadonlyMembers[]): ReadonlyMembers =>
   legs.find((leg) => leg.has('id') && leg.get('id') === changed.get('id')) ?? nothing;
 
-/** A quantity that is none of those before it. */
+/** Whether the changes contain a quantity that the order does not have. */
 function hasNewQuantity(changes: readonly ReadonlyMembers[], before: readonly ReadonlyMembers[]): boolean {
   const known = before.map((one) => decimalOf(one.get('quantity') ?? one.get('total_quantity')));
   const changed = changes.flatMap((one) => (one.has('quantity') ? [decimalOf(one.get('quantity'))] : []));
@@ -238,7 +238,7 @@ function hasNewQuantity(changes: readonly ReadonlyMembers[], before: readonly Re
 const areShares = (leg: ReadonlyMembers): boolean =>
   leg.get('instrument_type') === 'EQUITY' && !isContract(leg.get('symbol'));
 
-/** Contracts that go with a leg's quantity: one for each hundred shares. */
+/** Number of contracts that a leg's quantity corresponds to: one for each hundred shares. */
 function contractsOf(leg: ReadonlyMembers): string | undefined {
   const quantity = leg.get('quantity');
   const plain = areShares(leg) ? decimalOf(quantity) : undefined;
@@ -253,11 +253,11 @@ function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPa
 }
 
 /**
- * The entry of a bracket: an order of stock, and exits that close no more of it than it has opened. So far as the entry is
- * executed, one of the exits takes its place: entry and exits are never open together for more than the largest of them.
+ * The entry order of a bracket, which is an order of stock with exits that close no more than it opens. An exit becomes
+ * active only as far as the entry is executed, so that together they are never open for more than the largest of them.
  *
- * @param orders all of one combination
- * @returns undefined where they are no bracket
+ * @param orders all orders of one combination
+ * @returns undefined where the orders are no bracket
  */
 export function bracketEntry(orders: readonly OrderToCheck[]): OrderToCheck | undefined {
   const entry = orders.find(({ comboType }) => comboType === 'MASTER');
@@ -287,10 +287,10 @@ function isExitOf(exit: OrderToCheck, entry: OrderToCheck): boolean {
   );
 }
 
-/** Their limit price bounds what they can cost. */
+/** Order types whose limit price bounds their cost. */
 const limited: ReadonlySet<string | undefined> = new Set(['LIMIT', 'STOP_LOSS_LIMIT', 'LIMIT_ON_OPEN']);
 
-/** A price of nothing may stand for no limit; legs may bring in more than they cost. */
+/** Whether a limit price counts: zero may mean no limit, except with legs, which may bring in more than they cost. */
 export const hasLimitPrice = ({ orderType, limitPrice, parts }: PricedOrder): boolean =>
   limited.has(orderType) &&
   (parts?.length !== 1 || limitPrice === undefined || compareDecimals(limitPrice, '0') > 0);
@@ -299,17 +299,17 @@ type PricedOrder = Pick<OrderToCheck, 'orderType'> & Partial<Pick<OrderToCheck, 
 
 export const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
 
-/** Only option orders have legs: what the upstream makes of those of another order is not known. */
+/** Whether an order other than an option order has legs; the upstream's treatment of those is unknown. */
 export const hasStrayLegs = ({ instrument, parts }: OrderToCheck): boolean =>
   instrument !== 'OPTION' && parts.length > 1;
 
-/** Also where no side is known. */
+/** Whether the order may sell; true where no side is known. */
 export const maySell = ({ sides }: OrderToCheck): boolean =>
   sides.length === 0 || sides.some((side) => side !== 'BUY');
 
 export const absolute = (value: string): string => (value.startsWith('-') ? value.slice(1) : value);
 
-/** The largest of those that are known, without signs: a combination of options may be sold at a negative price. */
+/** The largest known value, without signs, because a combination of options may be sold at a negative price. */
 export function largest(values: readonly (string | undefined)[]): string | undefined {
   const known = values.flatMap((value) => (value === undefined ? [] : [absolute(plainDecimal(value))]));
   return known.reduce<string | undefined>(
@@ -318,14 +318,14 @@ export function largest(values: readonly (string | undefined)[]): string | undef
   );
 }
 
-/** The same of texts; what is no decimal of a number's length is left out, and makes the order unreadable. */
+/** The largest value among texts, without those that are no valid decimal; such a text makes the order unreadable. */
 const largestOf = (texts: readonly (string | undefined)[]): string | undefined =>
   largest(texts.map(decimalOf));
 
-/** No price or quantity has more. Longer ones would make counters longer than a store takes. */
+/** Most digits of a price or quantity. Longer ones would make counters larger than a store accepts. */
 const maxDigits = 100;
 
-/** Undefined for what is no decimal, or none of that length: the upstream refuses it, or a check does. */
+/** The text as a decimal; undefined if it is none or too long, which the upstream or a check then refuses. */
 function decimalOf(text: string | undefined): string | undefined {
   if (text === undefined || text.length > maxDigits) return undefined;
   try {
@@ -338,7 +338,7 @@ function decimalOf(text: string | undefined): string | undefined {
 
 const nothing: ReadonlyMembers = new Map();
 
-/** The upstream shows a number that it does not report as an empty text. */
+/** The order's members without empty texts, with which the upstream shows missing numbers. */
 const membersIn = (json: string | Uint8Array): ReadonlyMembers =>
   new Map([...(textMembers(json, members) ?? nothing)].filter(([, value]) => value !== ''));
 

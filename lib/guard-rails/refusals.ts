@@ -1,4 +1,4 @@
-/** What the guard rails say to a client whose order they hold back: nothing of it was sent. */
+/** The guard rails' refusals of orders, of which nothing was sent. */
 
 import { shorten } from '../catalogue/faults.ts';
 import { type Fault, notSent, type Refusal } from '../problem.ts';
@@ -12,7 +12,7 @@ const whose: Readonly<Record<ScopeKind, string>> = {
   user: 'this user',
 };
 
-/** The kill switch. Its reason is the operator's. */
+/** Refusal by the kill switch. It does not contain the operator's reason. */
 export const stopped = ({
   scope,
   since,
@@ -26,8 +26,8 @@ export const stopped = ({
 });
 
 /**
- * @param failures one at least
- * @param cancelled whose open orders are being cancelled for it
+ * @param failures at least one
+ * @param cancelled kinds of the scopes whose open orders are being cancelled
  */
 export function blocked(
   failures: readonly ScopeFailure[],
@@ -44,13 +44,13 @@ export function blocked(
   };
 }
 
-/** A table was restored to an earlier time. */
+/** Refusal while a table counts as restored to an earlier time. */
 export const ordersClosed: Refusal = { code: 'orders_closed' };
 
-/** It is not known what operators have set. */
+/** Refusal while the operators' controls cannot be read. */
 export const controlsAway: Refusal = { code: 'trading_limits_unavailable' };
 
-/** What the caller can do about something that is not known, unless the operator lets it pass. */
+/** Advice to the caller for each unknown value that the operator does not let pass. */
 const learnable: Readonly<Record<UnknownName, string>> = {
   order: 'Correct what is named.',
   category: 'Leave it out, or send the word that the order’s market and instrument_type make.',
@@ -82,7 +82,7 @@ const remedies: Readonly<Record<CheckName, string>> = {
   max_open_notional: `Send a smaller order, or wait until open orders have ended. ${margin}`,
 };
 
-/** The words of an order's own value, of a user's, or of why neither is known. */
+/** Words for the order's value, the user's, or the reason why it is unknown. */
 function comesTo({ check, unknown, isShare, added }: ScopeFailure, came: string | undefined): string {
   if (unknown) return `, and what the order comes to is not known: ${unknown.why}`;
   if (isShare) {

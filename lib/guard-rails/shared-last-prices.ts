@@ -1,6 +1,6 @@
 /**
- * Last prices for one instance: out of its memory, else of what all instances share, else by one call of the upstream.
- * Concurrent questions for one symbol share one look and one call.
+ * Last prices for one instance: from its memory, else from the store that instances share, else by one call of the
+ * upstream. Concurrent questions for the same symbol share one read of the store and one call.
  */
 
 import { type Ages, createAges, type Moment } from '../kernel/age.ts';
@@ -9,26 +9,26 @@ import { type After, endOf } from '../kernel/pauses.ts';
 import type { LastPrice, LastPrices } from './last-price.ts';
 
 export interface SharedLastPricesOptions {
-  /** What other instances have fetched. Default nothing. */
+  /** Prices that other instances have fetched. Default none. */
   readonly store?: SharedPrices;
   readonly upstreamRead: UpstreamRead;
   /** Now, in milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
-  /** See `createAges`. */
+  /** Monotonic clock for ages, see `createAges`. */
   readonly monotonic?: () => number;
-  /** Default the platform's timer. */
+  /** Timer for time limits. Default the platform's. */
   readonly after?: After | undefined;
   /** Called when a price could not be read. An error that it throws is ignored. */
   readonly reportFailure?: ((failure: LastPriceFailure) => void) | undefined;
 }
 
 /**
- * Port: what other instances have fetched of a symbol, and not before `since`. Rejects when that cannot be read, and ends
- * by itself.
+ * Port to the price of a symbol that another instance has fetched at or after `since`. Rejects when it cannot be read, and
+ * has a time limit of its own.
  */
 export type SharedPrices = (symbol: string, since: number) => Promise<LastPrice | undefined>;
 
-/** Port: asks the upstream for one symbol, on behalf of a user where one is known, and gives up at `endBy`. */
+/** Port to the upstream: reads one symbol, on behalf of a user where one is known, and gives up at `endBy`. */
 export type UpstreamRead = (
   symbol: string,
   endBy: number,
@@ -37,7 +37,7 @@ export type UpstreamRead = (
 
 export type UpstreamPrice =
   | { readonly kind: 'found'; readonly found: LastPrice }
-  /** The upstream has no such symbol, or no price of it. */
+  /** The upstream has no such symbol, or no price for it. */
   | { readonly kind: 'unknown' }
   /** @property code of the refusal */
   | { readonly kind: 'failed'; readonly code: string };
@@ -46,30 +46,30 @@ export type LastPriceFailure =
   | { readonly step: 'shared' | 'upstream'; readonly cause: unknown }
   | { readonly step: 'upstream'; readonly code: string };
 
-/** A call serves later questions, too: it does not end with the question that began it. An order can wait no longer. */
+/** Time limit of a call. The call outlives its first question, because it serves later ones; no order can wait longer. */
 const upstreamMs = 3000;
-/** So long a symbol without a price is not asked for again: each question would cost a permit that quotes need. */
+/** Wait before a symbol without a price is read again: each read would cost a permit that quotes need. */
 const unknownMs = 10_000;
-/** Clocks of instances differ by less. A price of a later time was dated by a wrong clock, and would seem fresh for long. */
+/** Largest difference of instances' clocks. A price dated later comes from a wrong clock, and would seem fresh for too long. */
 export const maxAheadMs = 1000;
 const isAhead = (passedMs: number): boolean => passedMs < -maxAheadMs;
 
 interface Known {
   readonly price: LastPrice;
   readonly keptAt: Moment;
-  /** How old it was then. */
+  /** Age of the price at `keptAt`, in milliseconds. */
   readonly ageMs: number;
 }
 
-/** Of a call that got no permit: whom it was for. */
-type Unpermitted = { readonly user: string | undefined } | undefined;
+/** The user of a call that got no permit. */
+type CallWithoutPermit = { readonly user: string | undefined } | undefined;
 
 /** Symbols that an instance remembers: a record of each is some hundred bytes. */
 const maxKnown = 1000;
-/** A question that never ends is bounded by the look and by the call. A timer takes no longer time than this. */
+/** Longest timer. A question without an end is bounded by the read of the store and the call anyway. */
 const maxTimerMs = 60_000;
 
-/** Printable ASCII without the comma, which separates symbols. */
+/** One symbol: printable ASCII without the comma, which separates symbols. */
 const oneSymbol = /^[!-+\--~]{1,64}$/;
 
 /**
@@ -87,7 +87,7 @@ class SharedLastPrices implements LastPrices {
   readonly #known = new Map<string, Known>();
   readonly #unknownSince = new Map<string, Moment>();
   readonly #looks = new Map<string, Promise<void>>();
-  readonly #calls = new Map<string, Promise<Unpermitted>>();
+  readonly #calls = new Map<string, Promise<CallWithoutPermit>>();
 
   constructor(options: SharedLastPricesOptions) {
     this.#options = options;
@@ -120,7 +120,7 @@ class SharedLastPrices implements LastPrices {
     return this.#fresh(symbol, maxAgeMs);
   }
 
-  /** Who waited for the call of another user, whose share may be used up, makes a call if that one got no permit. */
+  /** Shares a call with other questions. If another user's call got no permit, makes a call for its own user. */
   async #ask(symbol: string, endBy: number, user: string | undefined): Promise<void> {
     const call = (key: string) => share(this.#calls, key, () => this.#call(symbol, user));
     const unpermitted = await call(symbol);
@@ -132,13 +132,13 @@ class SharedLastPrices implements LastPrices {
     return known && this.#ageOf(known) <= maxAgeMs ? known.price : undefined;
   }
 
-  /** By the time that it has, which another instance may have written, and by how long it is known here. */
+  /** The price's age, by its date, which another instance may have written, and by the time it has been known here. */
   #ageOf({ price, keptAt, ageMs }: Known): number {
     const passed = this.#clock() - price.at;
     return isAhead(passed) ? Number.POSITIVE_INFINITY : Math.max(passed, ageMs + this.#ages.since(keptAt));
   }
 
-  /** Never rejects. */
+  /** Reads the shared store. Never rejects. */
   async #look(store: SharedPrices, symbol: string, since: number): Promise<void> {
     try {
       const found = await store(symbol, since);
@@ -148,8 +148,8 @@ class SharedLastPrices implements LastPrices {
     }
   }
 
-  /** Never rejects. */
-  async #call(symbol: string, user: string | undefined): Promise<Unpermitted> {
+  /** Calls the upstream. Never rejects. */
+  async #call(symbol: string, user: string | undefined): Promise<CallWithoutPermit> {
     try {
       const answer = await this.#options.upstreamRead(symbol, this.#clock() + upstreamMs, user);
       if (answer.kind === 'found') this.#keep(symbol, answer.found);
@@ -165,14 +165,14 @@ class SharedLastPrices implements LastPrices {
   #keep(symbol: string, found: LastPrice): void {
     const passed = this.#clock() - found.at;
     const known = this.#known.get(symbol);
-    // What a clock dated that was ahead, and was put right, must not outlive what is read since.
+    // A price dated by a clock that was ahead must not displace prices read after the clock was corrected.
     const isOlder = known && Number.isFinite(this.#ageOf(known)) && found.at < known.price.at;
     if (isAhead(passed) || isOlder) return;
     const kept = { price: found, keptAt: this.#ages.now(), ageMs: Math.max(0, passed) };
     putLatest(this.#known, symbol, kept, maxKnown);
   }
 
-  /** Resolves with the work, or at `endBy`: the work goes on for other questions. */
+  /** Resolves when the work ends, or at `endBy`; the work then continues for other questions. */
   #until(endBy: number, work: Promise<void>): Promise<void> {
     return endOf(work, Math.min(maxTimerMs, endBy - this.#clock()), this.#options.after);
   }
@@ -181,12 +181,12 @@ class SharedLastPrices implements LastPrices {
     try {
       this.#options.reportFailure?.(failure);
     } catch {
-      // A log that fails must not fail a check.
+      // A failing log must not make a check fail.
     }
   }
 }
 
-/** Of those that wait for the same symbol, the first one begins the work. */
+/** Single flight: the first question for a symbol begins the work, and the others wait for it. */
 function share<T>(underWay: Map<string, Promise<T>>, symbol: string, begin: () => Promise<T>): Promise<T> {
   const other = underWay.get(symbol);
   if (other) return other;

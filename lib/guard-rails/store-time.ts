@@ -1,27 +1,28 @@
 /**
- * The time by which orders of the last minute are counted. Each instance has a clock, and they may differ; a store has one
- * for all, and dates its answers.
+ * The time by which orders of the last minute are counted. Instances' clocks may differ, so all use the store's clock, which
+ * dates its answers.
  */
 
 export interface StoreTime {
-  /** The store's time in milliseconds since the epoch, as far as its answers tell: this instance's own before the first. */
+  /** The store's time in milliseconds since the epoch, estimated from its answers; before the first, the instance's own. */
   now(): number;
   /**
-   * Takes note of an answer.
+   * Adjusts the estimate after an answer.
    *
-   * @param date that the store wrote, of whole seconds
-   * @param askedAt and when the answer had come, by this instance's clock
+   * @param date the store's date of the answer, in whole seconds, as milliseconds since the epoch
+   * @param askedAt when the store was asked and answered, by this instance's clock
    */
   dated(date: number, askedAt: number, answeredAt: number): void;
 }
 
-/** What takes longer says too little of the time. What operators have set is read in less, and before each order. */
+/** Slowest answer that is used; a slower one shows the time too inexactly. Reads of controls, before each order, are faster. */
 const maxAnswerMs = 1000;
-/** By so much the times of two instances may differ: of each it is unknown within a date's second and an answer's time. */
+/** Largest difference between two instances' times: each is uncertain by a date's second and the time of an answer. */
 export const storeTimeSpreadMs = 2 * (1000 + maxAnswerMs);
 
 /**
- * A clock that agrees with the dates counts as it is: so instances whose clocks are right differ as little as these.
+ * Creates a store time. It corrects the instance's clock only when that contradicts the dates, so that instances with right
+ * clocks agree as closely as their clocks do.
  *
  * @example
  * const time = createStoreTime(Date.now);
