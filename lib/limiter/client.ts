@@ -1,6 +1,6 @@
 /**
- * One app key's limiter in one instance: requests wait in queues, the store is asked for one queue at a time,
- * the most urgent first, and left alone for a while after it failed.
+ * One app key's limiter in one instance. Requests wait in queues. The store is asked for one queue at a time, the most
+ * urgent first, and is left alone for a while after a failure.
  */
 
 import type { FallbackLimiter } from './fallback.ts';
@@ -19,7 +19,7 @@ interface PermitRequest {
 }
 
 interface LimiterClientOptions extends StoreClientOptions {
-  /** Absent where nothing is reserved. */
+  /** The fallback without the store; absent where nothing is reserved. */
   readonly reserve?: FallbackLimiter | undefined;
   readonly report: (report: LimiterReport) => void;
 }
@@ -30,9 +30,9 @@ const minPauseMs = 100;
  * waiting requests make about 530 attempts a second at a store that throttles, and 270 at one that is unavailable.
  */
 const maxPauseMs = { store_busy: 2500, store_unavailable: 5000 } as const;
-/** Unused permits come back together, and with the next write if that is sooner: a late request acquires another. */
+/** Delay with which unused permits are returned together, or earlier with the next write. */
 const returnAfterMs = 500;
-/** What one instance asks for at once; later requests are in its next batch. */
+/** Most permits that one instance asks for at once; further requests are in its next batch. */
 const maxBatch = 32;
 
 export class LimiterClient {
@@ -43,10 +43,10 @@ export class LimiterClient {
   readonly #blockedUntil = new Map<string, number>();
   #storeNotBefore = 0;
   #storePauseMs = 0;
-  /** Why the store is left alone until `#storeNotBefore`, and what its last answer was. */
+  /** Last failure of the store, which is left alone until `#storeNotBefore`; undefined after a success. */
   #storeFailure: StoreFailure['kind'] | undefined;
   #isPumping = false;
-  /** When unused permits come back, unless a request's write carries them before. */
+  /** When unused permits are returned, unless a request's write returns them earlier. */
   #returnAt = Number.POSITIVE_INFINITY;
   #wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
@@ -65,7 +65,7 @@ export class LimiterClient {
     const queue = this.#queueOf(limits, priority);
     return new Promise((resolve) => {
       const isQueued = queue.add({
-        // How long a request waits is a matter of this instance's own clock.
+        // A request waits by this instance's own clock, although the store's may be ahead.
         get deadline() {
           return askedAt + waitMs + clock.ahead;
         },
@@ -112,7 +112,7 @@ export class LimiterClient {
   /** Never rejects: a failure of the store is reported. */
   async block(limit: string, until: number): Promise<void> {
     const { report, windows } = this.#options;
-    // As in the store, which may be away.
+    // The same limits are blocked here as in the store, which may be away.
     const blocked = [...windows.keys()].filter((name) => name === limit || this.#isBlocked([name]));
     for (const name of blockedWith(limit, blocked, windows.get(limit)?.within))
       this.#blockedUntil.set(name, Math.max(this.#blockedUntil.get(name) ?? 0, until));
@@ -124,7 +124,7 @@ export class LimiterClient {
     }
   }
 
-  /** Undefined when the store fails, which is reported. */
+  /** Number of permits in the window of a limit; undefined when the store fails, which is reported. */
   async used(limit: string): Promise<number | undefined> {
     try {
       return await this.#store.used(limit);
@@ -147,7 +147,7 @@ export class LimiterClient {
   }
 
   #queueOf(limits: PermitRequest['limits'], priority: Priority): WaitQueue {
-    // Users come and go: a queue that holds nobody back is not kept for them.
+    // Users come and go, so an empty queue of a share is removed once it delays no request.
     for (const [name, { length, notBefore }] of this.#queues)
       if (isShare(name) && length === 0 && notBefore < this.#options.clock.now()) this.#queues.delete(name);
     const name = [priority, ...limits].join(' ');
@@ -156,7 +156,7 @@ export class LimiterClient {
     return queue;
   }
 
-  /** Asks the store for one queue after the other, once at a time. */
+  /** Asks the store for one queue after the other; never runs twice at the same time. */
   async #pump(): Promise<void> {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -190,14 +190,14 @@ export class LimiterClient {
       count: Math.min(queue.length, maxBatch),
       latestDeadline: () => queue.latestDeadline(),
     });
-    // Those that had expired before the answer came.
+    // Returns the permits that expired before the answer came.
     this.#giveBack([], []);
     const now = clock.now();
     if (answer.kind === 'store_busy' || answer.kind === 'store_unavailable')
       return this.#leaveStoreAlone(answer, now);
     if (this.#storeFailure) report({ kind: 'store_recovered' });
     this.#storeFailure = undefined;
-    // One answer between failures does not say that the store has room for more.
+    // A single answer between failures does not prove that the store has room, so the pause only shrinks.
     this.#storePauseMs /= 4;
     if (answer.kind === 'granted') this.#giveBack(queue.limits, queue.serve(answer.permits, answer, now));
     else {
@@ -214,7 +214,7 @@ export class LimiterClient {
     if (!this.#isPumping) this.#sleep();
   }
 
-  /** Left out while the store fails: permits that wait for longer stay counted. */
+  /** Returns unused permits; not while the store fails, so that permits that wait too long stay counted. */
   async #returnUnused(): Promise<void> {
     if (Math.max(this.#returnAt, this.#storeNotBefore) > this.#options.clock.now()) return;
     this.#returnAt = Number.POSITIVE_INFINITY;
@@ -237,7 +237,7 @@ export class LimiterClient {
   /** While the store is left alone, requests use the reserve, or wait until the store is asked again. */
   #serveWithoutStore(queue: WaitQueue, now: number): void {
     const { permitLifeMs, random } = this.#options;
-    // A store that throttles is there: the reserve is for when it is not.
+    // A store that throttles can still be reached, and the reserve is only for one that cannot.
     const limits = queue.limits.filter((name) => !isShare(name));
     const reserve = this.#storeFailure === 'store_unavailable' ? this.#options.reserve : undefined;
     const validity: Validity = { validFrom: now, expiresAt: now + permitLifeMs };
@@ -248,7 +248,7 @@ export class LimiterClient {
     queue.refuseWithoutStore({ storeAt: this.#storeNotBefore, reserveAt, reason }, now, random);
   }
 
-  /** Sets a timer for the time at which a queue may be asked for again, or unused permits are to come back. */
+  /** Sets a timer for the next attempt of a queue, or for the return of unused permits. */
   #sleep(): void {
     const { clock, after } = this.#options;
     const times = [...this.#queues.values()].flatMap((queue) =>
@@ -266,7 +266,7 @@ export class LimiterClient {
     this.#wake = { at, cancel };
   }
 
-  /** A timer may be early by a fraction of a millisecond; a permit never is. */
+  /** Runs at `time`. A timer may be early by a fraction of a millisecond, which a permit must not be. */
   #atTime(time: number, run: () => void): void {
     const { clock, after } = this.#options;
     const earlyMs = time - clock.now();

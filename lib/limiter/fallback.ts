@@ -1,7 +1,7 @@
 /**
- * What one instance may use while it cannot reach the store: a reserved part of each limit that is never in
- * the store, divided by M, the most instances that serve at one time. Nothing is reserved by default, and
- * then nothing is sent without the store.
+ * The fallback of one instance while it cannot reach the store: a reserved part of each limit that is never in the store,
+ * divided by M, the most instances that serve at one time. By default nothing is reserved, and nothing is sent without
+ * the store.
  *
  * No window holds more than the reserve, whatever fails and for however many instances, **if never more than M
  * instances serve at one time** and none serves a request for longer than `maxRequestMs`. An instance uses its
@@ -27,7 +27,7 @@ export interface FallbackLimiter {
   nextAt(limits: readonly string[], now: number): number;
 }
 
-/** API Gateway ends a request after 29 s, and an instance that is being replaced ends those it has. */
+/** Longest request: API Gateway ends one after 29 s, and a replaced instance still finishes its requests. */
 const maxRequestMs = 30_000;
 
 /** @param startedAt when the instance started, by the clock that also gives `now` */
@@ -38,7 +38,7 @@ export function createFallbackLimiter(
 ): FallbackLimiter {
   const granted = new Map<string, number[]>([...windows.keys()].map((name) => [name, []]));
 
-  /** When one permit may be taken of a limit. */
+  /** When one permit of a limit may be taken. */
   function opensAt(name: string, now: number): number {
     const window = windows.get(name);
     const part = window ? Math.floor(window.reserve / instances) : 0;

@@ -1,6 +1,6 @@
 /**
- * What one instance does about a schedule that it has read: take permits for now, reserve later ones, renew
- * the schedule, or say when another attempt is worth while.
+ * Decides what one instance does with a schedule that it has read: take permits for now, reserve later ones, renew the
+ * schedule, or wait for another attempt.
  */
 
 import { floorAheadMs, type LimitWindow, moreUrgentThan, type Priority, priorities } from './options.ts';
@@ -21,11 +21,11 @@ import type { Addition } from './store.ts';
 
 /** A request for several permits of one kind. */
 export interface GrantRequest {
-  /** Each permit counts against all of them. The first, the widest, has the queue. */
+  /** Limits that each permit counts against. The first, the widest, has the queue. */
   readonly limits: readonly [string, ...string[]];
   readonly priority: Priority;
   readonly count: number;
-  /** When the most patient of the waiting requests gives up. */
+  /** Deadline of the most patient waiting request. */
   readonly latestDeadline: () => number;
 }
 
@@ -38,16 +38,16 @@ export interface Grant {
 
 /** How long a more urgent priority counts as in demand after it last took a permit. */
 const activeMs = 10_000;
-/** The even pace is measured over so long, */
+/** Time over which the even pace is measured. */
 const paceMs = 2000;
-/** and a priority with a bounded burst may go so much faster, to make up for what it missed before. */
+/** How much faster than the even pace a priority with a bounded burst may go, to catch up. */
 const catchUpFactor = 1.3;
-/** The queue that users whose shares count may fill. */
+/** How far ahead users whose shares count may reserve, in milliseconds. */
 const shareAheadMs = 500;
-/** Far more than one instance can use before its permits expire. */
+/** Most permits reserved at once: far more than one instance can use before they expire. */
 const maxReserved = 64;
 
-/** Whether more urgent requests are there, for which this one leaves headroom. */
+/** Whether there are more urgent requests, for which this one leaves headroom. */
 const mustYield = (
   { lastTakenAt }: LimitSchedule,
   { limits: [outer], priority }: GrantRequest,
@@ -58,7 +58,7 @@ const mustYield = (
     (one) => lastTakenAt[one] > now - activeMs || (counters[priorityCounter(outer, one)] ?? 0) > 0,
   );
 
-/** What the schedule grants at `now`; undefined when nothing, perhaps because it has to be renewed. */
+/** The permits that the schedule grants at `now`; undefined when there are none, or it has to be renewed first. */
 export function grantOf(
   schedule: Schedule,
   counters: Counters,
@@ -77,7 +77,7 @@ export function grantOf(
   const keptOf = ({ capacity }: LimitWindow) => (yields && !hasFloor ? keptFor(request, capacity) : 0);
   const paceOf = (name: string, one: LimitSchedule, itsWindow: LimitWindow) =>
     hasFloor ? byFloor : withinPace(schedule, one, counters, name, request, itsWindow, now);
-  // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
+  // A narrower limit has no queue: its permits are for now, even if the wide limit's are for later.
   if (narrower.length > 0 && now > schedule.immediateUntil) return undefined;
   const shares = narrower.filter(isShare).flatMap((name) => {
     const room = roomOf(schedule, counters, name, windows, now);
@@ -116,7 +116,7 @@ export function grantOf(
   return withShares(grant, shares, counters);
 }
 
-/** How far ahead it may reserve. A user whose share counts leaves most of the queue to those who come now and then. */
+/** How far ahead a request may reserve. A user whose share counts leaves most of the queue to occasional users. */
 const aheadOf = ({ limits, priority }: GrantRequest): number =>
   Math.min(priorities[priority].aheadMs, limits.some(isShare) ? shareAheadMs : Number.POSITIVE_INFINITY);
 
@@ -124,7 +124,7 @@ const aheadOf = ({ limits, priority }: GrantRequest): number =>
 const keptFor = ({ priority }: GrantRequest, capacity: number): number =>
   Math.floor(capacity * priorities[priority].headroom);
 
-/** How many more permits keep to the even pace of late, or to the part of the limit that may go faster. */
+/** How many more permits are within the recent even pace, or within the part of the limit that may exceed it. */
 function withinPace(
   { startedAt }: Schedule,
   { log, windowMs }: LimitSchedule,
@@ -137,14 +137,14 @@ function withinPace(
   const { burst } = priorities[priority];
   if (burst >= 1) return Number.POSITIVE_INFINITY;
   const taken = counters[takenCounter(name)] ?? 0;
-  // A burst is of one request at least, however small the limit is.
+  // A burst has at least one request, however small the limit is.
   const atOnce = Math.max(1, capacity * burst) - countAfter(log, now - windowMs) - taken;
   const since = startedAt - paceMs;
   const evenly = (catchUpFactor * (now - since)) / stepMs - countAfter(log, since) - taken;
   return Math.floor(Math.max(atOnce, evenly));
 }
 
-/** How many permits of the schedule may be taken for now, with those already taken. */
+/** How many permits of the schedule are due now, including those already taken. */
 function openAt(limit: LimitSchedule, { capacity }: LimitWindow, now: number): number {
   const due = Math.floor((now - limit.due) / limit.step) + 1;
   return Math.min(due, capacity - countAfter(limit.log, now - limit.windowMs));
@@ -180,7 +180,7 @@ function floorLeft(
   return Math.floor(floorOf(limit, priority, sinceMs) - taken);
 }
 
-/** A narrower limit: how many permits it still has room for, and how many are open in all, less those kept for others. */
+/** The room of a narrower limit: further permits, and all open ones, less those kept for more urgent requests. */
 interface NarrowRoom {
   readonly name: string;
   readonly room: number;
@@ -208,7 +208,7 @@ function grantWith(
   return { mode, count, additions };
 }
 
-/** When another attempt is worth while, and the earliest time of a permit, by a schedule that grants nothing. */
+/** The time of the next worthwhile attempt, and of the earliest permit, under a schedule that grants nothing now. */
 export function whenToAsk(
   schedule: Schedule,
   request: GrantRequest,

@@ -1,6 +1,6 @@
 /**
- * The limiter: no window of the upstream's limits ever holds more requests of all instances together than it
- * allows. Every request that leaves, a repeated one too, needs a permit of its own.
+ * The limiter: ensures that no window of the upstream's limits ever holds more requests of all instances together than
+ * the limit allows. Every request that leaves, even a repeated one, needs a permit of its own.
  */
 
 import { monotonicClock, steadyClock } from '../kernel/age.ts';
@@ -12,34 +12,34 @@ import { type Limit, type Margins, type Priority, permitLifeOf, priorities, wind
 import type { LimiterReport, PermitAnswer } from './permit.ts';
 import { createStoreClock, type LimiterStore, limiterKey } from './store.ts';
 
-/** What a limiter needs, and what it assumes; every instance has the same, except for clock and report. */
+/** Dependencies and assumptions of a limiter; every instance has the same, except for clock and report. */
 export interface LimiterWiring {
   /** The store that all instances share. */
   readonly store: LimiterStore;
   /** The upstream's limits by name; a name has letters, digits and `_ - . :`. */
   readonly limits: Readonly<Record<string, Limit>>;
   /**
-   * The name of what is shared, a part of the item's key. Instances that share limits have the same bucket,
-   * store, limits and margins.
+   * Name of the shared limits, a part of the item's key. Instances that share limits have the same bucket, store, limits
+   * and margins.
    */
   readonly bucket: string;
-  /** What each instance may use while the store is unavailable. Default nothing. */
+  /** Part of the limits that instances may use while the store is unavailable. Default none. */
   readonly reserve: ReserveOptions | undefined;
   /** Now, in milliseconds since the epoch, by a clock that goes on while the instance is frozen. Default `Date.now`. */
   readonly clock: () => number;
-  /** Receives what happens, at once; an error that it throws is ignored. */
+  /** Receives each event of the limiter at once; an error that it throws is ignored. */
   readonly report: (report: LimiterReport) => void;
 }
 
 export interface LimiterSeams {
   readonly margins?: Margins;
-  /** For one operation of the store. Default 500 ms. */
+  /** Time limit of one operation of the store. Default 500 ms. */
   readonly storeTimeoutMs?: number;
-  /** Default `afterTimeout`. */
+  /** Timer of the limiter. Default `afterTimeout`. */
   readonly after?: After;
-  /** From 0 to below 1. Default `Math.random`. */
+  /** Random numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
-  /** In place of `limiterKey(bucket, appKey)`, for tests. */
+  /** Replaces `limiterKey(bucket, appKey)` in tests. */
   readonly keyOf?: (appKey: string) => string;
 }
 
@@ -49,18 +49,18 @@ export type LimiterOptions = OptionsOf<LimiterWiring, 'store' | 'limits' | 'buck
 export interface PermitCall {
   /** The key by which the upstream counts requests. Each has its own limits. */
   readonly appKey: string;
-  /** What the request counts against: a limit that is within no other, then limits within it. */
+  /** Limits that the request counts against: one that is within no other, then limits within it. */
   readonly limits: readonly [string, ...string[]];
   /**
-   * Whom the request is sent for, as a short name without `@`: that one has no more of the limits than is left for others.
-   * Default: nobody in particular, and no share.
+   * Short name, without `@`, of the user for whom the request is sent: a user may use no more of a limit than is left for
+   * others. Default: no user, and no share.
    */
   readonly user?: string;
-  /** Default interactive. */
+  /** Rank among waiting requests. Default interactive. */
   readonly priority?: Priority;
   /**
-   * How long the request can wait for its permit, in milliseconds. Default 2 s. At the end it still waits for
-   * an answer of the store that is under way, at most `storeTimeoutMs`.
+   * Longest wait for the permit, in milliseconds. Default 2 s. After it, the request still waits for an answer of the
+   * store that is under way, at most `storeTimeoutMs`.
    */
   readonly waitMs?: number;
 }
@@ -78,28 +78,27 @@ export interface PermitCall {
  */
 export interface Limiter {
   /**
-   * Waits for a permit, and refuses as soon as none can come in time. A refusal is an answer, and so is a
-   * store that fails.
+   * Waits for a permit, and refuses as soon as none can come in time. Resolves to a refusal even when the store fails.
    *
-   * @throws RangeError for limits that are not configured, or not one limit and limits within it
+   * @throws RangeError for limits that are not configured, or that are not a limit and limits within it
    */
   acquire(call: PermitCall): Promise<PermitAnswer>;
   /**
-   * Call it when the upstream refused a request with 429: others on the same app key have used its limit. No
-   * instance is granted a permit of it for `retryAfterMs` (default 10 s, at most 5 minutes), nor of the limit that it is
-   * within if another one is blocked. Never rejects.
+   * Call it when the upstream refused a request with 429: others on the same app key have used its limit. No instance gets
+   * a permit of the limit for `retryAfterMs` (default 10 s, at most 5 minutes). If another limit is blocked, too, the limit
+   * around this one is blocked as well. Never rejects.
    */
   block(appKey: string, limit: string, retryAfterMs?: number): Promise<void>;
   /**
-   * How many permits of a limit its window holds, of all instances: never fewer than the requests that arrived in the
-   * upstream's window. Undefined when the store cannot be asked. Never rejects.
+   * Number of all instances' permits in the window of a limit: never fewer than the requests that arrived in the upstream's
+   * window. Undefined when the store cannot be read. Never rejects.
    */
   used(appKey: string, limit: string): Promise<number | undefined>;
 }
 
 const defaultWaitMs = priorities.interactive.aheadMs;
 const defaultBlockMs = 10_000;
-/** A wrong header of the upstream must not stop everything for hours. */
+/** Longest block, so that a wrong header of the upstream does not stop all requests for hours. */
 const maxBlockMs = 300_000;
 
 /**
@@ -145,7 +144,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         try {
           report?.(event);
         } catch {
-          // A metric that fails must not cost a caller its answer.
+          // A failing metric must not cost a caller its answer.
         }
       },
     });

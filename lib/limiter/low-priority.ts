@@ -1,7 +1,7 @@
 /**
- * A limiter for requests that can wait. The limiter's own priorities serve the more urgent first while they ask, but
- * the permits of a burst a moment earlier are gone for the rest of the window. So low-priority requests take permits
- * freely while many are left, and below a reserve only one at a time, with a pause after it.
+ * A limiter for requests that can wait. The limiter's own priorities prefer urgent requests that wait at the same time,
+ * but permits of an earlier burst are gone for the rest of the window. So low-priority requests take permits freely only
+ * while many are left, and below a reserve one at a time, with a pause after each.
  */
 
 import { steadyClock } from '../kernel/age.ts';
@@ -9,8 +9,8 @@ import type { Limiter, LimiterReport } from './index.ts';
 
 export interface LowPriorityOptions {
   /**
-   * So many permits of a wide limit are left to others, as far as this instance knows; of a narrower one half of what its
-   * window holds.
+   * How many permits of a wide limit are left to others, as far as this instance knows; for a narrower limit it is half of
+   * the window's permits.
    */
   readonly reserve: number;
   /** The pause after a permit below the reserve; 30 seconds at most. */
@@ -26,7 +26,7 @@ export interface LowPriorityLimiter {
   wrap(limiter: Limiter): Limiter;
 }
 
-/** However many instances share the limit: a lookup that names no deadline has five minutes. */
+/** Longest pause, whatever the number of instances: a lookup without a deadline has only five minutes. */
 const maxPauseMs = 30_000;
 
 /**
@@ -41,7 +41,7 @@ export function createLowPriorityLimiter({
   clock: wall = Date.now,
 }: LowPriorityOptions): LowPriorityLimiter {
   const clock = steadyClock(wall);
-  /** By limit. */
+  /** End of the pause by limit. */
   const notBefore = new Map<string, number>();
   function note(limit: string, isShort: boolean): void {
     if (isShort) notBefore.set(limit, clock() + Math.min(pauseMs, maxPauseMs));

@@ -11,8 +11,8 @@
  * instance that freezes between its last look at the clock and the socket. (At an even pace a true minute
  * holds 290, so that 10 more are free except after a burst.)
  *
- * Of a small limit one request is much: of 2 in 2 s it would leave 1 in 3.75 s. There W is a second longer instead, so that
- * every request may be on its way for n + 1 s: as long as after two lost packets. That leaves 2 in 4.75 s.
+ * In a small limit, holding back one request costs much: 2 in 2 s would become 1 in 3.75 s. There W is a second longer
+ * instead, so that a request may be on its way for n + 1 s, as after two lost packets. That leaves 2 in 4.75 s.
  */
 
 /** One limit of the upstream, as its documentation states it. */
@@ -21,26 +21,26 @@ export interface Limit {
   readonly requests: number;
   /** The length of the upstream's window, in seconds. */
   readonly perSeconds: number;
-  /** The part of the limit that this limiter may use, when others use the same app key. Default 1. */
+  /** The part of the limit that this limiter may use, where other programs use the same app key. Default 1. */
   readonly share?: number;
   /**
-   * The name of the wider limit that a request of this one counts against too. Only the wider one has a
-   * queue; this one counts up to 3 seconds late, and so grants about 92 % of what it allows.
+   * Name of the wider limit that requests of this limit also count against. Only the wider one has a queue; this one
+   * counts permits up to 3 seconds late, and so grants about 92 % of its requests.
    */
   readonly within?: string;
 }
 
-/** What the limiter assumes of clocks and the network. A limit holds as long as these bounds hold. */
+/** Assumed bounds of clocks and the network. A limit is kept as long as these bounds hold. */
 export interface Margins {
-  /** How far an instance's clock is from the true time at most, either way. Default 500 ms. */
+  /** Largest deviation of an instance's clock from the true time, either way. Default 500 ms. */
   readonly clockOffsetMs?: number;
-  /** From the call of `consume()` to the arrival at the upstream, at most. Default 500 ms. */
+  /** Longest time from the call of `consume()` to the arrival at the upstream. Default 500 ms. */
   readonly networkMs?: number;
   /** How long a permit is valid. Default 250 ms. */
   readonly permitLifeMs?: number;
   /**
-   * The part of a limit that is never granted, rounded up. Default 1/150, which is 2 of 300; of a limit of which that
-   * would be more than a tenth nothing, and its window is a second longer.
+   * The part of a limit that is never granted, rounded up to requests. Default 1/150, which is 2 of 300. Where that would
+   * be more than a tenth of the limit, nothing is held back, and the window is a second longer.
    */
   readonly heldBack?: number;
 }
@@ -53,7 +53,7 @@ export interface LimitWindow {
   readonly windowMs: number;
   /** The even distance of permits, in milliseconds: W / N. */
   readonly stepMs: number;
-  /** How many permits of unused pace may be made up for while demand lasts. */
+  /** How many permits of unused pace may be granted later while demand lasts. */
   readonly burst: number;
   /** How many permits are reserved for instances that cannot reach the store; not part of N. */
   readonly reserve: number;
@@ -64,15 +64,15 @@ export interface LimitWindow {
 /** Two clocks that count in whole milliseconds are off by one each. */
 const roundingMs = 2;
 
-/** Of a limit of which more than this part would be held back, nothing is, */
+/** Largest part of a limit that is held back; in smaller limits nothing is, and `delayMs` applies. */
 const maxHeldBack = 0.1;
-/** and a request may be on its way for so much longer. */
+/** Extra time for which a request of a small limit may be on its way. */
 const delayMs = 1000;
 
 export const permitLifeOf = ({ permitLifeMs = 250 }: Margins): number => permitLifeMs;
 
 /**
- * The window by which the limiter counts: longer than the upstream's, and of fewer requests.
+ * The window with which the limiter counts: longer than the upstream's, and with fewer requests.
  *
  * @param reserve the part of the limit, from 0 to below 1, that is reserved for instances without a store
  * @throws RangeError when the limit, its share or the reserve leave no permit to grant
@@ -111,7 +111,7 @@ export type Priority = 'interactive' | 'events' | 'background';
 
 /** How one priority shares a limit with the others. */
 export interface PriorityRule {
-  /** How far ahead of its time a permit may be reserved, in milliseconds: the length of the queue. */
+  /** Length of the queue: how far ahead of its time a permit may be reserved, in milliseconds. */
   readonly aheadMs: number;
   /** The part of the limit that stays free for more urgent requests while there are any. */
   readonly headroom: number;
@@ -120,7 +120,7 @@ export interface PriorityRule {
    * pace: a burst of requests that can wait would leave nothing for urgent ones later in the same window.
    */
   readonly burst: number;
-  /** The part of the limit that this priority gets whatever the demand of the others is. */
+  /** The part of the limit that this priority gets, whatever the demand of the others. */
   readonly floor: number;
 }
 
@@ -128,13 +128,13 @@ export interface PriorityRule {
  * The rule of each priority, most urgent first.
  *
  * @example
- * // The time that a request of a priority waits for its permit at most, unless it takes a floor.
+ * // The longest wait of a background request for its permit, unless it uses its floor.
  * const { aheadMs } = priorities.background; // 250
  */
 export const priorities: Readonly<Record<Priority, PriorityRule>> = {
-  // Two seconds are about what a person waits; longer queues help few.
+  // A person waits about two seconds; longer queues help few.
   interactive: { aheadMs: 2000, headroom: 0, burst: 1, floor: 0 },
-  // Short: an urgent request that comes meanwhile queues behind what is reserved.
+  // The queue is short, because a later urgent request must wait behind reserved permits.
   events: { aheadMs: 500, headroom: 0.08, burst: 1, floor: 0.08 },
   background: { aheadMs: 250, headroom: 0.09, burst: 0.5, floor: 0.02 },
 };
@@ -143,7 +143,7 @@ export const allPriorities = Object.keys(priorities) as readonly Priority[];
 
 const maxAheadMs = Math.max(...allPriorities.map((one) => priorities[one].aheadMs));
 
-/** A floor reserves behind the queue of the most urgent, which would otherwise be full for ever. */
+/** How far ahead a floor reserves: behind the queue of the most urgent priority, which may always be full. */
 export const floorAheadMs = maxAheadMs + 1000;
 
 export const moreUrgentThan = (priority: Priority): readonly Priority[] =>

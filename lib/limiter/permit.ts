@@ -1,18 +1,18 @@
-/** A permit: one request's worth of a limit. Its answer, the reasons of a refusal, and what is reported. */
+/** Permits, one for each request; the reasons of a refusal, and the limiter's reports. */
 
 import type { Priority } from './options.ts';
 
-/** When a permit may be used, in milliseconds since the epoch by the instance's own reckoning. */
+/** Time in which a permit may be used, in milliseconds since the epoch by the instance's own clock. */
 export interface Validity {
   readonly validFrom: number;
   readonly expiresAt: number;
-  /** No counter holds it under an earlier time; absent where the store does not count it. */
+  /** Earliest time at which a counter may hold the permit; absent where the store does not count it. */
   readonly countedFrom?: number;
 }
 
 /**
- * One request's worth of a limit. It is counted from the moment it is granted until its window is over, or until it has
- * expired unused: then the instance that holds it gives it back, and `consume()` is false from that moment on.
+ * Permission for one request under a limit. It is counted from its grant until its window is over, or until it expires
+ * unused: then its instance gives it back, and `consume()` returns false from that moment on.
  *
  * @example
  * const answer = await limiter.acquire({ appKey, limits: ['api'] });
@@ -22,27 +22,27 @@ export interface Permit {
   /** When the permit becomes worthless, in milliseconds since the epoch. */
   readonly expiresAt: number;
   /**
-   * Call it immediately before the request goes to the socket, with nothing awaited in between. True at most
-   * once. False when the permit has expired, as after a freeze, or this instance knows that its limit was blocked: then
-   * the request must not leave, and a caller that still wants to send it acquires another permit.
+   * Call it immediately before the request goes to the socket, with nothing awaited in between. Returns true at most once.
+   * Returns false when the permit has expired, as after a freeze, or its limit is known to be blocked: then the request
+   * must not leave, and a caller that still wants to send it acquires another permit.
    */
   consume(): boolean;
 }
 
 /**
  * Why no permit was granted. `exhausted`: this limiter's instances, or others on the same app key, have used
- * the limit; `blocked`: the upstream itself refused a request lately; `store_busy`: the store throttles
+ * the limit; `blocked`: the upstream itself has just refused a request; `store_busy`: the store throttles
  * requests, or too many instances write at once; `store_unavailable`: the store cannot be reached;
- * `share_exhausted`: the user of the request has as much of the limit as is left for all others.
+ * `share_exhausted`: the request's user has used as much of the limit as is left for all others.
  */
 export type RefusalReason = 'exhausted' | 'share_exhausted' | 'blocked' | 'store_busy' | 'store_unavailable';
 
-/** A permit, or why there is none. */
+/** A permit, or the reason why there is none. */
 export type PermitAnswer =
   | { readonly ok: true; readonly permit: Permit }
   /**
-   * `retryAfterMs`: an attempt before that is of no use, in milliseconds. `usedUp`: which of several limits has no permit,
-   * where that is known; requests that do not count against it may get one.
+   * `retryAfterMs`: time in milliseconds before which another attempt is useless. `usedUp`: the limit, of several, that has
+   * no permit, where it is known; requests that do not count against it may get one.
    */
   | {
       readonly ok: false;
@@ -51,16 +51,16 @@ export type PermitAnswer =
       readonly usedUp?: string;
     };
 
-/** What is left of one limit. */
+/** Remaining permits of one limit. */
 export interface Remaining {
   readonly limit: string;
   readonly remaining: number;
-  /** How many permits its window holds in all. */
+  /** How many permits the limit's window holds in all. */
   readonly capacity: number;
 }
 
 /**
- * What a limiter reports of its work, for metrics and logs.
+ * A limiter's report of an event, for metrics and logs.
  *
  * @example
  * const report = (report: LimiterReport) => {
@@ -71,12 +71,12 @@ export type LimiterReport =
   | {
       readonly kind: 'granted';
       readonly priority: Priority;
-      /** The widest of the limits that it counts against. */
+      /** The widest of the limits that the request counts against. */
       readonly limit: string;
       readonly waitedMs: number;
-      /** How many permits the window of that limit still holds; 0 when the store is unavailable. */
+      /** How many permits of `limit` are left in its window; 0 when the store is unavailable. */
       readonly remaining: number;
-      /** The narrower limit of which the smallest part is left, where that is less than of the widest. */
+      /** The narrower limit with the smallest part left, where that part is smaller than the widest limit's. */
       readonly narrowest?: Remaining;
     }
   | {
@@ -93,12 +93,12 @@ export type LimiterReport =
   | { readonly kind: 'blocked'; readonly limit: string; readonly until: number }
   /** Each time the store throttled this instance, or it lost every race for the item. */
   | { readonly kind: 'store_busy'; readonly cause: unknown }
-  /** Each failed operation; from the first on this instance has only its reserve, if any. */
+  /** Each failed operation of the store; from the first one on, this instance has only its reserve, if any. */
   | { readonly kind: 'store_unavailable'; readonly cause: unknown }
   /** The first answer of the store after a failure. */
   | { readonly kind: 'store_recovered' };
 
-/** A permit ends once: its holder consumes it, or else it expires, and the instance may give it back. */
+/** Creates a permit, which ends once: its holder consumes it, or it expires, and the instance may give it back. */
 export function createPermit(
   { expiresAt }: Validity,
   now: () => number,

@@ -1,21 +1,21 @@
-/** The schedule as the text of an item, and back. What is read is checked: a wrong number would grant too much. */
+/** Converts the schedule to an item's text and back. Reading checks every number, because a wrong one would grant too much. */
 
 import { byPriority, type Priority } from './options.ts';
 import type { LimitSchedule, Run, Schedule } from './schedule.ts';
 
-/** Another one when the text's meaning changes. */
+/** Version of the text, raised when its meaning changes. */
 const version = 2;
 
 export function scheduleText({ limits, ...schedule }: Schedule): string {
   const entries = Object.entries(limits).map(([name, { log, ...limit }]) => [
     name,
-    // A log may be long, so that its runs are written without names.
+    // Runs are written without member names, because a log may be long.
     { ...limit, log: log.map(({ from, step, count }) => [from, step, count]) },
   ]);
   return JSON.stringify({ version, ...schedule, limits: Object.fromEntries(entries) });
 }
 
-/** Undefined when the text is not a schedule. */
+/** Reads a schedule; undefined when the text is none. */
 export function readSchedule(text: string): Schedule | undefined {
   try {
     const stored = record(JSON.parse(text));
@@ -64,7 +64,7 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** 2⁵³ − 1 is far in the future, and a time beyond it would not be exact. */
+/** Checks a time: one beyond 2⁵³ − 1, far in the future, would not be exact. */
 function time(value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value;
   throw new TypeError('no time');

@@ -1,8 +1,8 @@
 /**
- * The schedule: what all instances agree on, and by which each takes permits without asking the others. Of a
- * limit it holds the log of permits granted before, and the times of the next ones: permit n is due at
- * `due + n · step`. A counter beside the schedule says how many of them are taken, so that instances that come
- * at once need not wait for each other; only renewing the schedule is one at a time.
+ * The schedule, on which all instances agree, so that each can take permits without asking the others. For each limit it
+ * holds the log of earlier permits and the times of the next ones: permit n is due at `due + n · step`. A counter beside
+ * the schedule holds the number of permits taken, so that concurrent instances need not wait for each other; only one at a
+ * time can renew the schedule.
  *
  * A permit whose time has come is taken for now, and counts at the end of the schedule's immediate phase,
  * because no instance notes exactly when; a permit whose time is still to come is reserved, and counts at its
@@ -31,9 +31,9 @@ export interface Run {
  */
 type GrantLog = readonly Run[];
 
-/** What the schedule says of one limit. */
+/** The schedule of one limit. */
 export interface LimitSchedule {
-  /** The permits that were granted before this schedule and still count. */
+  /** Permits that were granted before this schedule and still count. */
   readonly log: GrantLog;
   readonly due: number;
   readonly step: number;
@@ -42,7 +42,7 @@ export interface LimitSchedule {
   readonly blockedUntil: number;
   /** When a request of each priority last took a permit. */
   readonly lastTakenAt: Readonly<Record<Priority, number>>;
-  /** How many permits of its floor each priority had left when the schedule began; below zero: it had more. */
+  /** How many permits of its floor each priority had left when the schedule began; negative if it had used more. */
   readonly floors: Readonly<Record<Priority, number>>;
 }
 
@@ -51,7 +51,7 @@ export interface Schedule {
   /** The end of the immediate phase: until then permits are granted for now. */
   readonly immediateUntil: number;
   readonly renewAt: number;
-  /** When a text was here last that could not be read, and hides what was granted until then; 0: never. */
+  /** Last time of an unreadable text, which hides the permits granted until then; 0: never. */
   readonly unreadAt: number;
   readonly limits: Readonly<Record<string, LimitSchedule>>;
 }
@@ -62,37 +62,37 @@ export type Counters = Readonly<Record<string, number>>;
 // These names are stored: instances of another version count by them too.
 export const takenCounter = (limit: string) => limit;
 export const immediateCounter = (limit: string) => `${limit}/now`;
-/** How many of its permits came back since the schedule began; versions that do not know it leave them in the log. */
+/** Counter of a limit's permits that came back since the schedule began; versions without it leave them in the log. */
 export const returnedCounter = (limit: string) => `${limit}/returned`;
-/** A user's share of a limit stands beside the limits; no limit's name has this sign. */
+/** Name of a user's share, which is stored beside the limits; no limit's name contains `@`. */
 export const shareOf = (limit: string, user: string) => `${limit}@${user}`;
 export const isShare = (name: string) => name.includes('@');
 /** Whether an item holds so many shares that another one is not counted. */
 export const hasAllShares = (limits: Schedule['limits']) =>
   Object.keys(limits).filter(isShare).length >= maxShares;
-/** The limit that a share is of. */
+/** The limit to which a share belongs. */
 export const baseOf = (share: string) => share.slice(0, share.indexOf('@'));
 export const priorityCounter = (limit: string, priority: Priority) => `${limit}/${priority}`;
 
-/** Short, because a permit for now counts at its end; no shorter, because each renewal costs a write. */
+/** Length of the immediate phase: short, because a permit for now counts at its end, but each renewal costs a write. */
 const immediateMs = 1000;
 const renewAfterMs = 10_000;
-/** A permit comes back at most so long after it was granted before the schedule began, in milliseconds. */
+/** Longest time before the schedule's start at which a permit was granted that may still come back. */
 const returnMs = 5000;
-/** How many permits of its floor a priority may save up. */
+/** Most permits of its floor that a priority may save up. */
 const maxSavedFloor = 3;
-/** A priority that had more than its floor waits for its floor at most so many steps. */
+/** Most steps for which a priority that used more than its floor waits for it. */
 const maxFloorDelaySteps = 300;
-/** A narrower limit's log has at most so many runs: there may be dozens of narrower limits in one item. */
+/** Most runs in a narrower limit's log: there may be dozens of narrower limits in one item. */
 const maxNarrowRuns = 16;
-/** The item's conditions name each counter, and DynamoDB takes 4 KB of them. */
+/** Most shares in an item: its conditions name each counter, and DynamoDB accepts 4 KB of them. */
 const maxShares = 64;
-/** Far below a millisecond, far above what a double loses at the size of a time. */
+/** Tolerance in comparing times: far below a millisecond, far above the rounding of a double at the size of a time. */
 const toleranceMs = 0.01;
 
 export const timeOf = ({ from, step }: Omit<Run, 'count'>, index: number): number => from + index * step;
 
-/** How many permits of the log are later than `time`; one at this very time is not. */
+/** Number of the log's permits that are later than `time`. */
 export function countAfter(log: GrantLog, time: number): number {
   let total = 0;
   for (const run of log) total += run.count - countUpTo(run, time);
@@ -123,27 +123,27 @@ export function dropUpTo(log: GrantLog, time: number): Run[] {
 }
 
 /**
- * The log without so many permits, the first ones after a time. In each window it still holds at least as many as were not
- * given back: each one that was has an entry after that time, and none of the first entries is later.
+ * The log without the first `count` permits after a time. Each window still holds at least the permits that were not given
+ * back: every returned permit has an entry after that time, and none of the removed entries is later than it.
  */
 export function withoutFirst(log: GrantLog, after: number, count: number): GrantLog {
   if (count === 0) return log;
   const before = log.map((run) => ({ ...run, count: countUpTo(run, after) })).filter((run) => run.count > 0);
   const last = nthAfter(log, after, count);
   if (last === undefined) return before;
-  // Entries that differ by less than the tolerance count as the latest of them.
+  // Entries within the tolerance count at the latest of their times.
   const sameTime = countAfter(log, after) - countAfter(log, last) - count;
   return withRun([...before, ...dropUpTo(log, last)], { from: last + toleranceMs, step: 0, count: sameTime });
 }
 
 /**
- * A permit comes back under this schedule only if its own entry is later than this: in the log, or of a permit that was taken
- * since. One that is older may have left the log, and would take the entry of another.
+ * Time after which a permit's own entry must be for the permit to come back under this schedule. An older entry may have
+ * left the log, and the permit would remove another one's.
  */
 export const returnableAfter = ({ startedAt }: Schedule, { windowMs }: LimitSchedule): number =>
   startedAt - Math.min(returnMs, windowMs / 2);
 
-/** The log with one more run, which is joined to the last one where it continues it in the same step. */
+/** The log with one more run, joined to the last one if it continues that with the same step. */
 export function withRun(log: GrantLog, run: Run): GrantLog {
   if (run.count === 0) return log;
   const last = log.at(-1);
@@ -157,8 +157,8 @@ export function withRun(log: GrantLog, run: Run): GrantLog {
 }
 
 /**
- * The same for a narrower limit, whose permits are all for now: those of the same part of the window count as one run at
- * its last time. A permit that counts later than it was granted stays in the window for longer, never shorter.
+ * A narrower limit's log with one more run. Its permits are all for now; those of the same part of the window become one
+ * run at the latest time. A permit counted later than it was granted stays in the window longer, never shorter.
  */
 function withCoarseRun(log: GrantLog, run: Run, windowMs: number): GrantLog {
   const last = log.at(-1);
@@ -171,7 +171,7 @@ function withCoarseRun(log: GrantLog, run: Run, windowMs: number): GrantLog {
   ];
 }
 
-/** A limit without an entry: no permit of it was granted for a time after `last`, and before that perhaps all. */
+/** The schedule of a limit without an entry: no permit was granted for a time after `last`; before that, all may be. */
 const unused = (now: number, { capacity, windowMs, stepMs }: LimitWindow, last: number): LimitSchedule => ({
   log: dropUpTo([{ from: last, step: 0, count: capacity }], now - windowMs),
   due: now - windowMs,
@@ -182,7 +182,7 @@ const unused = (now: number, { capacity, windowMs, stepMs }: LimitWindow, last: 
   floors: byPriority(() => 0),
 });
 
-/** For an item that cannot be read: everything counts as granted, so that one window later all is well. */
+/** The schedule for an unreadable item: every permit counts as granted, so that it is right again one window later. */
 export const exhaustedSchedule = (now: number): Schedule => ({
   startedAt: now,
   immediateUntil: now,
@@ -192,10 +192,10 @@ export const exhaustedSchedule = (now: number): Schedule => ({
 });
 
 /**
- * The schedule that follows at `now`, with all counters at zero. A limit that only other instances are configured with
- * stays in it for them while it is in use, and so does a narrower one: there may be dozens, of which few are in use.
+ * The schedule that follows at `now`, with all counters at zero. Limits that only other instances know, and narrower
+ * limits, of which there may be dozens, stay in it only while they are in use.
  *
- * @param wanted limits that a request is about to count against, which are in the schedule in any case
+ * @param wanted limits that a request is about to count against, which the schedule always contains
  */
 export function renewedSchedule(
   schedule: Schedule | undefined,
@@ -215,7 +215,7 @@ export function renewedSchedule(
   let renewAt = now + renewAfterMs;
   for (const [name, window] of windows) {
     if (!isWide(name) && !limits[name] && !wanted.includes(name)) continue;
-    // Permits of a wide limit may have been for later; a narrower one's window has room for that.
+    // Permits of a wide limit may be for later times; a narrower limit's window is long enough for that.
     const last = unreadAt + (isWide(name) ? floorAheadMs : 0);
     const { limit, until } = paced(limits[name] ?? unused(now, window, last), now, window);
     limits[name] = limit;
@@ -241,7 +241,7 @@ function withTaken(
   const { startedAt, immediateUntil } = schedule;
   const taken = counters[takenCounter(name)] ?? 0;
   const returned = counters[returnedCounter(name)] ?? 0;
-  // Each taker wrote before this instance read, so that this instance's clock may stand for the taker's.
+  // Every taker wrote before this instance read, so this instance's clock may replace the taker's.
   const countedAt = Math.min(immediateUntil, now);
   const times = { from: limit.due, step: limit.step, count: taken };
   const hasImmediate = isShare(name) || (counters[immediateCounter(name)] ?? 0) > 0;
@@ -251,10 +251,10 @@ function withTaken(
   const withImmediate = isNarrow
     ? withCoarseRun(limit.log, immediateRun, limit.windowMs)
     : withRun(limit.log, immediateRun);
-  // Before those that have left the window are dropped: an unused permit may be one of them.
+  // Returned permits are removed before old ones are dropped, because one of them may be old.
   const log = withoutFirst(withRun(withImmediate, reserved), returnableAfter(schedule, limit), returned);
   const next = timeOf(times, taken - returned);
-  // Later than any queue is long: a full log had put off the next permit until the first one left the window.
+  // A time beyond any queue came from a full log, which delayed the next permit until the first one left the window.
   const due = returned > 0 && next > now + floorAheadMs ? now : next;
   const takenBy = (one: Priority) => counters[priorityCounter(name, one)] ?? 0;
   return {
@@ -269,11 +269,11 @@ function withTaken(
   };
 }
 
-/** How many permits the floor of a priority allows so long after the schedule's beginning. */
+/** Number of permits that a priority's floor allows `sinceMs` after the schedule's start. */
 export const floorOf = ({ floors, step }: LimitSchedule, priority: Priority, sinceMs: number): number =>
   floors[priority] + (Math.max(0, sinceMs) / step) * priorities[priority].floor;
 
-/** Sets the next times: unused pace is made up for, all of it after idling and little while demand lasts. */
+/** Sets the times of the next permits. Unused pace is caught up: all of it after idling, little while demand lasts. */
 function paced(
   limit: LimitSchedule,
   now: number,
@@ -290,7 +290,7 @@ function paced(
   const leaving = nthAfter(log, start, Math.max(1, 1 - room));
   if (leaving !== undefined && room <= 0) due = Math.max(due, leaving + windowMs);
   else if (leaving !== undefined && due > now - burst * stepMs) {
-    // The rest has to last until the first permit leaves the window: slower now rather than nothing then.
+    // The remaining permits must last until the first one leaves the window: slower now rather than none later.
     step = Math.max(stepMs, (leaving + windowMs - Math.max(now, due)) / (room + 1));
     if (step > stepMs) until = Math.max(now + immediateMs, leaving + windowMs);
   }
@@ -312,15 +312,15 @@ export function withBlocked(schedule: Schedule, name: string, until: number): Sc
 }
 
 /**
- * Limits that are blocked with this one: if another limit is blocked, too, it may be the one around it that is used up.
+ * Limits to block together with `limit`. If another limit is blocked, too, the limit around them may be the exhausted one.
  *
- * @param blocked all that are blocked, this one among them
+ * @param blocked all blocked limits, including `limit`
  */
 export function blockedWith(limit: string, blocked: readonly string[], within: string | undefined) {
   return blocked.length > 1 && within !== undefined ? [limit, within] : [limit];
 }
 
-/** All counters at zero, as a new schedule starts with them; priorities are counted under the widest limit alone. */
+/** The counters of a new schedule, all zero; priorities are counted only under the widest limit. */
 export const zeroCounters = ({ limits }: Schedule, windows: ReadonlyMap<string, LimitWindow>): Counters =>
   Object.fromEntries(
     Object.keys(limits).flatMap((name) => [

@@ -1,7 +1,7 @@
 /**
- * What one user may have of a limit that all share: another permit **while he has fewer than are left**. So whoever comes
- * next finds room, and of n users who take all they can each has 1/(n + 1). A share has a log and a counter in the limit's
- * own item, so that one write takes both.
+ * A user's share of a limit: the user gets another permit **while the user's permits are fewer than those left**. So the
+ * next user finds room, and each of n users who take all they can has 1/(n + 1). A share has a log and a counter in the
+ * limit's own item, so that one write takes a permit from both.
  */
 
 import type { LimitWindow } from './options.ts';
@@ -18,12 +18,12 @@ import {
 } from './schedule.ts';
 import type { Addition } from './store.ts';
 
-/** A user counts from so many permits on that one instance granted in a window, as a part of the limit. */
+/** Part of the limit that one instance grants a user in a window before the user's share is counted. */
 const uncountedPart = 1 / 128;
 
 type Windows = ReadonlyMap<string, LimitWindow>;
 
-/** How many more permits a share has room for, and how many are left beside it; undefined where it is not counted. */
+/** Number of further permits in a share, and of permits left for all; undefined where the share is not counted. */
 export function roomOf(
   schedule: Schedule,
   counters: Counters,
@@ -38,13 +38,13 @@ export function roomOf(
   const inWindow = (name: string, { log }: typeof own) =>
     countAfter(log, now - window.windowMs) + (counters[takenCounter(name)] ?? 0);
   const left = window.capacity - inWindow(base, all) - inWindow(share, own);
-  // Each permit takes one of what is left, and adds one to what has to be left.
+  // Each permit reduces the rest by one, and raises by one the rest that must be left.
   return { room: Math.floor((left + 1) / 2), left };
 }
 
 /**
- * The grant that counts for the shares, too. Others may take some before the write does, of the limit and, in another
- * instance, of the share: as many as the rule has room for with them.
+ * The grant with the additions for shares. Their bounds leave room for permits that others take before the write: of the
+ * limit, and in another instance of the share, as many as the rule allows.
  */
 export function withShares<G extends { readonly count: number; readonly additions: readonly Addition[] }>(
   grant: G,
@@ -67,7 +67,7 @@ export function withShares<G extends { readonly count: number; readonly addition
   return { ...grant, additions };
 }
 
-/** When the share has room again, if others take no more; for a schedule whose counters are zero. */
+/** Time at which the share has room again if no other permits are taken; for a schedule whose counters are zero. */
 export function hasRoomAt(schedule: Schedule, share: string, windows: Windows, now: number): number {
   const base = baseOf(share);
   const [own, all, window] = [schedule.limits[share], schedule.limits[base], windows.get(base)];
@@ -80,19 +80,19 @@ export function hasRoomAt(schedule: Schedule, share: string, windows: Windows, n
 }
 
 /**
- * What one instance has granted to each user of late. A user with few requests costs the item nothing; with M instances at
- * most M times the uncounted part is missing from a share.
+ * One instance's recent grants to each user. A user with few requests has no entry in the item; with M instances, at most M
+ * times the uncounted part is missing from a share.
  */
 export class UsersOfLate {
   readonly #windows: Windows;
-  /** The latest times, in the order of the last one. */
+  /** Latest grant times of each user; users are in the order of their last grant. */
   readonly #granted = new Map<string, readonly number[]>();
 
   constructor(windows: Windows) {
     this.#windows = windows;
   }
 
-  /** The limits with the user's shares of them, where they count. */
+  /** Adds to the limits the user's shares that count. */
   withShares(
     limits: readonly [string, ...string[]],
     user: string | undefined,

@@ -1,4 +1,4 @@
-/** One instance's round trips to one app key's item in the store: takes permits from it, and blocks limits. */
+/** One instance's round trips to one app key's item in the store: they take permits, and block limits. */
 
 import type { After } from '../kernel/pauses.ts';
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
@@ -31,13 +31,13 @@ import {
 } from './store.ts';
 import { StoreThrottled } from './store-throttled.ts';
 
-/** `store_busy`: the store throttles requests, or every race for the item was lost. */
+/** Failure of the store; `store_busy`: it throttles requests, or the instance lost every race for the item. */
 export type StoreFailure =
   | { readonly kind: 'store_busy'; readonly cause: unknown }
   | { readonly kind: 'store_unavailable'; readonly cause: unknown };
 
 type GrantAnswer =
-  /** `remaining`: how many permits the window still holds. */
+  /** `remaining`: how many permits are left in the window. */
   | {
       readonly kind: 'granted';
       readonly permits: readonly Validity[];
@@ -49,12 +49,12 @@ type GrantAnswer =
 
 interface Exhausted {
   readonly kind: 'exhausted';
-  /** An attempt before is of no use. */
+  /** Time before which another attempt is useless. */
   readonly notBefore: number;
-  /** No permit is for an earlier time. */
+  /** Earliest time of a permit. */
   readonly earliest: number;
   readonly isBlocked: boolean;
-  /** Permits were granted so lately that some may come back unused. */
+  /** Whether permits were granted so recently that some may come back unused. */
   readonly mayReturn: boolean;
   /** The first of the limits that grants nothing. */
   readonly usedUp: string;
@@ -73,22 +73,22 @@ export interface StoreClientOptions {
   readonly permitLifeMs: number;
   readonly clock: StoreClock;
   readonly after: After;
-  /** For one store operation. */
+  /** Time limit of one store operation. */
   readonly timeoutMs: number;
   readonly random: () => number;
 }
 
-/** Races that one request may lose; each shows the item as it is now, so that few are needed. */
+/** Most races that one request may lose; each lost race returns the current item, so few are needed. */
 const maxTries = 6;
-/** Over how long waiting instances come after an early renewal is due, in milliseconds. */
+/** Time over which waiting instances spread their attempts after an early renewal is due, in milliseconds. */
 const renewalSpreadMs = 500;
-/** A write may build on an item that was read so lately: the store checks its conditions. */
+/** Age up to which a write may build on a read item, because the store checks its conditions. */
 const freshMs = 500;
-/** An item is of no use when its windows are over; an hour more costs nothing. */
+/** Extra life of an item, which is useless after its windows; an hour more costs nothing. */
 const keepMs = 3_600_000;
-/** A permit comes back, if at all, so soon after it was granted, in milliseconds; most come sooner. */
+/** Longest time from a permit's grant to its return, in milliseconds. */
 const mayReturnMs = 2500;
-/** A clock further ahead than a day is broken, and following it would break this one. */
+/** Largest lead of a clock that is followed: one more than a day ahead is broken. */
 const maxAheadMs = 86_400_000;
 
 export class StoreClient {
@@ -96,13 +96,13 @@ export class StoreClient {
   #item: LimiterItem | undefined;
   #schedule: Schedule | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** The item was as it is here at this time; `#readAt` is earlier where it must be read again. */
+  /** Time at which the item was last known to be current; `#readAt` is earlier where it must be read again. */
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** No other instance wrote between this one's last two operations, so that a read before a write is in vain. */
+  /** Whether no other instance wrote between this one's last two operations, so that a write needs no read before it. */
   #isAlone = false;
-  /** The store throttled the last operation: a write may build on an item of any age, which the store checks. */
+  /** Whether the store throttled the last operation: then a write builds on an item of any age, which the store checks. */
   #wasThrottled = false;
-  /** The last operation was a read, so that the next says nothing about other instances. */
+  /** Whether the last operation was a read, so that the next one shows nothing about other instances. */
   #hasJustRead = false;
   #unused: { readonly limits: readonly string[]; readonly countedFrom: number }[] = [];
 
@@ -121,30 +121,30 @@ export class StoreClient {
   }
 
   /**
-   * Takes note of permits that have expired unused; the item does not count one of a reserve.
+   * Remembers permits that expired unused, except those of a reserve, which the item does not count.
    *
-   * @returns whether there are any that have not come back yet
+   * @returns whether some permits have not been returned yet
    */
   giveBack(limits: readonly string[], permits: readonly Validity[]): boolean {
     for (const { countedFrom } of permits)
       if (countedFrom !== undefined) this.#unused.push({ limits, countedFrom });
-    // The item was read before their lives began.
+    // The item was read before these permits' lives began, so it must be read again.
     if (permits.length > 0) this.#readAt = Number.NEGATIVE_INFINITY;
     return this.#unused.length > 0;
   }
 
-  /** Makes room for others in the place of those permits. Rejects when the store fails: then they stay counted. */
+  /** Returns unused permits to the store for others. Rejects when the store fails: then they stay counted. */
   async returnUnused(): Promise<void> {
     if (this.#mustRead(this.#options.clock.now())) await this.#read();
     if (this.#returns().length === 0) this.#unused = [];
     else await this.#add([], this.#options.clock.now());
   }
 
-  /** Unused permits that this schedule still takes back. An item that an earlier version wrote has no counter of them. */
+  /** Additions that return unused permits, as far as this schedule accepts them. Items of earlier versions lack the counter. */
   #returns(): readonly Addition[] {
     const schedule = this.#schedule;
     return Object.entries(schedule?.limits ?? {}).flatMap(([name, limit]) => {
-      // Later by more than what times lose in the log.
+      // One millisecond more allows for the rounding of times in the log.
       const after = returnableAfter(schedule!, limit) + 1;
       const by = this.#unused.filter((one) => one.limits.includes(name) && one.countedFrom > after).length;
       const counter = returnedCounter(name);
@@ -153,21 +153,21 @@ export class StoreClient {
     });
   }
 
-  /** Until when a limit is blocked, as the item said when it was read last. */
+  /** End of a limit's block, according to the last read of the item. */
   blockedUntil(limit: string): number {
     return this.#schedule?.limits[limit]?.blockedUntil ?? 0;
   }
 
   /**
-   * Makes all instances grant nothing of the limit before `until`, nor of the one around it if another limit is blocked: then
-   * it may be that one which is used up. Rejects when the store fails.
+   * Makes all instances grant no permit of the limit before `until`. If another limit is blocked, too, the limit around
+   * them is blocked as well, because it may be the exhausted one. Rejects when the store fails.
    */
   async block(limit: string, until: number): Promise<void> {
     const { clock, permitLifeMs, windows } = this.#options;
     for (let tries = 0; tries < maxTries; tries++) {
       await this.#read();
       const now = clock.now();
-      // Of many instances that were refused at once, one writes.
+      // If many instances were refused at once, only one writes.
       if ((this.#schedule?.limits[limit]?.blockedUntil ?? 0) >= until - permitLifeMs) return;
       let next = withBlocked(this.#renewed(now, [limit]), limit, until);
       const blocked = Object.keys(next.limits).filter((name) => next.limits[name]!.blockedUntil > now);
@@ -177,7 +177,7 @@ export class StoreClient {
     }
   }
 
-  /** How many permits of a limit its window holds now. Rejects when the store fails. */
+  /** Number of permits in the window of a limit now. Rejects when the store fails. */
   async used(limit: string): Promise<number> {
     await this.#read();
     const now = this.#options.clock.now();
@@ -203,7 +203,7 @@ export class StoreClient {
         continue;
       }
       if (refusal && (this.#item || tries > 0)) {
-        // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
+        // All instances expect the next permit at the same moment, and only one gets it, so each reads again first.
         this.#readAt = Number.NEGATIVE_INFINITY;
         return { ...refusal, mayReturn: refusal.mayReturn && !refusal.isBlocked };
       }
@@ -225,7 +225,7 @@ export class StoreClient {
     return !this.#isAlone && now - this.#readAt > freshMs && !(this.#wasThrottled && this.#item);
   }
 
-  /** Permits that come back within a second are shared out by one renewal: instances would race for each of them. */
+  /** Time of a renewal that shares out the permits returned within a second; otherwise instances would race for each. */
   #renewableAt({ limits, latestDeadline }: GrantRequest): number {
     const { immediateUntil = 0, limits: known = {} } = this.#schedule ?? {};
     const hasReturns = limits.some((name) => (this.#counters[returnedCounter(name)] ?? 0) > 0);
@@ -234,7 +234,7 @@ export class StoreClient {
     return at > latestDeadline() ? 0 : at;
   }
 
-  /** With room in the place of this instance's own unused permits: the write that follows forgets them. */
+  /** The renewed schedule without this instance's unused permits; the write that follows forgets them. */
   #renewed(now: number, wanted: readonly string[]): Schedule {
     const counters = { ...this.#counters };
     for (const { counter, by } of this.#returns()) counters[counter] = (counters[counter] ?? 0) + by;
@@ -259,7 +259,7 @@ export class StoreClient {
     return this.#write(store.replace(key, this.#item, item, expiryOf(next, now)), {});
   }
 
-  /** Unused permits come back in the same write. */
+  /** Takes permits, and returns unused ones in the same write. */
   #add(taken: readonly Addition[], now: number): Promise<WrittenItem | undefined> {
     const { store, key } = this.#options;
     const additions = [...taken, ...this.#returns()];
@@ -268,12 +268,12 @@ export class StoreClient {
   }
 
   /**
-   * @param alone the counters after the write, if no other instance has written since
-   * @returns undefined where another instance was first
+   * @param alone the counters after the write if no other instance has written since
+   * @returns undefined when another instance was first
    */
   async #write(operation: Promise<WriteAnswer>, alone: Counters): Promise<WrittenItem | undefined> {
     const unused = this.#unused;
-    // Forgotten before the answer, which may be lost: what came back twice would be another's.
+    // Unused permits are forgotten before the answer, which may be lost: a permit returned twice would free another's.
     this.#unused = [];
     const answer = await this.#bounded(operation).catch((cause: unknown) => {
       if (cause instanceof StoreThrottled) this.#unused.push(...unused);
@@ -297,12 +297,12 @@ export class StoreClient {
     });
   }
 
-  /** Takes what the store returned for the item as it is now. */
+  /** Accepts the item that the store returned as the current one. */
   #accept(item: LimiterItem | undefined): void {
     const { clock } = this.#options;
     this.#wasThrottled = false;
     if (item && !isValid(item, clock.now())) throw new Error('The limiter’s store returned an invalid item.');
-    // Under a text that cannot be read another version may go on granting, which its counters show.
+    // With an unreadable text, another version may still grant permits, which the counters show.
     const isUnread = this.#schedule?.unreadAt === this.#schedule?.startedAt;
     const isNew = isUnread ? !isSameItem(this.#item, item) : item?.revision !== this.#item?.revision;
     if (item && isNew) this.#schedule = readSchedule(item.text);
@@ -313,7 +313,7 @@ export class StoreClient {
     if (item && !this.#schedule) this.#schedule = exhaustedSchedule(this.#readAt);
   }
 
-  /** The permits that were taken, without those that have expired meanwhile. */
+  /** The permits that were taken, without those that have already expired. */
   #granted(
     { schedule, counters }: WrittenItem,
     { mode, count }: Grant,
@@ -325,7 +325,7 @@ export class StoreClient {
     const limit = schedule?.limits[outer];
     if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
     const taken = counters[takenCounter(outer)] ?? 0;
-    // The log has a reserved permit at its very time, and one for now not before the schedule, although this instance's clock may differ.
+    // The log has a reserved permit at its exact time, and a permit for now not before the schedule, whatever the clocks.
     const isReserved = mode === 'reserved' && narrower.length === 0;
     const countedFrom = isReserved ? Number.POSITIVE_INFINITY : schedule.startedAt;
     const granted = Array.from({ length: count }, (_, index): Validity => {
@@ -358,7 +358,7 @@ export class StoreClient {
     const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
     const usedUp = this.#usedUpOf(next, request, now);
     const { notBefore, earliest } = whenToAsk(next, request, now, this.#options.windows);
-    // Long before the next permit is due, some of those that were in the item when it was seen may; to a user's share none does.
+    // Some recent permits may come back long before the next one is due; permits of a user's share never do.
     const mayReturn =
       notBefore > now + mayReturnMs &&
       !isShare(usedUp) &&
@@ -373,13 +373,13 @@ export class StoreClient {
     };
   }
 
-  /** The widest if it alone grants nothing, or else the first that grants nothing with it. */
+  /** The exhausted limit: the widest if it alone grants nothing, or else the first that grants nothing beside it. */
   #usedUpOf(next: Schedule, request: GrantRequest, now: number): string {
     const { windows, permitLifeMs } = this.#options;
     const [outer, ...narrower] = request.limits;
     const hasUsedUp = (share: string) =>
       next.limits[share]?.log.length && (roomOf(next, {}, share, windows, now)?.room ?? 1) < 1;
-    // Whoever used up a share is told that, whether or not others have used up the limit; who has had nothing is not.
+    // An exhausted share is reported before the shared limit, but only to a user who has used some of it.
     const share = narrower.find((name) => isShare(name) && hasUsedUp(name));
     if (share !== undefined) return share;
     const grants = (...inner: readonly string[]) =>
@@ -411,7 +411,7 @@ const expiryOf = ({ limits }: Schedule, now: number): number =>
     ...Object.values(limits).map(({ blockedUntil, windowMs }) => Math.max(blockedUntil, now + windowMs)),
   );
 
-/** A store may break what its types promise: an item is checked before it is used. */
+/** Checks an item before use, because a store may break the promise of its types. */
 const isValid = ({ revision, counters, text, writtenAt }: LimiterItem, now: number): boolean =>
   typeof revision === 'string' &&
   typeof text === 'string' &&

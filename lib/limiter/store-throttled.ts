@@ -1,9 +1,9 @@
 import { CountersignError } from '../signer/errors.ts';
 
 /**
- * The error by which a store says that it receives too many requests. The store is there: asking again later
- * and further apart helps, and treating it as lost makes things worse. Any other rejection says that the store
- * is unavailable. The limiter and the caches share it.
+ * Error of a store that receives too many requests. The store can be reached: later and fewer requests help, and treating
+ * it as unavailable makes things worse. Any other rejection means that the store is unavailable. The limiter and the
+ * caches share this error.
  *
  * @example
  * const response = await fetch(url);

@@ -1,7 +1,6 @@
 /**
- * The port to the store that all instances share, the key of an item in it, a store in memory, and the clock of those who
- * write it. Everything that instances know of each other is in one item per app key: counters and a text, written only under
- * conditions.
+ * The port to the store that all instances share, the key of its items, a store in memory, and the instances' common clock.
+ * All shared knowledge is in one item per app key: counters and a text, written only under conditions.
  */
 
 import { sha256Hex } from '../kernel/key-text.ts';
@@ -12,7 +11,7 @@ export interface LimiterItem {
   readonly revision: string;
   /** Whole numbers, none below zero. */
   readonly counters: Readonly<Record<string, number>>;
-  /** The limiter's own, opaque to the store. */
+  /** The limiter's schedule, opaque to the store. */
   readonly text: string;
   /** The last writer's clock, in milliseconds since the epoch. */
   readonly writtenAt: number;
@@ -26,7 +25,7 @@ export interface Addition {
   readonly max: number;
 }
 
-/** Either way with the item as it is now; a refused write leaves it as it was. */
+/** Answer to a write, with the item as it is now; a refused write leaves the item unchanged. */
 export type WriteAnswer =
   | { readonly written: true; readonly item: LimiterItem }
   | { readonly written: false; readonly item: LimiterItem | undefined };
@@ -35,8 +34,8 @@ export type WriteAnswer =
  * Port: the store that instances share. Each write is atomic, and a read sees every write that was answered
  * before the read began. Each method rejects with `StoreThrottled` when the store receives too many requests,
  * and then has written nothing; and with any other error when it cannot be reached or holds something that is no item. A
- * method may take its time: the limiter has a timeout of its own. It must not repeat a write by itself, because a write that
- * succeeded unseen would count twice.
+ * method needs no time limit, because the limiter has one. It must not repeat a write by itself, because a write that
+ * succeeded without an answer would count twice.
  *
  * @example
  * // `rows.update` changes one row in a transaction: it stores what the function returns, if anything.
@@ -58,16 +57,16 @@ export type WriteAnswer =
  * };
  */
 export interface LimiterStore {
-  /** No other process writes to it: then no wall clock is compared, and none can shorten a window. */
+  /** Present when no other process writes to the store: then no wall clocks are compared, and none can shorten a window. */
   readonly isOfOneProcess?: true;
   /** The item, or undefined where there is none. */
   read(key: string): Promise<LimiterItem | undefined>;
-  /** All additions or none: only under this revision, and only if each counter exists and is in its bounds. */
+  /** Makes all additions or none: only under this revision, and only if each counter exists and is within its bounds. */
   add(key: string, revision: string, additions: readonly Addition[], writtenAt: number): Promise<WriteAnswer>;
   /**
-   * Puts `next` in the place of an item with the revision and all counters of `expected`, or where there is
-   * none when `expected` is undefined. After `expiresAt` (ms since the epoch) the store may drop the item; it
-   * need not be prompt, because the limiter ignores what has left its windows.
+   * Replaces an item that has the revision and all counters of `expected` by `next`; with `expected` undefined, writes
+   * `next` only where there is no item. After `expiresAt` (ms since the epoch) the store may drop the item, sooner or
+   * later: the limiter ignores permits that have left its windows.
    */
   replace(
     key: string,
@@ -78,15 +77,14 @@ export interface LimiterStore {
 }
 
 /**
- * The key of an app key's item. It is made of nothing that a caller sends, and the app key cannot be read
- * from it.
+ * The key of an app key's item. It contains nothing that a caller sends, and does not reveal the app key.
  *
  * @param bucket the name by which instances share a limit, as in `LimiterOptions`
  * @example
  * await store.read(await limiterKey('production', appKey)); // e.g. to look at what a limiter has counted
  */
 export async function limiterKey(bucket: string, appKey: string): Promise<string> {
-  // The first word is a part of stored keys: with another one every limiter would forget what was sent.
+  // The first word is part of stored keys: with another one, every limiter would forget earlier requests.
   const text = JSON.stringify(['countersign budget', bucket, appKey]);
   // 128 bits are enough for a name.
   return `${bucket}#${(await sha256Hex(text)).slice(0, 32)}`;
@@ -127,7 +125,7 @@ export function createMemoryLimiterStore(): LimiterStore {
   };
 }
 
-/** Whether the item that is there has the revision and all counters of the expected one. */
+/** Whether the stored item has the revision and all counters of the expected one. */
 export function isSameItem(expected: LimiterItem | undefined, item: LimiterItem | undefined): boolean {
   if (!expected || !item) return expected === item;
   return (
@@ -137,16 +135,16 @@ export function isSameItem(expected: LimiterItem | undefined, item: LimiterItem 
 }
 
 /**
- * The clock that instances share. One whose clock is behind another's follows it as soon as it reads what the other wrote, so
- * that it does not queue behind times that only look far ahead. None gets further from the true time than the furthest clock
- * already is.
+ * The clock that instances share. An instance whose clock is behind another's follows it as soon as it reads an item of the
+ * other, so that it does not wait for times that only seem far ahead. No clock gets further from the true time than the
+ * furthest one already is.
  */
 export interface StoreClock {
-  /** In milliseconds since the epoch; never goes back. */
+  /** The time in milliseconds since the epoch, which never goes back. */
   now(): number;
-  /** How far it is ahead of this instance's own clock, in milliseconds; grows when it follows another. */
+  /** How far the shared clock is ahead of this instance's own, in milliseconds; grows when it follows another. */
   readonly ahead: number;
-  /** Takes note that another instance's clock has already reached this time. */
+  /** Moves the clock forward to a time that another instance's clock has reached already. */
   follow(writtenAt: number): void;
 }
 

@@ -1,21 +1,21 @@
-/** Requests of one instance that wait for permits of the same kind. */
+/** The queue of one instance's requests that wait for permits of the same kind. */
 
 import type { Priority } from './options.ts';
 import type { RefusalReason, Remaining, Validity } from './permit.ts';
 
 /** A request that waits. */
 export interface Waiter {
-  /** When it stops waiting; moves when the instance has followed another's clock meanwhile. */
+  /** When the request stops waiting; moves when the instance follows another's clock. */
   readonly deadline: number;
   readonly grant: (validity: Validity, remaining: number, narrowest?: Remaining) => void;
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
-/** On average so long, in milliseconds, after permits that may come back unused. */
+/** Average wait for the next attempt, in milliseconds, while permits may come back unused. */
 const askAgainMs = 1000;
-/** Over how long instances with few refused requests spread their next attempts, in milliseconds. */
+/** Time over which instances with few refused requests spread their next attempts, in milliseconds. */
 const baseSpreadMs = 500;
-/** Each refused request after the first few adds to the spread: there are many instances like this one. */
+/** Number of refused requests that do not add to the spread; more of them mean many instances like this one. */
 const fewRefused = 6;
 const spreadPerRefusedMs = 500;
 const minSpreadMs = 100;
@@ -24,18 +24,18 @@ const maxSpreadMs = 12_000;
 export class WaitQueue {
   readonly limits: readonly [string, ...string[]];
   readonly priority: Priority;
-  /** Refused requests are told to come at this time. */
+  /** Time given to refused requests for their next attempt. */
   notBefore = 0;
-  /** The store is not asked for these requests before this time: earlier, while unused permits may come back. */
+  /** Time of the next question to the store for these requests; before `notBefore` while unused permits may come back. */
   askAt = 0;
-  /** Why the last attempt got nothing. */
+  /** Reason why the last attempt got no permit. */
   reason: RefusalReason = 'exhausted';
-  /** Which limit had nothing left then. */
+  /** Limit that had no permit left at the last attempt. */
   usedUp: string | undefined;
   #waiters: Waiter[] = [];
-  /** Over how long the instances that were refused spread their next attempts, in milliseconds. */
+  /** Time over which refused instances spread their next attempts, in milliseconds. */
   #spreadMs = 0;
-  /** How many requests were refused since one was served. */
+  /** Number of requests refused since the last one was served. */
   #refused = 0;
 
   constructor(limits: readonly [string, ...string[]], priority: Priority) {
@@ -66,7 +66,7 @@ export class WaitQueue {
   /**
    * Grants permits: the earliest goes to the least patient of the requests that can wait for it.
    *
-   * @returns those that no request can use
+   * @returns the permits that no request can use
    */
   serve(
     permits: readonly Validity[],
@@ -89,7 +89,7 @@ export class WaitQueue {
     return left;
   }
 
-  /** Grants permits of the reserve, in the order of arrival, as long as `take` gives any. */
+  /** Grants permits of the reserve in the order of arrival, until `take` returns false. */
   serveFromReserve(take: () => boolean, validity: Validity): void {
     while (this.length > 0 && take()) {
       const [waiter, ...others] = this.#waiters;
@@ -98,7 +98,7 @@ export class WaitQueue {
     }
   }
 
-  /** After an attempt that got nothing: the next one is at `notBefore`, and requests that cannot wait so long are refused. */
+  /** Plans the next attempt at `notBefore` after one that got no permit, and refuses requests that cannot wait so long. */
   refuseUntil(
     at: {
       readonly notBefore: number;
@@ -112,7 +112,7 @@ export class WaitQueue {
   ): void {
     this.usedUp = at.usedUp;
     this.reason = at.reason;
-    // A distant time that was drawn before holds, or each early attempt would put it off.
+    // A distant time drawn earlier stays, or each early attempt would delay it again.
     const laterMs = this.notBefore - at.notBefore;
     const isDrawn = at.notBefore > now + askAgainMs && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
     if (!isDrawn) this.notBefore = Math.max(at.notBefore, now);
@@ -120,18 +120,18 @@ export class WaitQueue {
     const patient = this.#waiters.filter(({ deadline }) => !isHopeless(deadline));
     this.#refused += this.length - patient.length;
     const patienceMs = Math.max(0, ...patient.map(({ deadline }) => deadline - now));
-    // Under a hundredfold demand hardly any attempt succeeds, and each costs; the patient need not hurry.
+    // Under a hundredfold demand hardly any attempt succeeds, and each costs, so patient requests wait longer.
     const max = this.#spreadByRefused() + patienceMs / 4;
     this.#spreadMs = Math.min(maxSpreadMs, max, Math.max(minSpreadMs, this.#spreadMs * 2));
-    // A random part, so that not all instances that were given the same time come at it.
+    // A random part keeps instances with the same time from coming at once.
     if (!isDrawn) this.notBefore += 10 + random() * this.#spreadMs;
     this.askAt = at.mayReturn ? now + askAgainMs * (0.5 + random()) : this.notBefore;
     this.refuseHopeless(isHopeless, this.reason, () => this.notBefore);
   }
 
   /**
-   * While the store is left alone: refuses requests that cannot wait until it is asked again. Each gets a time
-   * of its own, further apart the more there are.
+   * Refuses requests that cannot wait until the store is asked again. Each gets a retry time of its own; the more there
+   * are, the further apart.
    */
   refuseWithoutStore(
     at: { readonly storeAt: number; readonly reserveAt: number; readonly reason: RefusalReason },
