@@ -1,4 +1,4 @@
-/** How answers are shared, in the function's log: reads, hits, and how old quotes are. Of the secret, over all functions. */
+/** Cache metrics in the function's log: reads, hits and the age of quotes, counted under the secret over all functions. */
 
 import type { RequestReport } from '../../lib/gateway/index.ts';
 import type { Log } from './log.ts';
@@ -10,7 +10,7 @@ interface CacheMetricsOptions {
   readonly clock: () => number;
 }
 
-/** Three minutes in a row with stale quotes are an alarm: each of them has a line, from every function that is busy. */
+/** Shortest time between two lines: each minute has some, because three minutes in a row with stale quotes are an alarm. */
 const pauseMs = 10_000;
 
 export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOptions) {
@@ -18,7 +18,7 @@ export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOp
   let since = none;
   let notBefore = Number.NEGATIVE_INFINITY;
   return {
-    /** Counts a request; one that was not answered from the cache counts as none. */
+    /** Counts a request; ignores one that bypassed the cache. */
     record({ cache, quotesAgeMs, stale }: Pick<RequestReport, 'cache' | 'quotesAgeMs' | 'stale'>): void {
       if (!cache) return;
       const { reads, hits, age } = since;
@@ -29,7 +29,7 @@ export function createCacheMetrics(log: Log, { secretId, clock }: CacheMetricsOp
         age: quotesAgeMs === undefined ? age : Math.max(age ?? 0, quotesAgeMs / 1000),
       };
     },
-    /** Writes the figures since the last time, unless that is a moment ago. */
+    /** Writes the figures since the last line, unless that was written moments ago. */
     write(): void {
       if (since.reads === 0 || clock() < notBefore) return;
       notBefore = clock() + pauseMs;

@@ -1,5 +1,5 @@
 /**
- * The limiter's reports, in the function's log: failures at once, counts with a request's log line instead of a
+ * Writes the limiter's reports into the function's log: failures at once, counts with a request's log line instead of a
  * timer, which would stand still while the function is frozen.
  */
 
@@ -9,17 +9,17 @@ import { type Figures, figuresOf, maxValues } from './metrics.ts';
 
 export interface LimiterMetrics {
   record(report: LimiterReport): void;
-  /** Of an answer `budget_used_up`: a refresh that gets no permit costs no caller an answer. */
+  /** Counts an answer `budget_used_up`; a refresh without a permit does not count, because it costs no caller an answer. */
   usedUp(): void;
-  /** Of a 429 of the upstream. */
+  /** Counts a 429 of the upstream. */
   rateLimited(report: RateLimitReport): void;
-  /** Writes the counts since the last time, unless that is a moment ago and they still fit into one line. */
+  /** Writes the counts since the last line, unless that was moments ago and they still fit into one line. */
   write(): void;
 }
 
 interface LimiterMetricsOptions {
   readonly functionName: string;
-  /** Of the table that is shared by all functions that keep the same limits. */
+  /** Name of the table that all functions with the same limits share. */
   readonly tableName: string;
   /** How many steps the limits in force are tighter than the configured ones. */
   readonly steps: () => number;
@@ -38,20 +38,20 @@ export function createLimiterMetrics(
   let refused = 0;
   let expired = 0;
   let answers = 0;
-  /** By limit. */
+  /** Least permits left since the last line, by limit. */
   let left = new Map<string, number>();
   let waited: number[] = [];
   let notBefore = Number.NEGATIVE_INFINITY;
   let stepsNotBefore = Number.NEGATIVE_INFINITY;
 
-  /** While tighter limits are in force, so that the alarm stays until an operator ends it. */
+  /** Writes the steps while tighter limits are in force, so that the alarm stays until an operator ends them. */
   function writeSteps(): void {
     if (steps() === 0 || clock() < stepsNotBefore) return;
     stepsNotBefore = clock() + stepsPauseMs;
     log({ level: 'warn', event: 'limits_in_force', ...ofTable({ LimitsTightened: steps() }) });
   }
 
-  /** The least since the last line, of the limit or of one within it. */
+  /** Notes the least permits left of a limit since the last line. */
   const noteLeft = (limit: string, permits: number) =>
     left.set(limit, Math.min(permits, left.get(limit) ?? Number.POSITIVE_INFINITY));
 
@@ -123,6 +123,6 @@ export function createLimiterMetrics(
   };
 }
 
-/** Of the limit of market data, in a function that counts against it; the pages of the list of symbols count elsewhere. */
+/** Permits left of the market-data limit if the function counts against it, or else of its first limit. */
 const leftOf = (left: ReadonlyMap<string, number>): number | undefined =>
   left.get('market-data') ?? left.values().next().value;

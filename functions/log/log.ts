@@ -1,7 +1,7 @@
 /**
- * The function's log: one line of JSON for each entry. It contains events and never content: no value of a query or
- * body, nothing of the secret. Own code, because the logger of powertools takes longer to load than the rest of
- * the function.
+ * The function's log: one line of JSON for each entry. It contains events and never content: no value of a query or body,
+ * and no part of the secret. It is own code, because the logger of powertools takes longer to load than the rest of the
+ * function.
  */
 
 import type { RequestReport } from '../../lib/gateway/index.ts';
@@ -10,7 +10,7 @@ export type Level = 'info' | 'warn' | 'error';
 export type LogEntry = { readonly level: Level; readonly event: string } & Readonly<Record<string, unknown>>;
 export type Log = (entry: LogEntry) => void;
 
-/** Directly to stdout: `console` of the Lambda runtime would put its own text before the entry. */
+/** Writes an entry directly to stdout: `console` in the Lambda runtime would put its own text before it. */
 export function writeLog(entry: LogEntry): void {
   process.stdout.write(`${JSON.stringify(entry)}\n`);
 }

@@ -1,10 +1,10 @@
-/** What became of lookups, in the function's log as figures that CloudWatch makes metrics of. */
+/** Writes the outcomes of lookups into the function's log, as figures from which CloudWatch makes metrics. */
 
 import type { LookupReport } from '../../lib/lookups/index.ts';
 import { describe, type Log } from './log.ts';
 import { type MetricsOptions, metricsLog } from './metrics.ts';
 
-/** @returns what to hand to the lookups as `report` */
+/** @returns the lookups' option `report` */
 export function createLookupMetrics(log: Log, options: MetricsOptions): (report: LookupReport) => void {
   const write = metricsLog(log, options);
   return ({ answered, failed, waiting, duplicates, poisoned, undone, calls, ages, causes }) => {

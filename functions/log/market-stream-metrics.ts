@@ -1,4 +1,4 @@
-/** What becomes of the market stream, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
+/** Writes the market stream's reports into the listener's log: lines for a person, with figures for CloudWatch's metrics. */
 
 import type { MarketStreamReport, MarketStreamRun } from '../../lib/market-stream/index.ts';
 import { describe, type Log } from './log.ts';
@@ -9,7 +9,7 @@ export function createMarketStreamMetrics(log: Log, options: MetricsOptions) {
   return {
     /** The listener's `report`. */
     report: (report: MarketStreamReport): void => write(entryOf(report)),
-    /** Called for what came of a run. */
+    /** Called with the result of a run. */
     ran({ result }: MarketStreamRun): void {
       // Every minute: Lambda's own line says that it ran.
       if (result === 'not_needed') return;
@@ -34,7 +34,7 @@ function entryOf(report: MarketStreamReport): EntryWithFigures {
         wanted,
         torn,
         values: {
-          // Where clients ask for nothing, nothing is to be carried.
+          // Without symbols that clients want, an empty stream is no fault.
           MarketStreamAway: wanted > 0 && symbols === 0 ? 1 : 0,
           MarketStreamSessions: sessions,
           MarketStreamSymbols: symbols,

@@ -1,6 +1,6 @@
 /**
- * Every metric that functions write. Figures stand in lines of the log, in CloudWatch's embedded metric format, from which
- * CloudWatch makes metrics by itself. Their names are those that alarms and queries of operators use.
+ * Every metric that functions write. Its figures are in lines of the log, in the embedded metric format, from which
+ * CloudWatch makes metrics by itself. Alarms and operators' queries use the same names.
  */
 
 import type { RefusalCode } from '../../lib/problem.ts';
@@ -43,7 +43,7 @@ const table = {
     TradeEventsDelay: 'Milliseconds',
     TradeEventsUnpublished: 'Count',
   },
-  /** All functions of a deployment share it. */
+  /** Metrics under the secret's name, which all functions of a deployment share. */
   Secret: {
     CacheReads: 'Count',
     CacheHits: 'Count',
@@ -63,11 +63,11 @@ export type Dimension = keyof typeof table;
 export type MetricOf<Of extends Dimension> = keyof (typeof table)[Of] & string;
 export type OwnMetric = { [Of in Dimension]: MetricOf<Of> }[Dimension];
 
-/** @returns nothing for a metric of AWS's own */
+/** @returns undefined for one of AWS's own metrics */
 export const dimensionOf = (metric: string): string | undefined =>
   Object.entries(table).find(([, metrics]) => metric in metrics)?.[0];
 
-/** As many values as the format allows for one metric. */
+/** Most values that the format allows for one metric. */
 export const maxValues = 100;
 
 /** A metric that is undefined is left out; of a list the last `maxValues` count. */
@@ -76,9 +76,9 @@ export type Figures<Of extends Dimension> = Readonly<
 >;
 
 /**
- * @param name of the function, the secret or the table
- * @param at when, in milliseconds since the epoch
- * @returns the members of a log line, beside which others may stand
+ * @param name name of the function, the secret or the table
+ * @param at time of the figures, in milliseconds since the epoch
+ * @returns members for a log line, which may have others besides
  */
 export function figuresOf<Of extends Dimension>(
   of: Of,
@@ -136,7 +136,7 @@ const counted = {
   ],
 } as const satisfies Readonly<Partial<Record<MetricOf<'Secret'>, readonly RefusalCode[]>>>;
 
-/** @returns what a line has besides: nothing, unless one of the metrics counts its code */
+/** @returns further members of a line; none unless a metric counts its code */
 export function upstreamCount(
   { code }: { readonly code?: RefusalCode },
   secretId: string,

@@ -1,6 +1,6 @@
 /**
- * What failed of orders, in the function's log: of the journal, of what operators have set, and of cancels that a check
- * asks for. Each is counted, for an alarm. No line has an order, an account or a user in it.
+ * Writes failures about orders into the function's log: those of the journal, of reading the operators' controls, and of
+ * cancels that a check requests. Each is counted for an alarm. No line names an order, an account or a user.
  */
 
 import type { ScopeFailure } from '../../lib/guard-rails/guard.ts';
@@ -13,11 +13,11 @@ interface OrderReportsOptions {
   readonly log: Log;
   readonly clock: () => number;
   readonly journalTable: string;
-  /** Of limits and stops; `undefined` for a function that checks no orders. */
+  /** Name of the table of limits and stops; undefined for a function that checks no orders. */
   readonly controlsTable: string | undefined;
 }
 
-/** @returns what to hand to the journal's hand-over */
+/** @returns the report options of the hand-over */
 export function orderReports({
   log,
   clock,

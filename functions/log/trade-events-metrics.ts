@@ -1,4 +1,4 @@
-/** What becomes of trade events, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
+/** Writes reports on trade events into the listener's log: lines for a person, with figures for CloudWatch's metrics. */
 
 import type { RunReport } from '../../lib/listener/shift.ts';
 import type { StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
@@ -11,7 +11,7 @@ export function createTradeEventsMetrics(log: Log, options: MetricsOptions) {
   return {
     /** The listener's `report`. */
     report: (report: TradeEventReport): void => write(entryOf(report)),
-    /** Called with how many events the bus did not take. */
+    /** Called with the number of events that the bus did not accept. */
     refused(events: number): void {
       write({
         level: 'error',
@@ -19,7 +19,7 @@ export function createTradeEventsMetrics(log: Log, options: MetricsOptions) {
         values: { TradeEventsUnpublished: events },
       });
     },
-    /** Called for what came of a run. */
+    /** Called with the result of a run. */
     ran({ result }: RunReport): void {
       // Every minute: Lambda's own line says that it ran.
       if (result === 'not_needed') return;
@@ -81,7 +81,7 @@ function entryOf(report: TradeEventReport): EntryWithFigures {
         values: {
           TradeEventsPublished: report.events,
           TradeEventsDelay: report.delaysMs,
-          // The bus takes events: the alarm looks at the least of some minutes.
+          // The bus accepts events again; the alarm uses the minimum over some minutes.
           TradeEventsUnpublished: 0,
         },
       };
@@ -90,7 +90,7 @@ function entryOf(report: TradeEventReport): EntryWithFigures {
   }
 }
 
-/** What happens in a good day is no warning. */
+/** Log levels by the end of a stream; an end that is normal on a good day is no warning. */
 const levels: Readonly<Record<StreamEnd, Level>> = {
   handed_over: 'info',
   expired: 'info',
