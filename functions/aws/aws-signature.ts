@@ -11,10 +11,10 @@ export interface AwsCredentials {
 interface Unsigned {
   readonly region: string;
   readonly credentials: AwsCredentials;
-  /** When it is signed, in milliseconds since the epoch: services refuse what is some minutes off. */
+  /** Time of signing, in milliseconds since the epoch: services refuse a time that is minutes off. */
   readonly at: number;
   readonly url: URL;
-  /** Besides those that the signature adds; the names in lower case. */
+  /** Headers besides those that the signature adds; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -22,14 +22,14 @@ interface Unsigned {
 const algorithm = 'AWS4-HMAC-SHA256';
 
 /**
- * @returns gives the headers of a signed POST
+ * @returns a function that returns the headers of a signed POST
  *
  * @example
  * const sign = createAwsSigner();
  * const headers = sign({ region, credentials, at: Date.now(), url, headers: {}, body: '{}' });
  */
 export function createAwsSigner(): (request: Unsigned) => Readonly<Record<string, string>> {
-  // It is the same for a day and its credentials, and takes most of the hashing.
+  // The signing key is the same for one day and one credential, and takes most of the hashing.
   let last: { readonly of: string; readonly key: string | Buffer } | undefined;
   const keyOf = (secret: string, parts: readonly string[]) => {
     const of = [...parts, secret].join('/');

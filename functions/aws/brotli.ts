@@ -1,12 +1,12 @@
-/** Bytes as all stores write and read them: in Brotli, since DynamoDB charges by the kilobyte, and sealed where they are secret. */
+/** Packs bytes for all stores: in Brotli, because DynamoDB charges by the kilobyte, and sealed where they are secret. */
 
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 
-/** More is better by little and slower by much: 0.6 ms for a hundred records. */
+/** Brotli quality, 0.6 ms for a hundred records; a higher one compresses little better and is much slower. */
 const quality = 5;
 
-/** @param bytes of a text */
+/** @param bytes the bytes of a text */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   brotliCompressSync(bytes, {
     params: {
@@ -16,17 +16,17 @@ export const compress = (bytes: Uint8Array): Uint8Array =>
     },
   });
 
-/** @throws when it is not Brotli, or when it is longer than `maxBytes` */
+/** @throws when the bytes are not Brotli, or their content is longer than `maxBytes` */
 export const decompress = (compressed: Uint8Array, maxBytes: number): Buffer =>
   brotliDecompressSync(compressed, { maxOutputLength: maxBytes });
 
-/** More than a request's body and its answer can be. */
+/** Largest unpacked text, larger than any request's body and answer together. */
 const maxUnpackedBytes = 16 * 1024 * 1024;
 
 export const sealText = (sealer: Sealer, text: string, about: string): Promise<Uint8Array> =>
   sealer.seal(compress(Buffer.from(text)), about);
 
-/** @returns undefined for what was sealed with another key, or not at all */
+/** @returns undefined for bytes that were sealed with another key, or not at all */
 export async function openText(
   sealer: Sealer,
   sealed: Uint8Array | undefined,

@@ -17,11 +17,11 @@ const recordKey = 'record';
 /** The partition of all lines of the audit; their sort keys begin with the time. */
 const auditPartition = 'audit';
 
-/** What a function needs of the store. */
+/** Creates the part of the store that a function needs. */
 export function createDynamoAccessReader({
   client,
   tableName,
-  // A client waits, and is refused without an answer.
+  // A client waits for the answer, and is refused without one.
   timeoutMs = 1000,
 }: StoreOptions): Pick<AccessStore, 'read'> {
   const limited = withLimit(client, { timeoutMs, attempts: 2 });
@@ -35,7 +35,7 @@ export function createDynamoAccessReader({
 }
 
 /**
- * For operators.
+ * Creates the whole store, for operators.
  *
  * @example const store = createDynamoAccessStore({ client: createDynamoClient(), tableName: 'users' });
  */
@@ -68,7 +68,7 @@ const record = codec<Omit<AccessEntry, 'expiresAt'>>(
   { sk: recordKey },
 );
 
-/** @throws TypeError for what is no record: it must not count as none */
+/** @throws TypeError for a malformed record, which must not count as absent */
 const toEntry = (item: Item): AccessEntry => ({
   ...record.read(item),
   ...(item.expires_at && { expiresAt: 1000 * numberOf(item, 'expires_at') }),

@@ -16,7 +16,7 @@ import { expression, isAbsent, put } from './dynamo-expressions.ts';
 import { batchGetOf, type Item, isMet, textOf } from './dynamo-items.ts';
 import { isOvertaken, transact } from './dynamo-transaction.ts';
 
-/** The key of the item; where a table has a sort key, that, too. */
+/** Key of the item, and its sort key where a table has one. */
 export const checkpointPartition = 'checkpoint';
 
 const checkpointKey = (table: CheckpointTable) => ({
@@ -24,13 +24,13 @@ const checkpointKey = (table: CheckpointTable) => ({
   sk: table === 'journal' ? undefined : checkpointPartition,
 });
 
-/** By the tables' names. */
+/** Keys of the checkpoint items by table name. */
 export const checkpointKeys = (names: TableNames) =>
   Object.fromEntries(tablesOf(names).map(([table, name]) => [name, [checkpointKey(table)]]));
 
 const isCheckpoint = ({ pk }: Item): boolean => pk?.S === checkpointPartition;
 
-/** @param items that were read, by the tables' names */
+/** @param items the items that were read, by table name */
 export const checkpointsIn = (
   names: TableNames,
   items: Readonly<Record<string, readonly Item[]>>,

@@ -1,6 +1,6 @@
 /**
- * The DynamoDB client of a function, as its stores see it: one for all of them, for its connections' sake, and each
- * through a limit of its own.
+ * The DynamoDB client for the stores of a function: all share one client, because of its connections, and each adds time
+ * limits and attempts of its own.
  */
 
 import { type BackOff, jitteredMs, sleep, within } from '../../lib/kernel/pauses.ts';
@@ -14,28 +14,28 @@ export { createDynamoClient, type DynamoSender } from './dynamo-http.ts';
 export interface StoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** For one operation with all its attempts, in milliseconds. Its default, at each store, is what its callers can wait. */
+  /** Time limit of one operation with all its attempts, in milliseconds. Each store's default is what its callers can wait. */
   readonly timeoutMs?: number;
 }
 
 export interface SharedStoreOptions extends StoreOptions {
-  /** Names what shares the items: an upstream, or for snapshots an operation of one of its accounts (`storePartition`). */
+  /** Name of the sharers of the items: an upstream, or for snapshots an operation of one of its accounts (`storePartition`). */
   readonly partition: string;
 }
 
 export interface SealedStoreOptions extends StoreOptions {
-  /** For contents: they name accounts and orders. */
+  /** Encrypts contents, which name accounts and orders. */
   readonly sealer: Sealer;
 }
 
 export interface SendLimit {
-  /** For one operation with all its attempts. */
+  /** Time limit of one operation with all its attempts. */
   readonly timeoutMs: number;
-  /** Default 1. Another is made when DynamoDB throttles, fails, or cannot be reached. */
+  /** Most attempts; another one is made when DynamoDB throttles, fails, or cannot be reached. Default 1. */
   readonly attempts?: number;
-  /** Which other errors may pass. Default none. */
+  /** Whether another error is temporary, too. Default none is. */
   readonly alsoPasses?: (error: unknown) => boolean;
-  /** What passes sooner than these: its attempts and pauses are its own. */
+  /** Errors that pass sooner, with attempts and pauses of their own. */
   readonly conflicts?: {
     readonly isOne: (error: unknown) => boolean;
     readonly attempts: number;
@@ -43,12 +43,12 @@ export interface SendLimit {
   };
 }
 
-/** Before the second attempt up to 100 ms, chosen at random so that instances do not repeat together. */
+/** Pauses before further attempts, up to 100 ms before the second, at random so that instances do not repeat together. */
 const pauses: BackOff = { firstMs: 100, maxMs: 2000 };
 
 /**
- * The same client, whose operations end within a time: to the last byte, as the client's own limit does not. They reject as
- * a store's port does: see `asStoreError`.
+ * Wraps a client so that operations end within a time limit, which covers the last byte, too, unlike the client's own
+ * limit. They reject as a store's port does: see `asStoreError`.
  */
 export function withLimit(
   client: DynamoSender,
@@ -84,13 +84,13 @@ export function withLimit(
   };
 }
 
-/** Whether the same operation may succeed a moment later: DynamoDB refused nothing in it. */
+/** Whether the same operation may succeed a moment later, because DynamoDB did not call it wrong. */
 const mayPass = (error: unknown) =>
   isThrottling(error) || (error as { readonly $fault?: string }).$fault !== 'client';
 
 /**
- * DynamoDB's names for too many requests: above the partition's units, above the rate of the API, above the account's
- * quota. The last two are those of an item of a transaction.
+ * DynamoDB's error names for too many requests: above the partition's units, the rate of the API, or the account's quota.
+ * The last two are those of an item in a transaction.
  */
 const throttlingNames: readonly string[] = [
   'ProvisionedThroughputExceededException',
@@ -100,12 +100,12 @@ const throttlingNames: readonly string[] = [
   'ThrottlingError',
 ];
 
-/** Whether the store refused a request because it gets too many; also true of a `StoreThrottled` itself. */
+/** Whether the store refused a request because it gets too many; also true for a `StoreThrottled` itself. */
 export const isThrottling = (error: unknown): boolean =>
   error instanceof StoreThrottled ||
   (error instanceof Error &&
     (throttlingNames.includes(error.name) || isCancelledFor(error, throttlingNames)));
 
-/** What a store's port rejects with: `StoreThrottled` for a throttled request, any other error as it is. */
+/** The error of a store's port: `StoreThrottled` for a throttled request, any other error unchanged. */
 export const asStoreError = (error: unknown): unknown =>
   isThrottling(error) && !(error instanceof StoreThrottled) ? new StoreThrottled(error) : error;

@@ -1,6 +1,6 @@
 /**
- * The operator's side of what is set of trading, in DynamoDB: it writes an item for each scope, one for each change, and
- * one for each scope in which a stop cancels what is open. The command needs BatchGetItem, PutItem, UpdateItem, Query and
+ * The operator's side of the trading controls in DynamoDB: it writes an item for each scope, one for each change, and one
+ * for each scope whose open orders a stop cancels. The command needs BatchGetItem, PutItem, UpdateItem, Query and
  * Scan on the table.
  */
 
@@ -39,7 +39,7 @@ export function createDynamoControlAdmin(options: DynamoControlsOptions): Contro
     write: async ({ history, massCancel, ...change }) =>
       all.write([
         recordWrite(TableName, change),
-        // Nothing is ever written over: the history only grows.
+        // The history only grows: no line is ever overwritten.
         { Put: put(TableName, all.lineItem(history), isAbsent) },
         ...(massCancel ? [{ Put: put(TableName, massCancelItem.write(massCancel)) }] : []),
       ]),
@@ -70,5 +70,5 @@ function recordWrite(
   };
 }
 
-/** What a stop writes of a scope: not its limits. */
+/** Attributes of a scope that a stop writes; limits are not among them. */
 export const stopAttributes = ['pk', 'sk', 'version', 'sealed', 'stopped_at'];

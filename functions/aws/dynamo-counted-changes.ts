@@ -10,13 +10,13 @@ import { codec, numberOf, seconds, textOf } from './dynamo-items.ts';
 import { exposedAs } from './dynamo-order-entries.ts';
 import { type Failure, present } from './dynamo-transaction.ts';
 
-/** Each item once, as a transaction wants it: of several changes of one item the last counts. */
+/** The last change of each item: a transaction may contain an item only once. */
 export const oncePerItem = ({ counters, exposures }: CountedChanges): CountedChanges => ({
   counters: [...new Map(counters.map((one) => [one.key, one])).values()],
   exposures: [...new Map(exposures.map((one) => [one.key, one])).values()],
 });
 
-/** Counters first, then exposures: `staleIn` takes what became of them in that order. */
+/** Updates of counters, then of exposures: `staleIn` expects their results in this order. */
 export const updatesOf = ({ counters, exposures }: CountedChanges, tableName: string) => [
   ...counters.map(({ key, revision, next, expiresAt }) => ({
     ...update(
@@ -25,7 +25,7 @@ export const updatesOf = ({ counters, exposures }: CountedChanges, tableName: st
       set({ state: next, revision: revision + 1, expires_at: expiresAt && seconds(expiresAt) }),
       isRevision(revision),
     ),
-    // It says how the counter is now: no read before the next try.
+    // A failed update returns the current counter, so that the next try needs no read.
     ...tellsItem,
   })),
   ...exposures.map(({ key, attempt, before, next, state }) => {
@@ -41,7 +41,7 @@ export const updatesOf = ({ counters, exposures }: CountedChanges, tableName: st
   }),
 ];
 
-/** @returns undefined when all was as it was read */
+/** @returns undefined when nothing had changed since it was read */
 export function staleIn(
   { counters }: CountedChanges,
   failures: readonly (Failure | undefined)[],
@@ -55,7 +55,7 @@ export function staleIn(
   };
 }
 
-/** Throws a TypeError for an item that is no counter. */
+/** Reads a counter; throws a TypeError for another item. */
 export const { read: toCounter } = codec<StoredCounter>({
   key: ['pk', textOf],
   revision: ['revision', numberOf],

@@ -17,19 +17,19 @@ import { isMet, seconds, toItem } from './dynamo-items.ts';
 interface DirectoryStoreOptions extends SharedStoreOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** From 0 to below 1. */
+  /** Random numbers from 0 to below 1, which choose the copy to read. */
   readonly random?: () => number;
 }
 
 const copies = 4;
-/** Longer than any instance uses it. */
+/** How long the directory is stored: longer than any instance uses it. */
 const storedMs = 7 * 24 * 3_600_000;
 const maxUnpacked = 16 * 1024 * 1024;
 
 /** @example const store = createDynamoDirectoryStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
 export function createDynamoDirectoryStore(options: DirectoryStoreOptions): DirectoryStore {
   const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
-  // Its items are larger than those of other stores.
+  // The default is longer than other stores', because the items are larger.
   const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
   const keyOf = (item: string) => ({ pk: `quotes#${partition}#${item}`, sk: 'directory' });
 
@@ -74,11 +74,11 @@ export function createDynamoDirectoryStore(options: DirectoryStoreOptions): Dire
 
 const pack = (content: object) => compress(Buffer.from(JSON.stringify(content)));
 
-/** In alphabetical order they take half of the bytes. */
+/** Sorts symbols: compressed, they take half of the bytes in alphabetical order. */
 const sorted = (symbols: SymbolLists['symbols']) =>
   Object.fromEntries([...symbols].map(([category, all]) => [category, [...all].sort()]));
 
-/** Undefined for what another version wrote. */
+/** Unpacks a content; undefined for one that another version wrote. */
 function unpack<T extends { readonly symbols: unknown }>(packed: Uint8Array): T | undefined {
   try {
     const { symbols, ...rest } = JSON.parse(decompress(packed, maxUnpacked).toString()) as T & {

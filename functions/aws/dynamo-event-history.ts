@@ -1,9 +1,9 @@
 /**
  * The trade events of the last day in DynamoDB, for streams: an item for each name of an event, in a table whose key is two
- * texts named `pk`, the name, and `sk`, the event's place, with `expires_at` as its time to live. What an event says is
+ * texts named `pk`, the name, and `sk`, the event's place, with `expires_at` as its time to live. Contents of events are
  * sealed.
  *
- * The listener needs PutItem and Query on the table; the function that tells events needs Query.
+ * The listener needs PutItem and Query on the table; the function that streams events needs Query.
  */
 
 import { keptMs, type PlacedEvent, type TradeEventHistory } from '../../lib/trade-events/history.ts';
@@ -57,5 +57,5 @@ export function createDynamoEventHistory({
   };
 }
 
-/** Sealed contents open in their own place alone. */
+/** Binds sealed contents to their place, so that they do not open in another one. */
 const about = (name: string, place: string) => `trade event history ${name} ${place}`;

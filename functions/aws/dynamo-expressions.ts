@@ -1,6 +1,6 @@
 /**
- * Requests of DynamoDB with expressions. Values stand in an expression where they belong; their placeholders, and those of
- * names that DynamoDB may have reserved, are made here.
+ * Builds DynamoDB requests with expressions. Values are written directly into an expression; their placeholders, and those
+ * of names that DynamoDB may have reserved, are made here.
  */
 
 import type { QueryInput } from '@aws-sdk/client-dynamodb';
@@ -22,20 +22,20 @@ export const expression =
       ...parts.map((part) => (typeof part === 'function' ? part(placeholder) : placeholder(part))),
     );
 
-/** Nothing stands at the key. */
+/** Condition that no item has the key. */
 export const isAbsent: Expression = () => 'attribute_not_exists(pk)';
 
-/** The item has this revision, or is not there. */
+/** Condition that the item has this revision, or does not exist. */
 export const isRevision = (revision: number): Expression =>
   expression`attribute_not_exists(pk) OR revision = ${revision}`;
 
-/** Attributes that are undefined stay as they are. */
+/** Sets attributes; undefined ones stay as they are. */
 export const set =
   (values: Values): Expression =>
   (placeholder) =>
     `SET ${Object.entries(toItem(values)).map(([name, value]) => `#${name} = ${placeholder(value)}`)}`;
 
-/** For a condition that is not met: the error has the item that is there. */
+/** Makes the error for an unmet condition contain the stored item. */
 export const tellsItem = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 export const put = (TableName: string, values: Values, condition?: Expression) =>
@@ -73,6 +73,6 @@ function withExpressions<
   };
 }
 
-/** DynamoDB refuses names or values that are empty. */
+/** Names or values as an object; undefined for none, because DynamoDB refuses an empty one. */
 const someOf = <T>(pairs: readonly (readonly [string, T])[]) =>
   pairs.length > 0 ? Object.fromEntries(pairs) : undefined;

@@ -2,7 +2,7 @@
  * DynamoDB over its own HTTP interface, with nothing but Node: the SDK's client takes three times the processor time for
  * each operation, and is loaded and made at each cold start.
  *
- * What the SDK has besides is not here: FIPS, dual-stack and account-based endpoints, partitions other than those below,
+ * These features of the SDK are missing: FIPS, dual-stack and account-based endpoints, partitions other than those below,
  * AWS_IGNORE_CONFIGURED_ENDPOINT_URLS, credentials from elsewhere than the environment or the caller, attempts
  * (`withLimit` has them), adaptive retries, compressed answers, and proxies.
  */
@@ -14,7 +14,7 @@ import { untilResolved } from '../../lib/kernel/once.ts';
 import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
 import { openSockets, type Sockets } from './sockets.ts';
 
-/** Each operation that a store uses, with what it takes and what it answers. */
+/** Input and output of each operation that a store uses. */
 interface DynamoOperations {
   readonly BatchGetItem: readonly [Sdk.BatchGetItemInput, Sdk.BatchGetItemOutput];
   readonly DeleteItem: readonly [Sdk.DeleteItemInput, Sdk.DeleteItemOutput];
@@ -22,7 +22,7 @@ interface DynamoOperations {
   readonly PutItem: readonly [Sdk.PutItemInput, Sdk.PutItemOutput];
   readonly Query: readonly [Sdk.QueryInput, Sdk.QueryOutput];
   readonly Scan: readonly [Sdk.ScanInput, Sdk.ScanOutput];
-  /** The SDK makes a token where none is given. Here the caller does, who knows what is the same request. */
+  /** The caller must give a token, because only the caller knows which requests are the same. (The SDK would make one.) */
   readonly TransactWriteItems: readonly [
     Sdk.TransactWriteItemsInput & { readonly ClientRequestToken: string },
     Sdk.TransactWriteItemsOutput,
@@ -30,9 +30,9 @@ interface DynamoOperations {
   readonly UpdateItem: readonly [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
-/** What a store needs of the client. */
+/** The client's method that stores need. */
 export interface DynamoSender {
-  /** @throws DynamoError for what DynamoDB refused or failed; another error where no whole answer came */
+  /** @throws DynamoError for a refusal or failure of DynamoDB; another error when no whole answer came */
   send<Name extends keyof DynamoOperations>(
     operation: Name,
     input: DynamoOperations[Name][0],
@@ -41,25 +41,25 @@ export interface DynamoSender {
 }
 
 export interface DynamoClientOptions {
-  /** Is told how the store dates its answers. */
+  /** Store time that is adjusted by the dates of DynamoDB's answers. */
   readonly time?: StoreTime;
-  /** Asked for each request, since they change. Default those of the environment, which Lambda sets. */
+  /** Called for each request, because credentials change. Default the environment's, which Lambda sets. */
   readonly credentials?: () => AwsCredentials | Promise<AwsCredentials>;
-  /** Default AWS_REGION. */
+  /** Region of the table. Default AWS_REGION. */
   readonly region?: () => string | Promise<string>;
   /** Now, in milliseconds since the epoch; a clock that goes on while the function is frozen. */
   readonly clock?: () => number;
 }
 
-/** What DynamoDB answered in place of a result, in its own words. */
+/** DynamoDB's error answer, with its own name and words. */
 export class DynamoError extends Error {
   override readonly name: string;
-  /** Whose it is: what is the client's fails again. */
+  /** Party at fault: a request with a client's fault would fail again. */
   readonly $fault: 'client' | 'server';
   readonly $metadata: { readonly httpStatusCode: number };
-  /** Of a condition that was not met, where the request asks for it. */
+  /** The stored item of an unmet condition, where the request asks for it. */
   readonly Item?: Record<string, Sdk.AttributeValue>;
-  /** Of a transaction, one for each of its items. */
+  /** Reasons for a cancelled transaction, one for each of its items. */
   readonly CancellationReasons?: Sdk.CancellationReason[];
 
   constructor(status: number, { __type: type, message, Message, Item, CancellationReasons }: DynamoRefusal) {
@@ -78,11 +78,11 @@ interface DynamoRefusal extends Pick<DynamoError, 'Item' | 'CancellationReasons'
   readonly Message?: string;
 }
 
-/** By which AWS refuses a signature, for its time among other reasons. */
+/** Error names with which AWS refuses a signature, for its time among other reasons. */
 const refusesSignature = /^(InvalidSignatureException|Request(TimeTooSkewed|Expired|InTheFuture))$/;
 
 /**
- * A client that sends once and waits as long as it is let: see `withLimit`.
+ * Creates a client that sends each request once and has no time limit: `withLimit` adds attempts and a limit.
  *
  * @param endpoint in place of AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL and the Region's own
  *
@@ -102,7 +102,7 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
     return { url, region: name, sockets: await openSockets(url.protocol, clock) };
   });
   const sign = createAwsSigner();
-  /** By how much the service's clock is ahead of this one, once it has refused a signature. */
+  /** How far the service's clock is ahead, in milliseconds; 0 until the service has refused a signature. */
   let ahead = 0;
 
   return {
@@ -129,7 +129,7 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
   };
 }
 
-/** Known are the partitions `aws` and `aws-us-gov`, which have the same suffix, and `aws-cn`. */
+/** The endpoint in a Region of the partitions `aws` and `aws-us-gov`, which have the same suffix, or `aws-cn`. */
 export function endpointIn(region: string): string {
   const { AWS_ENDPOINT_URL_DYNAMODB: own, AWS_ENDPOINT_URL: common } = process.env;
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
@@ -150,13 +150,13 @@ function environmentRegion(): string {
 
 interface DynamoAnswer {
   readonly status: number;
-  /** By the service's clock, in milliseconds since the epoch; NaN where it does not say. */
+  /** Date by the service's clock, in milliseconds since the epoch; NaN without a date. */
   readonly date: number;
   readonly crc: string | undefined;
   readonly body: Buffer;
 }
 
-/** @param dated is called when the head has come @throws where no whole answer comes, or where it comes too late */
+/** @param dated called when the head has come @throws when no whole answer comes in time */
 async function exchange(
   sockets: Sockets,
   { url, headers, body }: { readonly url: URL; readonly headers: object; readonly body: string },
@@ -187,14 +187,14 @@ async function exchange(
       request.end(body);
     });
   } finally {
-    // The signal may be that of many requests.
+    // The listener is removed, because many requests may share the signal.
     signal?.removeEventListener('abort', abort);
   }
 }
 
-/** @throws Error for what did not arrive as it was sent; without the parser's own words, which repeat a part of it */
+/** @throws Error for a damaged answer, without the parser's own words, which repeat a part of it */
 function contentOf({ body, crc }: DynamoAnswer): object {
-  // Node has it from 20.15 on, and Lambda has a later one.
+  // Node has `crc32` from 20.15 on, and Lambda has a later version.
   if (crc !== undefined && zlib.crc32 && zlib.crc32(body) !== Number(crc))
     throw new Error('DynamoDB’s answer did not arrive as it was sent');
   const text = body.toString();
@@ -203,12 +203,12 @@ function contentOf({ body, crc }: DynamoAnswer): object {
     said = JSON.parse(text);
   } catch {}
   if (typeof said !== 'object' || said === null) throw new Error('DynamoDB’s answer is no JSON');
-  // Few answers have bytes, and only those are walked through.
+  // Only the few answers that contain bytes are searched for them.
   if (text.includes('"B')) fromWire(said);
   return said;
 }
 
-/** The same with each `Uint8Array` as Base64; what has none is not copied. */
+/** Converts each `Uint8Array` to Base64; values without one are not copied. */
 function toWire(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array)
@@ -222,7 +222,7 @@ function toWire(value: unknown): unknown {
   return Object.assign(copy, Object.fromEntries(changed));
 }
 
-/** Puts bytes in place of Base64. Only of an attribute's value is `B` a text, or `BS` a list: a member's is an object. */
+/** Converts Base64 to bytes. Only in an attribute's value is `B` a text or `BS` a list; a member of that name is an object. */
 function fromWire(value: object): void {
   const { B, BS } = value as { readonly B?: unknown; readonly BS?: unknown };
   if (typeof B === 'string') Object.assign(value, { B: bytesOf(B) });

@@ -1,4 +1,4 @@
-/** Items of a table: their numbers, reads of several by key or by the page, and writes whose condition is not met. */
+/** Helpers for items of a table: attributes, reads of several by key or by page, and writes with unmet conditions. */
 
 import type { AttributeValue, QueryInput } from '@aws-sdk/client-dynamodb';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
@@ -6,15 +6,15 @@ import type { DynamoSender } from './dynamo-http.ts';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 
-/** DynamoDB's bound for one BatchGetItem. */
+/** Most keys of one BatchGetItem. */
 const maxKeys = 100;
-/** DynamoDB returns keys unread when it throttles; each read of a function has a few. */
+/** Most reads until all keys are read: DynamoDB returns keys unread when it throttles. */
 const maxReads = 3;
 
 /**
  * Reads items by their keys, all of them or none: a key that DynamoDB leaves unread must not count as absent.
  *
- * @returns the items that there are, in no order; a read sees every write that was answered before
+ * @returns the items that exist, in no order; a read sees every write that was answered before
  */
 export async function batchGet(
   client: DynamoSender,
@@ -25,7 +25,7 @@ export async function batchGet(
 }
 
 /**
- * The same of several tables, by their names.
+ * Reads items of several tables by their keys, all of them or none. Keys and items are grouped by table name.
  *
  * @example
  * const { users = [], orders = [] } = await batchGetOf(client, { users: keys, orders: others });
@@ -60,7 +60,7 @@ export async function batchGetOf(
   return found;
 }
 
-/** @returns beside the items, in no order, the keys that DynamoDB left unread */
+/** @returns the items, in no order, and the keys that DynamoDB left unread */
 export async function readOnce(
   client: DynamoSender,
   tableName: string,
@@ -72,16 +72,16 @@ export async function readOnce(
   return { items: Responses[tableName] ?? [], left: UnprocessedKeys[tableName]?.Keys ?? [] };
 }
 
-/** @param value is rounded: all that the stores count and every moment is whole */
+/** @param value rounded, because all counts and moments of the stores are whole numbers */
 export const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });
 
-/** @param ms since the epoch; never earlier than that */
+/** @param ms milliseconds since the epoch, rounded up to seconds so that the time is never earlier */
 export const seconds = (ms: number): AttributeValue.NMember => number(Math.ceil(ms / 1000));
 
 /** An attribute's content: a text, a number that is rounded, bytes, or anything else in DynamoDB's own form. */
 export type Value = string | number | Uint8Array | AttributeValue;
 
-/** Attributes under their names. Those that are undefined are left out. */
+/** Attributes by name; undefined ones are left out. */
 export type Values = Readonly<Record<string, Value | undefined>>;
 
 export function toAttribute(value: Value): AttributeValue {
@@ -126,9 +126,9 @@ export const optional =
     item[name] && read(item, name);
 
 /**
- * Writes what an item says, and reads it.
+ * Creates a codec between objects and items.
  *
- * @param fields the attribute of each member, and how it is read
+ * @param fields the attribute of each member, and the function that reads it
  * @param fixed attributes that all of these items have
  *
  * @example const line = codec<SealedLine>({ id: ['sk', textOf], sealed: ['sealed', bytesOf] }, { pk: 'lines' });
@@ -163,7 +163,7 @@ interface Page {
 
 type ReadPage = (start: Record<string, AttributeValue> | undefined) => Promise<Page>;
 
-/** Each page when it is needed. */
+/** Reads pages one by one, each when it is needed. */
 export async function* pagesOf(read: ReadPage): AsyncIterable<readonly Item[]> {
   let start: Record<string, AttributeValue> | undefined;
   do {
@@ -173,11 +173,11 @@ export async function* pagesOf(read: ReadPage): AsyncIterable<readonly Item[]> {
   } while (start);
 }
 
-/** Each page of a query when it is needed. */
+/** Reads the pages of a query, each when it is needed. */
 export const queryPages = (client: DynamoSender, query: QueryInput) =>
   pagesOf((ExclusiveStartKey) => client.send('Query', { ...query, ExclusiveStartKey }));
 
-/** As many items as the query's `Limit`, or all; of no more pages than wanted. */
+/** Reads as many items as the query's `Limit`, or all, but no more than the given number of pages. */
 export async function queryAll(
   client: DynamoSender,
   query: QueryInput,
@@ -193,11 +193,11 @@ export async function queryAll(
   return items.slice(0, limit);
 }
 
-/** The condition of a write of one item was not met. The item is there where the request asks for it. */
+/** Whether the error says that the condition of a single write was not met; it has the item if the request asks for it. */
 export const isUnmet = (error: unknown): error is { readonly Item?: Record<string, AttributeValue> } =>
   error instanceof Error && error.name === 'ConditionalCheckFailedException';
 
-/** Whether the condition of a write was met. @param isNot tells an error that says that it was not */
+/** Whether the condition of a write was met. @param isNot whether an error means that it was not */
 export async function isMet(
   write: Promise<unknown>,
   isNot: (error: unknown) => boolean = isUnmet,

@@ -53,7 +53,7 @@ export class DynamoLeases implements LeaseStore {
 
 const leaseKey = (lease: string) => ({ pk: lease, sk: 'lease' });
 
-/** Contenders look at the first two; the others are only handed on. */
+/** Attributes of a lease: contenders read the first two, and the others are only passed on. */
 const fromLeaseState = ({ until, endsAt, ...said }: LeaseState) => ({
   until,
   ends_at: endsAt,

@@ -16,7 +16,7 @@ type Item = Record<string, AttributeValue>;
 export function createDynamoLimiterStore(options: StoreOptions): LimiterStore {
   // The limiter itself gives up earlier.
   const { tableName: TableName, timeoutMs = 1000 } = options;
-  // One attempt: a write that was repeated unseen would count twice, and the limiter has pauses of its own.
+  // Only one attempt, because a repeated write could count twice, and the limiter has pauses of its own.
   const client = withLimit(options.client, { timeoutMs });
 
   /** A refused condition returns the item as it is, so that no second read is needed. */
@@ -74,7 +74,7 @@ export function createDynamoLimiterStore(options: StoreOptions): LimiterStore {
   };
 }
 
-/** Its counters are compared as one map: DynamoDB takes 300 operators in an expression, and an item may have 220 counters. */
+/** Compares counters as one map: DynamoDB accepts 300 operators in an expression, and an item may have 220 counters. */
 const isAs = ({ revision, counters }: LimiterItem) =>
   expression`#revision = ${revision} AND #counters = ${mapOf(counters)}`;
 

@@ -16,7 +16,7 @@ interface LookupStoreOptions extends StoreOptions {
   readonly sealer?: Sealer | undefined;
 }
 
-/** DynamoDB's 400 kB, less keys, the other attributes and a seal. */
+/** Largest reply: DynamoDB's 400 kB, less keys, the other attributes and a seal. */
 const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 64 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ class DynamoLookupStore implements LookupStore {
 
   constructor({ client, tableName, timeoutMs = 2000, sealer }: LookupStoreOptions) {
     this.#sealer = sealer;
-    // No client waits for a lookup.
+    // No client waits for a lookup, so there is time for several attempts.
     this.#client = withLimit(client, { timeoutMs, attempts: 3 });
     this.#tableName = tableName;
   }
@@ -43,11 +43,11 @@ class DynamoLookupStore implements LookupStore {
     const reply = await this.#replyOf(id, item);
     if (reply && item.published_at) return { kind: 'completed', reply };
     const acquired: Claim = { kind: 'acquired', ...(reply && { reply }) };
-    // An earlier attempt of the client wrote it, and lost the answer.
+    // An earlier attempt of this call wrote the item, and its answer was lost.
     if (item.owner?.S === owner) return acquired;
     const until = Number(item.lease_until?.N);
     if (until > now) return { kind: 'in_progress', until };
-    // Of several functions that find a dead owner, one acquires the request.
+    // If several functions find a dead owner, only one acquires the request.
     const { owner: before = '', lease_until: old = 0 } = item;
     const asRead = expression`#owner = ${before} AND lease_until = ${old}`;
     const hasLease = await this.#update(id, { owner, lease_until: leaseUntil }, asRead);
@@ -87,8 +87,8 @@ class DynamoLookupStore implements LookupStore {
   }
 
   /**
-   * Undefined for a new item, also in place of an expired one that DynamoDB has not removed yet; else the item that
-   * exists.
+   * Writes an item where there is none, or an expired one that DynamoDB has not removed yet. Returns undefined then, and
+   * otherwise the existing item.
    */
   async #put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
     try {
@@ -104,7 +104,7 @@ class DynamoLookupStore implements LookupStore {
     }
   }
 
-  /** Whether the condition was met. */
+  /** Updates the item; returns whether the condition was met. */
   #update(id: string, values: Values, condition: Expression): Promise<boolean> {
     return isMet(
       this.#client.send('UpdateItem', update(this.#tableName, { pk: id }, set(values), condition)),
@@ -112,7 +112,7 @@ class DynamoLookupStore implements LookupStore {
   }
 }
 
-/** A sealed reply opens in the place of its own request alone. */
+/** Binds a sealed reply to its request, so that it does not open for another one. */
 const aboutOf = (id: string) => `reply ${id}`;
 
 function pack(reply: StoredReply): Uint8Array {
@@ -120,7 +120,7 @@ function pack(reply: StoredReply): Uint8Array {
   return compress(bytes);
 }
 
-/** @throws when it is no reply: better than a second reply with another content */
+/** @throws for a malformed reply: better than a second reply with another content */
 function unpack(packed: Uint8Array): StoredReply {
   const bytes = decompress(packed, maxUnpackedBytes);
   const [detailType = '', ...details] = JSON.parse(bytes.toString()) as string[];

@@ -1,7 +1,7 @@
 /**
- * Requests to cancel what is open, as they are written to DynamoDB: an item for each scope, in one partition of the table
- * of limits and stops. A function that asks for cancels needs PutItem in that partition. The other side stands apart, in
- * `dynamo-mass-cancels.ts`, so that no function that places orders has it in its bundle.
+ * Writes requests for mass cancels to DynamoDB: an item for each scope, in one partition of the table of limits and stops.
+ * A function that requests cancels needs PutItem in that partition. Reading them is in `dynamo-mass-cancels.ts`, so that no
+ * function that places orders has it in its bundle.
  */
 
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
@@ -10,13 +10,13 @@ import { expression, put } from './dynamo-expressions.ts';
 import { codec, isMet, numberOf, textOf } from './dynamo-items.ts';
 import { isConflict } from './dynamo-transaction.ts';
 
-/** Of all requests: few are open at a time, and one query reads them. */
+/** Partition of all requests: few are open at a time, and one query reads them. */
 export const massCancelPartition = 'mass-cancel';
 
-/** A scope has one at most: a later one takes its place. */
+/** Key of a scope's request; a scope has at most one, which a later one replaces. */
 export const massCancelKey = (scope: string) => ({ pk: massCancelPartition, sk: scope });
 
-/** An item that is no such request throws: it must not count as none. */
+/** Codec of a request; a malformed item throws, because it must not count as absent. */
 export const massCancelItem = codec<MassCancel>(
   {
     id: ['id', textOf],
@@ -38,7 +38,7 @@ export function createDynamoMassCancelRequests({
   return {
     async request(massCancel) {
       const isLatest = expression`attribute_not_exists(pk) OR placed_before <= ${massCancel.placedBefore}`;
-      // Where it is not met, one is there that cancels all that this one would.
+      // If the condition is not met, there is a request that cancels all that this one would.
       await isMet(limited.send('PutItem', put(TableName, massCancelItem.write(massCancel), isLatest)));
     },
   };

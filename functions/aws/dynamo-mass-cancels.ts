@@ -1,6 +1,6 @@
 /**
- * Requests to cancel what is open, in DynamoDB, as the function has them that cancels: it needs DeleteItem and Query in
- * their partition of the table of limits and stops.
+ * Requests for mass cancels in DynamoDB, for the function that carries them out. It needs DeleteItem and Query in their
+ * partition of the table of limits and stops.
  */
 
 import type { MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';

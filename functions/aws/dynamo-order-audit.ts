@@ -1,6 +1,7 @@
 /**
  * The audit of orders in DynamoDB: one item for each line, in a table whose key is two texts named `pk`, the day, and
- * `sk`, the time, the stream's number of the change and the line's id. What a line says in words is sealed; the rest are keyed names, states and times.
+ * `sk`, the time, the stream's number of the change and the line's id. A line's record is sealed; the rest are keyed names,
+ * states and times.s.
  *
  * The function that adds lines needs PutItem on the table; the operator's command needs Query.
  */
@@ -25,7 +26,7 @@ import {
 } from './dynamo-items.ts';
 
 const dayMs = 86_400_000;
-/** A stream numbers changes with up to so many digits. */
+/** Most digits of a stream's number of a change. */
 const sequenceDigits = 40;
 
 /** @example const store = createDynamoOrderAudit({ client: createDynamoClient(), tableName: 'audit', sealer }); */
@@ -33,13 +34,13 @@ export function createDynamoOrderAudit({
   client,
   tableName: TableName,
   sealer,
-  // No client waits.
+  // No client waits for the audit.
   timeoutMs = 5000,
 }: SealedStoreOptions): OrderAuditStore {
   const limited = withLimit(client, { timeoutMs, attempts: 4 });
 
   async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
-    // No line has the key of a time alone: behind it stands the line's id.
+    // BETWEEN includes both ends, but no line's key is a time alone: the line's id follows it.
     const isMeant = expression`pk = ${day} AND sk BETWEEN ${isoOf(since)} AND ${isoOf(until)}`;
     const request = query(TableName, isMeant, { ConsistentRead: true });
     for await (const page of queryPages(limited, request))
@@ -59,7 +60,7 @@ export function createDynamoOrderAudit({
 
 const isoOf = (ms: number) => new Date(ms).toISOString();
 const dayOf = (ms: number) => isoOf(ms).slice(0, 10);
-/** Sealed contents open in their own place alone. */
+/** Binds sealed contents to their line, so that they do not open in another one. */
 const about = (id: string) => `order audit ${id}`;
 
 const audited = codec<Omit<AuditLine, 'record' | 'kept'>>({
@@ -88,13 +89,13 @@ async function itemOf(line: AuditLine, sealer: Sealer): Promise<Values> {
   };
 }
 
-/** What does not open is a line without contents: its state stands beside them. */
+/** Reads a line; one whose seal does not open has its states, but no record. */
 async function lineIn(item: Item, sealer: Sealer): Promise<AuditLine> {
   const line = audited.read(item);
   return { ...line, ...(await sealedIn(item, line.id, sealer)) };
 }
 
-/** What else an entry has stands beside its record, under the same seal. */
+/** The sealed record, and the rest of the entry, which is sealed with it. */
 async function sealedIn(
   { sealed }: Item,
   id: string,

@@ -1,8 +1,8 @@
 /**
- * Entries of the journal as items of its table, whose key is a text named `pk`. Entries that are listed have an attribute
- * besides, the partition key of a global index by their keys; it is not there while they are not listed.
+ * Entries of the journal as items of its table, whose key is a text named `pk`. A listed entry has a further attribute, the
+ * partition key of a global index; it is absent while the entry is not listed.
  *
- * What an entry says in words is sealed; the rest are keyed names, and what counters have of the order: numbers alone.
+ * An entry's record is sealed; the rest are keyed names, and the exposure, which has numbers only.
  */
 
 import type { PutItemInput } from '@aws-sdk/client-dynamodb';
@@ -16,25 +16,25 @@ import { codec, type Item, numberOf, optional, seconds, textOf } from './dynamo-
 
 export type Put = PutItemInput & { readonly Item: Item };
 
-/** The index of what is to be settled, with its partition key: the name of a list. */
+/** Index of unsettled entries, and its partition key, the name of a list. */
 export const unsettledIndex = 'Unsettled';
 export const unsettledAttribute = 'unsettled';
 
-/** The index of what counters have orders of, with its partition key, which is one for all of them. */
+/** Index of entries whose orders are counted, and its partition key, the same for all. */
 export const exposedIndex = 'Exposed';
 export const exposedAttribute = 'exposed';
 export const exposedOrders = 'orders';
 export const exposureAttribute = 'exposure';
 
-/** Attributes of an entry that counters have. */
+/** Attributes of an entry whose order is counted. */
 export const exposedAs = (exposure: string) => ({
   [exposureAttribute]: exposure,
   [exposedAttribute]: exposedOrders,
 });
 
 /**
- * Where the key is absent, or where what stands there is expired or another attempt's that was refused, and in no counter.
- * An entry of the same attempt stays as it is: a write that arrives late must not undo its outcome.
+ * Puts an entry where the key is absent, or where the stored entry is expired, or refused and another attempt's, and is
+ * not counted. An entry of the same attempt stays as it is: a late write must not undo its outcome.
  *
  * @param sealed the entry's record
  * @param now when a stored entry counts as expired, in milliseconds since the epoch
@@ -48,7 +48,7 @@ export function putOf(
   }: { readonly sealed: Uint8Array; readonly now: number; readonly tableName: string },
 ): Put {
   const { attempt, expiresAt, exposure } = entry;
-  // An entry that a counter holds stays: if DynamoDB removed it, the counter would hold it for ever.
+  // A counted entry never expires: if DynamoDB removed it, its order would be counted for ever.
   const removedAt = exposure === undefined ? expiresAt : undefined;
   const values = {
     ...kept.write(entry),
@@ -66,8 +66,8 @@ export function putOf(
 }
 
 /**
- * @param closed the record of what does not open; default none, so that it throws: taken for nothing, its order would be
- * sent again
+ * @param closed record for an entry whose seal does not open. Default none: the read throws, because an entry taken for
+ * absent would let its order be sent again
  */
 export async function toEntry(item: Item, sealer: Sealer, closed?: string): Promise<JournalEntry> {
   const key = textOf(item, 'pk');
@@ -82,18 +82,18 @@ export async function toEntry(item: Item, sealer: Sealer, closed?: string): Prom
   };
 }
 
-/** What an entry says besides its state, and besides what is sealed. */
+/** The entry's members besides its state and its sealed record. */
 const kept = codec<KeptOfEntry>({
   hash: ['hash', textOf],
   credential: ['credential', textOf],
   at: ['at', numberOf],
   sendBy: ['send_by', numberOf],
   listedAs: ['listed_as', optional(textOf<NonNullable<KeptOfEntry['listedAs']>>)],
-  // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
+  // DynamoDB removes expired items only within days, so conditions use this time of their own.
   expiresAt: ['known_until', optional(numberOf)],
   exposure: [exposureAttribute, optional(textOf)],
 });
 export const { read: keptIn } = kept;
 
-/** Sealed contents open in their own place alone. */
+/** Binds a sealed record to its entry, so that it does not open in another one. */
 export const aboutEntry = (key: string) => `order journal ${key}`;

@@ -40,21 +40,21 @@ import {
 } from './dynamo-order-entries.ts';
 import { conditionFailures, type Failure, isConflict, present, transact } from './dynamo-transaction.ts';
 
-/** Entries that are listed at once: as many as one read takes. */
+/** Most entries that are listed at once: as many as one read accepts. */
 const maxKeys = 100;
 
 /**
- * Orders of one scope change one counter. While one transaction has it, for some 10 ms, DynamoDB refuses the others at
- * once, and each of them is late by then: its next try tells how the counter is now. So tries follow each other in about
- * the time of some transactions, by chance so that they do not meet again; a pause that grew further would let newcomers
- * pass. `test/orders/contention.test.ts` has orders of many instances on one counter.
+ * Attempts and pauses after a conflict. Orders of one scope change the same counter. While one transaction has it, for some
+ * 10 ms, DynamoDB refuses the others at once; the next try of each returns the current counter. So tries follow each other
+ * in about the time of a few transactions, at random so that they do not meet again; longer pauses would let new orders
+ * pass them. `test/orders/contention.test.ts` has orders of many instances on one counter.
  */
 const conflicts = { isOne: isConflict, attempts: 30, pauses: { firstMs: 40, maxMs: 160 } };
 
-/** An order waits for the first; the third fits into what the platform leaves after the last moment of sending. */
+/** Time limits by write. An order waits for `begin`; `finish` fits into the platform's time after the last moment of sending. */
 const limits = {
   begin: { timeoutMs: 1000, attempts: 4, conflicts },
-  // Of the four seconds that an order waits for its turn, half for one try: the answer to it is worth another.
+  // One try may take half of the four seconds that an order waits, so that its answer can be used for another.
   count: { timeoutMs: 2000, attempts: 4, conflicts },
   finish: { timeoutMs: 600, attempts: 2, conflicts },
   read: { timeoutMs: 1000, attempts: 3 },
@@ -90,7 +90,7 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What a list holds: entries of a global index, by the attribute that is its partition key, and the value of that. */
+/** A list as a part of a global index: the attribute that is the partition key, and its value. */
 interface Listing {
   readonly IndexName: string;
   readonly attribute: string;
@@ -146,7 +146,7 @@ class DynamoOrderJournal implements CountingJournal {
     );
     if (others.length > 0) return Promise.all(others.map((item) => this.#toEntry(present(item))));
     const left = entries.filter((_, index) => !stored[index]);
-    // An attempt whose answer was lost wrote all of them, and the changes with them.
+    // An earlier write, whose answer was lost, wrote all of the entries and changes.
     if (left.length === 0) return 'begun';
     if (left.length < entries.length) return this.beginCounted(left, now, changes);
     return staleIn(changed, ofChanges) ?? 'begun';
@@ -180,7 +180,7 @@ class DynamoOrderJournal implements CountingJournal {
       return true;
     } catch (error) {
       if (!isUnmet(error)) throw error;
-      // Each seal has a nonce of its own: this one was written, and the answer to that was lost.
+      // Each seal has a nonce of its own, so an equal one means that this write succeeded and its answer was lost.
       return isSame(error.Item?.sealed?.B, sealed);
     }
   }
@@ -191,7 +191,7 @@ class DynamoOrderJournal implements CountingJournal {
     return new Map(entries.map((entry) => [entry.key, entry]));
   }
 
-  /** By the name that the table had at its checkpoint, or by what the settlement has written of it since. */
+  /** Whether the table was restored: its checkpoint has another table name, or a reconciliation is under way. */
   async isRestored(): Promise<boolean> {
     const items = await this.#itemsOf([checkpointPartition, reconciliationKey]);
     const checkpoint = items.find((item) => textOf(item, 'pk') === checkpointPartition);
@@ -216,8 +216,8 @@ class DynamoOrderJournal implements CountingJournal {
   }
 
   /**
-   * An index has keys alone, and lags behind: the entries are read as they are now. One that was sealed with another
-   * identity key has an empty record, so that it does not hide the others.
+   * Lists entries. The index has only keys, and lags behind, so the entries themselves are read. One that was sealed with
+   * another identity key gets an empty record, so that it does not hide the others.
    */
   async #list(
     { IndexName, attribute, value, isListed }: Listing,
@@ -244,7 +244,7 @@ class DynamoOrderJournal implements CountingJournal {
     return found;
   }
 
-  /** All or none. @returns for each entry and each change undefined, or how its condition failed */
+  /** Writes all or none. @returns for each entry and each change undefined, or its failed condition */
   async #write(puts: readonly Put[], changes: CountedChanges): Promise<Written> {
     const changed = oncePerItem(changes);
     const updates = updatesOf(changed, this.#options.tableName);
@@ -267,7 +267,7 @@ class DynamoOrderJournal implements CountingJournal {
     const isCounted = TransactItems.some((one) => 'Update' in one);
     const client = this.#client(isCounted ? 'count' : 'begin');
     try {
-      // One entry alone costs half as an item of its own.
+      // A single entry costs half as much outside a transaction.
       if (!second && 'Put' in first) await client.send('PutItem', first.Put);
       else await transact(client, [...TransactItems]);
       return [];

@@ -1,6 +1,6 @@
 /**
- * Entries that are written again into a journal that was restored, as the audit has them. The settlement alone does so, and
- * needs PutItem on the journal's table for it.
+ * Writes entries from the audit into a restored journal. Only the settlement does so; it needs PutItem on the journal's
+ * table.
  */
 
 import { JournalUnavailable, type RecoverableJournal } from '../../lib/orders/journal.ts';

@@ -17,7 +17,7 @@ import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { type Expression, expression, put, remove, update } from './dynamo-expressions.ts';
 import { isMet, seconds, toItem } from './dynamo-items.ts';
 
-/** Where all that it keeps lies: apart from snapshots, which are prices to others. A star stands for anything. */
+/** Patterns of the store's partitions, apart from snapshots, from which other functions read prices. `*` stands for any text. */
 export const responsePartitions = ['answers#*', 'spent#*'];
 
 const maxUnpackedBytes = 16 * 1024 * 1024;
@@ -84,7 +84,7 @@ function pack(content: ResponseContent): Uint8Array {
   return compress(bytes);
 }
 
-/** Undefined when the item contains no response. */
+/** Reads the item's response; undefined when it contains none. */
 function toResponse({
   kind,
   content,

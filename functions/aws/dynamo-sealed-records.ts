@@ -1,6 +1,6 @@
 /**
- * What both stores of operators do in DynamoDB: change a sealed record together with a line of its history, and list
- * records and lines. Lines share a partition, and their sort keys begin with the time.
+ * The common part of both operators' stores in DynamoDB: changes a sealed record together with a line of its history, and
+ * lists records and lines. Lines share a partition, and their sort keys begin with the time.
  */
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
@@ -41,7 +41,7 @@ export function createSealedRecords(options: SealedRecordsOptions) {
         found.push(...page);
       return found;
     },
-    /** The newest first. */
+    /** Reads lines, the newest first. */
     async lines(limit: number): Promise<readonly SealedLine[]> {
       const newest = { ConsistentRead: true, ScanIndexForward: false, Limit: limit };
       const items = await queryAll(client, query(TableName, expression`pk = ${linePartition}`, newest));

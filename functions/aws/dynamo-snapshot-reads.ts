@@ -1,6 +1,6 @@
 /**
- * What a function that serves no snapshots reads of those that others share: the last checkpoint, and records of the
- * refresh log. It needs BatchGetItem on the table, and no other action. What is read may be some milliseconds behind.
+ * Reads of shared snapshots for a function that serves none: the last checkpoint, and records of the refresh log. It needs
+ * only BatchGetItem on the table. The reads may be some milliseconds behind.
  */
 
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
@@ -9,7 +9,7 @@ import { type Item, readOnce } from './dynamo-items.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
 
-/** An instance holds 20,000 symbols, of 70 bytes each in a checkpoint: four items. A part that is not there costs no time. */
+/** Most parts of a checkpoint: 20,000 symbols of 70 bytes each are four items. Reading a missing part takes no time. */
 const maxParts = 4;
 
 /** @example const reads = createDynamoSnapshotReads({ client, tableName, partition: storePartition(baseUrl, partition) }); */
@@ -17,14 +17,14 @@ export function createDynamoSnapshotReads({
   client,
   tableName,
   partition,
-  // An order waits for it.
+  // An order waits for the read.
   timeoutMs = 300,
 }: SharedStoreOptions): SnapshotReads {
   const sender = withLimit(client, { timeoutMs });
   const log = logKey(partition);
   const checkpoint = shardKey(partition, 'checkpoint', 0);
 
-  /** In the order of the sort keys. What the service leaves out, when it is asked for too much, counts as absent. */
+  /** Reads items in the order of their sort keys. Items that a throttling service leaves out count as absent. */
   async function read(keys: readonly (readonly [pk: string, sk: string])[]): Promise<readonly Item[]> {
     const wanted = keys.map(([pk, sk]) => ({ pk, sk }));
     const { items } = await readOnce(sender, tableName, wanted);
@@ -36,7 +36,7 @@ export function createDynamoSnapshotReads({
       const parts = Array.from({ length: maxParts }, (_, index) => [checkpoint, partKey(index)] as const);
       const items = await read([[log, controlKey], ...parts]);
       const control = items.find((item) => skOf(item) === controlKey);
-      // The first part says to which checkpoint the others belong.
+      // The first part shows to which checkpoint the others belong.
       const hasFirst = items.some((item) => skOf(item) === partKey(0));
       const known = items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B, symbol)) ?? []);
       return {

@@ -35,21 +35,21 @@ import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-key
 interface SnapshotStoreOptions extends SharedStoreOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** From 0 to below 1. */
+  /** Random numbers from 0 to below 1, which choose partitions. */
   readonly random?: () => number;
 }
 
 const maxPages = 4;
 
-/** No instance looks back further than the hard bound. */
+/** How long records are stored; no instance looks back further than the hard bound. */
 const recordMs = 300_000;
-/** Partitions in which instances count their starts and publish their misses. A thousand of either in a second are 125 in each. */
+/** Number of partitions for instances' starts and misses: a thousand of either in a second are 125 in each. */
 const shards = 8;
-/** Of each of them, the latest items that are read; in a storm the others hold the same. */
+/** Most latest items that are read from a partition of misses; in a storm the others contain the same symbols. */
 const maxMissItems = 40;
-/** An item of DynamoDB holds 400 kB, with its keys. */
+/** Largest part of a checkpoint: a DynamoDB item holds 400 kB, including its keys. */
 const maxCheckpointBytes = 380 * 1024;
-/** A count of starts is of use for its second, and a miss for two. */
+/** How long starts and misses are stored; they are useful for one and two seconds. */
 const shortMs = 60_000;
 
 /** @example const store = createDynamoSnapshotStore({ client: createDynamoClient(), tableName: 'cache', partition: 'upstream' }); */
@@ -117,12 +117,12 @@ class DynamoSnapshotStore implements SnapshotStore {
       ...update(this.#tableName, key, start),
       ReturnValues: 'UPDATED_NEW',
     });
-    // The first start in a partition says little of the others.
+    // The first start in a partition says little about the other partitions.
     return 1 + (Number(Attributes?.starts?.N ?? 1) - 1) * shards;
   }
 
   async readCheckpoint(copy: number): Promise<SnapshotCheckpoint | undefined> {
-    // A page is a megabyte, which may be less than its parts.
+    // A page is a megabyte, and the parts may have more, so the query reads several.
     const items = await this.#query(this.#shardKey('checkpoint', copy), '!');
     return joinCheckpoint(items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
   }
@@ -162,7 +162,7 @@ class DynamoSnapshotStore implements SnapshotStore {
     await this.#client.send('PutItem', put(this.#tableName, values));
   }
 
-  /** What is further back comes with the next poll; a page is a megabyte. */
+  /** Reads at most `maxPages` pages of a megabyte; further items come with the next poll. */
   #query(pk: string, after: string): Promise<readonly Item[]> {
     const isLater = expression`pk = ${pk} AND sk > ${after}`;
     return queryAll(this.#client, query(this.#tableName, isLater), maxPages);
@@ -171,7 +171,7 @@ class DynamoSnapshotStore implements SnapshotStore {
   async #late(sequences: readonly number[]): Promise<readonly Item[]> {
     if (sequences.length === 0) return [];
     const keys = sequences.map((sequence) => ({ pk: this.#pk, sk: recordKey(sequence) }));
-    // What the service left out this time is asked for again with the next poll.
+    // Items that the service left out are read again with the next poll.
     return (await readOnce(this.#client, this.#tableName, keys)).items;
   }
 
@@ -182,7 +182,7 @@ class DynamoSnapshotStore implements SnapshotStore {
       timeKey(now - missMs),
       timeKey(now + missMs),
     ];
-    // Those of a clock that is ahead would be the latest until it is their time.
+    // The upper bound excludes items of a clock that is ahead, which would otherwise stay the latest for a while.
     const isRecent = expression`pk = ${pk} AND sk BETWEEN ${since} AND ${until}`;
     const newest = { ScanIndexForward: false, Limit: maxMissItems };
     const items = await queryAll(this.#client, query(this.#tableName, isRecent, newest), 1);
@@ -190,13 +190,14 @@ class DynamoSnapshotStore implements SnapshotStore {
   }
 }
 
-/** Times and counts of seconds, in the order of texts. */
+/** Sort key for a time or a number of seconds, padded so that texts sort like numbers. */
 const timeKey = (time: number) => String(time).padStart(15, '0');
 
 /**
- * Of what another version wrote the number alone, so that the next lease writes over it: the item has no end by itself.
+ * Reads a control item. From another version's item only the number is read, so that the next lease overwrites it: the
+ * item does not expire.
  *
- * @throws for what is no control item of any version
+ * @throws for an item that is no control item of any version
  */
 function toControl({ turn, plan_text: plan, flights }: Item): RefreshControl {
   const sequence = Number(turn?.N);
@@ -213,6 +214,6 @@ function toControl({ turn, plan_text: plan, flights }: Item): RefreshControl {
   }
 }
 
-/** Undefined for the control item, and for what another version wrote. */
+/** Reads a record; undefined for the control item, and for an item of another version. */
 const toRecord = ({ entry }: Item): RefreshRecord | undefined =>
   entry?.B ? unpackRecord(entry.B) : undefined;

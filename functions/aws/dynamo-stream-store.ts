@@ -22,7 +22,7 @@ export function createDynamoStreamStore(options: SharedStoreOptions): StreamStor
         ...keyOf(caller),
         until: { M: toItem(Object.fromEntries(until)) },
         revision,
-        // DynamoDB removes it some time after the last of them has ended, and never by a time of years ago.
+        // The item expires after the last stream has ended; never in the past, because DynamoDB ignores a time years ago.
         expires_at: seconds(Math.max(Date.now(), ...until.values())),
       };
       return isMet(client.send('PutItem', put(TableName, values, isRevision(revision - 1))));

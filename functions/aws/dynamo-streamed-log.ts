@@ -16,13 +16,13 @@ interface StreamedLogOptions extends SharedStoreOptions {
   readonly clock?: () => number;
 }
 
-/** Another one when the meaning of the bytes changes; those of another version are not read. */
+/** Version of the bytes, raised when their meaning changes; batches of another version are not read. */
 const version = 1;
-/** Whole batches are never further apart: in a busy market two seconds are twenty batches, in a quiet one ten seconds are ten. */
+/** Most batches since a whole one: in a busy market two seconds are twenty batches, in a quiet one ten seconds are ten. */
 const maxSinceWhole = 40;
 const maxPages = 4;
 const maxBytes = 16 * 1024 * 1024;
-/** The sequence goes on from the last batch that is kept, and readers know it: longer than any pause of the listener. */
+/** How long batches are kept: longer than any pause of the listener, because its sequence continues from the last one. */
 const keptMs = 24 * 3_600_000;
 
 /** @example const log = createDynamoStreamedLog({ client, tableName, partition: storePartition(upstream, partition) }); */
@@ -66,7 +66,7 @@ export function createDynamoStreamedLog({
   };
 }
 
-/** Changes by category and by the set of their members, each member of all symbols side by side: that compresses best. */
+/** Changes grouped by category and set of members, with each member's values side by side, which compresses best. */
 interface Packed extends Omit<StreamedBatch, 'changes'> {
   readonly v: number;
   readonly changes: readonly (readonly [
@@ -97,7 +97,7 @@ export function packBatch({ changes, ...batch }: StreamedBatch): Uint8Array {
   return compress(Buffer.from(JSON.stringify(packed)));
 }
 
-/** Undefined for what another version wrote. */
+/** Reads a batch; undefined for one of another version. */
 function toBatch({ batch }: Item): StreamedBatch | undefined {
   try {
     const text = decompress(batch?.B ?? new Uint8Array(), maxBytes).toString();

@@ -2,9 +2,9 @@
  * The store of trade events in DynamoDB: one partition for each lease, with an item for the lease, for each order and
  * for each event, in a table whose key is two texts named `pk` and `sk`, with `expires_at` as its time to live.
  *
- * What is to be worked on has an attribute `work` besides, the sort key of a local index: open orders, and events that
- * the bus has not taken. Keys are keyed names; contents are sealed. A function needs BatchGetItem, PutItem and
- * UpdateItem on the table, and Query on its index.
+ * Items that need work, open orders and events that the bus has not accepted, also have an attribute `work`, the sort key
+ * of a local index. Keys are keyed names; contents are sealed. A function needs BatchGetItem, PutItem and UpdateItem on
+ * the table, and Query on its index.
  */
 
 import type { Sealer } from '../../lib/kernel/sealer.ts';
@@ -23,15 +23,15 @@ import { DynamoLeases } from './dynamo-leases.ts';
 import { conditionFailures, isOvertaken, transact } from './dynamo-transaction.ts';
 
 interface TradeEventStoreOptions extends SealedStoreOptions {
-  /** Tells which orders have expired, in milliseconds since the epoch. */
+  /** Clock for the expiry of orders, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
 
-/** The index, and its sort key. */
+/** Index of the items that need work, and its sort key. */
 export const workIndex = 'Work';
 export const workAttribute = 'work';
 
-/** At once, so that a long outbox does not use up the sockets. */
+/** Most concurrent updates, so that a long outbox does not use up the sockets. */
 const maxUpdates = 10;
 
 /** @example const store = createDynamoTradeEventStore({ client: createDynamoClient(), tableName: 'events', sealer }); */
@@ -41,10 +41,10 @@ export const createDynamoTradeEventStore = (options: TradeEventStoreOptions): Tr
 class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
   readonly #sealer: Sealer;
   readonly #clock: () => number;
-  /** Orders events of one millisecond. */
+  /** Number of added events, which sorts events of the same millisecond. */
   #added = 0;
 
-  // A lease lasts longer than its time-out.
+  // The time limit is shorter than a lease.
   constructor({ client, tableName, sealer, timeoutMs = 3000, clock = Date.now }: TradeEventStoreOptions) {
     super(withLimit(client, { timeoutMs, attempts: 3 }), tableName);
     this.#sealer = sealer;
@@ -60,7 +60,7 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
       return 'added';
     } catch (error) {
       if (conditionFailures(error)[0]) return 'known';
-      // Two listeners write at once: the caller reads again what came of it.
+      // Two listeners wrote at once, so the caller has to read again.
       if (isOvertaken(error)) return 'overtaken';
       throw error;
     }
@@ -90,11 +90,11 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
       await Promise.all(ids.slice(done, done + maxUpdates).map((id) => this.#publishedOne(lease, id)));
   }
 
-  /** What remains says that the event was there. Only now it may expire. */
+  /** Marks one event as published: the rest of the item shows that it was there, and only now may expire. */
   async #publishedOne(lease: string, id: string): Promise<void> {
     const change = expression`SET expires_at = expires_later REMOVE #work, sealed, detail_type, expires_later`;
     const request = update(this.tableName, eventKey(lease, id), change, expression`attribute_exists(#work)`);
-    // Where it is not met, another listener published it, too.
+    // If the condition is not met, another listener has published the event, too.
     await isMet(this.client.send('UpdateItem', request));
   }
 
@@ -107,7 +107,7 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
       detail_type: detailType,
       sealed: await sealText(this.#sealer, detail, aboutEvent(lease, id)),
       known_until: expiresAt,
-      // Not its time to live yet: DynamoDB would remove what the bus has not taken.
+      // The time to live is set only later: DynamoDB must not remove an event that the bus has not accepted.
       expires_later: seconds(expiresAt),
     };
     return put(this.tableName, values, isUnknownAt(now));
@@ -129,7 +129,7 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
     return put(this.tableName, values, isAsRead);
   }
 
-  /** Of one kind, in the order of their sort keys; all, or the first ones. */
+  /** Items of one kind that need work, in the order of their sort keys; all, or the first `limit`. */
   #work(lease: string, kind: string, limit?: number): Promise<readonly Item[]> {
     const isMeant = expression`pk = ${lease} AND begins_with(#work, ${kind})`;
     const index = { IndexName: workIndex, ConsistentRead: true, Limit: limit };
@@ -160,7 +160,7 @@ class DynamoTradeEventStore extends DynamoLeases implements TradeEventStore {
     };
   }
 
-  /** @throws for what does not open: taken for nothing, an order would count as new */
+  /** @throws when the seal does not open: taken for absent, an order would count as new */
   async #open({ sealed }: Item, about: string): Promise<string> {
     const opened = await openText(this.#sealer, sealed?.B, about);
     if (opened === undefined) throw new Error('an item of trade events does not open');
@@ -174,9 +174,9 @@ const eventPrefix = 'event#';
 const orderKey = (lease: string, order: string) => ({ pk: lease, sk: orderPrefix + order });
 const eventKey = (lease: string, id: string) => ({ pk: lease, sk: eventPrefix + id });
 
-/** DynamoDB removes what has expired within days. */
+/** Condition that the item is absent or expired, because DynamoDB removes expired items only within days. */
 const isUnknownAt = (now: number) => expression`attribute_not_exists(pk) OR known_until <= ${now}`;
 
-/** Sealed contents open in their own place alone. */
+/** Binds sealed contents to their item, so that they do not open in another one. */
 const aboutOrder = (lease: string, order: string) => `trade event order ${lease} ${order}`;
 const aboutEvent = (lease: string, id: string) => `trade event ${lease} ${id}`;

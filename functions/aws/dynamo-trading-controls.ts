@@ -1,7 +1,7 @@
 /**
- * What operators have set of trading, in DynamoDB, as functions read it: one item for each scope, in a table whose key is
- * two texts named `pk` and `sk`. A function needs BatchGetItem on the table. The operator's side stands apart, in
- * `dynamo-control-admin.ts`, so that no function has it in its bundle.
+ * Reads the operators' trading controls from DynamoDB: one item for each scope, in a table whose key is two texts named
+ * `pk` and `sk`. A function needs BatchGetItem on the table. The operator's side is in `dynamo-control-admin.ts`, so that no
+ * function has it in its bundle.
  */
 
 import { restoredTables, type TableNames } from '../../lib/guard-rails/checkpoints.ts';
@@ -13,7 +13,7 @@ import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { batchGetOf, type Item, type Values } from './dynamo-items.ts';
 
 export interface DynamoControlsOptions extends StoreOptions {
-  /** The other tables that have checkpoints, whose restore closes orders, too. Default none, and nothing is looked for. */
+  /** Other tables with checkpoints, whose restore also closes orders. Default none: restores are not detected. */
   readonly others?: TableNames;
 }
 
@@ -27,7 +27,7 @@ export function createDynamoControls({
   client,
   tableName,
   others,
-  // A client waits with its order.
+  // A client's order waits for the read.
   timeoutMs = 1000,
 }: DynamoControlsOptions): ControlStore {
   const limited = withLimit(client, { timeoutMs, attempts: 2 });
@@ -47,11 +47,11 @@ export function createDynamoControls({
 }
 
 /**
- * @throws Error for what is no control, and for limits that only a later version knows: neither may count as none, or
- * what an operator has set would not hold
+ * @throws Error for a malformed control, and for limits that only a later version knows: neither may count as absent, or
+ * an operator's limits would not apply
  */
 export function toControlEntry({ pk, version, limits, stopped_at: at, sealed }: Item): ControlEntry {
-  // A stop that was the first thing set of its scope wrote no limits; resuming writes them.
+  // A stop that was the first change of its scope wrote no limits; resuming writes them.
   const isStopAlone = limits === undefined && at !== undefined;
   const read = limits?.S === undefined ? (isStopAlone ? {} : []) : readLimitChanges(JSON.parse(limits.S));
   if (pk?.S === undefined || version?.N === undefined || !sealed?.B || !areLimits(read))

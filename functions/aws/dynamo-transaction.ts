@@ -1,22 +1,22 @@
-/** Transactions of DynamoDB, and what became of one that was not written, by its error. */
+/** Transactions of DynamoDB, and the reasons why one was not written. */
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { DynamoSender } from './dynamo-http.ts';
 import { type Item, isUnmet } from './dynamo-items.ts';
 
-/** Its token is the same with each attempt: one whose answer was lost is not done twice. */
+/** Sends a transaction with one token for all attempts, so that one whose answer was lost is not made twice. */
 export const transact = (client: DynamoSender, TransactItems: TransactWriteItem[]) =>
   client.send('TransactWriteItems', { TransactItems, ClientRequestToken: crypto.randomUUID() });
 
-/** An item whose condition was not met. */
+/** The failed condition of an item in a transaction. */
 export interface Failure {
-  /** What stands there; absent where nothing does, or where it was not asked for. */
+  /** The stored item; absent where there is none, or where the request did not ask for it. */
   readonly item?: Item | undefined;
 }
 
 /**
- * @returns for each item of the request, in its order, undefined or how it failed; nothing at all when no condition failed
+ * @returns for each item of the request, in its order, undefined or its failure; an empty list when no condition failed
  */
 export function conditionFailures(error: unknown): readonly (Failure | undefined)[] {
   if (isUnmet(error)) return [{ item: error.Item }];
@@ -25,13 +25,13 @@ export function conditionFailures(error: unknown): readonly (Failure | undefined
   return reasons.map((reason) => (hasFailed(reason) ? { item: reason.Item } : undefined));
 }
 
-/** @throws TypeError for a failed condition without its item: what stands there is not known */
+/** @throws TypeError for a failed condition without its item, because the stored item is not known then */
 export function present(item: Item | undefined): Item {
   if (!item) throw new TypeError('DynamoDB did not say which item is in the way');
   return item;
 }
 
-/** Another request has an item of this one; no condition has failed. */
+/** Whether another request holds an item of this transaction; no condition has failed. */
 export function isConflict(error: unknown): boolean {
   const { name = '' } = error as Cancelled;
   return (
@@ -39,7 +39,7 @@ export function isConflict(error: unknown): boolean {
   );
 }
 
-/** Another write came first, or is being done now. */
+/** Whether another write came first, or is under way. */
 export const isOvertaken = (error: unknown): boolean =>
   reasonsOf(error).some((reason) => hasFailed(reason) || reason.Code === 'TransactionConflict');
 
@@ -53,7 +53,7 @@ interface Reason {
   readonly Item?: Item;
 }
 
-/** One of these is the reason of a cancelled transaction; no condition has failed. */
+/** Whether a transaction was cancelled for one of the reasons; no condition has failed. */
 export const isCancelledFor = (error: unknown, codes: readonly string[]): boolean => {
   const reasons = reasonsOf(error);
   return !reasons.some(hasFailed) && reasons.some(({ Code = '' }) => codes.includes(Code));
@@ -61,7 +61,7 @@ export const isCancelledFor = (error: unknown, codes: readonly string[]): boolea
 
 const hasFailed = ({ Code }: Reason) => Code === 'ConditionalCheckFailed';
 
-/** One for each item of a transaction that DynamoDB cancelled; none of another error. */
+/** Reasons for each item of a cancelled transaction; none for another error. */
 const reasonsOf = (error: unknown): readonly Reason[] => {
   const { name, CancellationReasons = [] } = (
     error instanceof StoreThrottled ? (error.cause ?? error) : error

@@ -1,4 +1,4 @@
-/** The rim: our own events onto a bus of EventBridge. Entries that the bus did not take are put again. */
+/** Puts our own events onto a bus of EventBridge; entries that the bus did not accept are put again. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { replySource } from '../../lib/events/names.ts';
@@ -7,9 +7,9 @@ import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
 
 interface EventBridgeOptions {
   readonly busName: string;
-  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
+  /** Replaces the Region's endpoint; without it, the client reads AWS_ENDPOINT_URL itself. */
   readonly endpoint?: string;
-  /** For one attempt of two. Default 2 seconds. */
+  /** Time limit of one attempt of two. Default 2 seconds. */
   readonly timeoutMs?: number;
   /** Called for every put that failed, wholly or in part. */
   readonly onFailure?: (error: unknown) => void;
@@ -17,7 +17,7 @@ interface EventBridgeOptions {
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
 
-/** EventBridge accepts so many entries and bytes in a put. */
+/** Most entries and bytes that EventBridge accepts in a put. */
 const maxEntries = 10;
 const maxBytes = 250 * 1024;
 /** How often an entry is put in all. */
@@ -37,7 +37,7 @@ export function createEventBus(options: EventBridgeOptions): LookupBus {
     ...(endpoint !== undefined && { endpoint }),
   });
 
-  /** @returns the entries that the bus did not take */
+  /** @returns the entries that the bus did not accept */
   async function put(batch: readonly Numbered[]): Promise<readonly Numbered[]> {
     try {
       const { Entries = [] } = await client.send(

@@ -1,13 +1,13 @@
-/** gRPC's own few words within HTTP/2: a message's frame, and what a call's end is called. */
+/** gRPC's additions to HTTP/2: the frame of a message, and the names of a call's end. */
 
 import { constants } from 'node:http2';
 import { StreamError } from '../../lib/trade-events/ports.ts';
 import { maxChannelMessageBytes } from '../../lib/upstream/channel-bound.ts';
 
-/** A flag and the message's length come before each message. */
+/** Bytes before each message: a flag and the message's length. */
 const prefixBytes = 5;
 
-/** One message as it is sent: not compressed. */
+/** Frames one message, uncompressed. */
 export function toFrame(message: Uint8Array): Uint8Array {
   const frame = Buffer.alloc(prefixBytes + message.byteLength);
   frame.writeUInt32BE(message.byteLength, 1);
@@ -16,15 +16,15 @@ export function toFrame(message: Uint8Array): Uint8Array {
 }
 
 /**
- * Collects chunks, wherever the network cut them, and gives whole messages.
+ * Collects chunks, wherever the network cut them, and yields whole messages.
  *
  * @throws StreamError for a compressed message, which was not asked for, and for one that is too long
  */
 export class FrameReader {
   readonly #prefix = Buffer.alloc(prefixBytes);
-  /** Undefined until the prefix is whole. */
+  /** The message under way; undefined until its prefix is whole. */
   #message: Uint8Array | undefined;
-  /** How much of the prefix, or of the message, is there. */
+  /** Received bytes of the prefix, or of the message. */
   #filled = 0;
 
   *read(chunk: Uint8Array): Generator<Uint8Array> {
@@ -54,7 +54,7 @@ export class FrameReader {
   }
 }
 
-/** By number, as a trailer has it. */
+/** Names of the statuses by their number in a trailer. */
 const statusNames = [
   'OK',
   'CANCELLED',
@@ -78,7 +78,7 @@ const statusNames = [
 export const statusName = (status: string): string =>
   (/^\d{1,2}$/.test(status) && statusNames[Number(status)]) || 'UNKNOWN';
 
-/** What stands between answers with an HTTP status of its own: as gRPC reads it. */
+/** gRPC's names for HTTP statuses, with which proxies on the way answer. */
 const httpStatusNames: Readonly<Record<number, string>> = {
   400: 'INTERNAL',
   401: 'UNAUTHENTICATED',
@@ -92,7 +92,7 @@ const httpStatusNames: Readonly<Record<number, string>> = {
 
 export const httpStatusName = (status: number): string => httpStatusNames[status] ?? 'UNKNOWN';
 
-/** A stream that the other side reset, as gRPC reads it; but a cancelled one is also what Node makes of a lost connection. */
+/** gRPC's names for resets of a stream, except that CANCEL is UNAVAILABLE: Node also reports it for a lost connection. */
 const resetNames: Readonly<Record<number, string>> = {
   [constants.NGHTTP2_REFUSED_STREAM]: 'UNAVAILABLE',
   [constants.NGHTTP2_CANCEL]: 'UNAVAILABLE',

@@ -1,9 +1,9 @@
 /**
  * The upstream's event stream over gRPC, on Node's own HTTP/2: one call, one connection.
  *
- * Node does flow control, settings and the end of a connection; what gRPC adds is a frame of five bytes and the names
- * of ends. A gRPC library would nearly double the function's size and the time of its start, because it loads
- * `node:http` and with it all of fetch.
+ * Node does flow control, settings and the end of a connection; gRPC adds only a frame of five bytes and the names of
+ * ends. A gRPC library would nearly double the function's size and start-up time, because it loads `node:http` and with
+ * it all of fetch.
  */
 
 import {
@@ -21,7 +21,7 @@ import { FrameReader, httpStatusName, resetName, statusName, toFrame } from './g
 interface GrpcTransportOptions {
   /** `https://HOST:PORT`; `http://` on a loopback address only, for a simulator. */
   readonly url: string;
-  /** For the connection with its TLS handshake. Default 10,000. */
+  /** Time limit of the connection with its TLS handshake. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /** Certificates to trust in place of Node's own, in PEM. */
   readonly ca?: string;
@@ -48,7 +48,7 @@ export function createGrpcTransport({
     async *open(call) {
       if (call.signal.aborted) return;
       const session = connect(url, { settings: { enablePush: false }, ...(ca !== undefined && { ca }) });
-      // Its streams end with it, and say so.
+      // The session's streams end with it, and report the error.
       session.on('error', () => {});
       const abort = () => session.destroy();
       call.signal.addEventListener('abort', abort, { once: true });
@@ -89,7 +89,7 @@ function requestOn(session: ClientHttp2Session, { metadata, message }: StreamCal
   return stream;
 }
 
-/** A reader that is slow slows the upstream down, by HTTP/2's own window. */
+/** The messages of a stream; a slow reader slows the upstream down through HTTP/2's window. */
 async function* messagesOf(stream: ClientHttp2Stream): AsyncGenerator<Uint8Array> {
   const end = endOf(stream);
   const frames = new FrameReader();
@@ -106,7 +106,7 @@ async function* messagesOf(stream: ClientHttp2Stream): AsyncGenerator<Uint8Array
   if (code !== 'OK') throw new StreamError(code);
 }
 
-/** What the other side said of the end, as far as it came: its trailers count before its HTTP status and a reset. */
+/** The end of a call as the other side reported it: trailers count before the HTTP status and a reset. */
 function endOf(stream: ClientHttp2Stream) {
   let status: string | undefined;
   let foreign: string | undefined;
@@ -122,7 +122,7 @@ function endOf(stream: ClientHttp2Stream) {
   });
   return () => ({
     code: status ?? foreign ?? (stream.rstCode ? resetName(stream.rstCode) : undefined),
-    /** What answers does not speak gRPC: its body holds no messages. */
+    /** Whether the answer is not gRPC, so that its body holds no messages. */
     isForeign: foreign !== undefined,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The stores and senders that the deployed functions have on AWS, a gateway of one's own as a Lambda function, and the
- * functions themselves, to be started from a handler file of one's own.
+ * Exports the deployed functions' stores and senders on AWS, a handler that runs your own gateway as a Lambda function,
+ * and the functions themselves, to start from your own handler file.
  *
  * @example
  * const gateway = createGateway({ operations, upstreamBaseUrl, secrets });

@@ -1,4 +1,4 @@
-/** Ports on AWS of the listener of the market stream: no other function loads an MQTT library. */
+/** Ports on AWS for the listener of the market stream, in a file of its own because no other function loads an MQTT library. */
 
 import type { Host, MarketStreamPorts } from '../compose/ports.ts';
 import { withLimit } from './dynamo-client.ts';
@@ -6,7 +6,7 @@ import { DynamoLeases } from './dynamo-leases.ts';
 import { createMqttTransport } from './mqtt-transport.ts';
 import { newClient, quotePorts } from './ports.ts';
 
-/** For one operation with all its attempts, in milliseconds: a lease lasts longer. */
+/** Time limit of one operation with all its attempts, in milliseconds; a lease lasts longer. */
 const timeoutMs = 3000;
 
 export function marketStreamPorts(host: Host): MarketStreamPorts {

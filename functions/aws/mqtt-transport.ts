@@ -1,4 +1,4 @@
-/** The upstream's broker of quotes over MQTT 3.1.1, with a library that keeps the protocol; pings are this file's. */
+/** The upstream's broker of quotes over MQTT 3.1.1. A library implements the protocol, except pings, which this file sends. */
 
 import { createRequire } from 'node:module';
 import type { IClientOptions, MqttClient, MqttProtocol } from 'mqtt';
@@ -14,15 +14,15 @@ import { maxChannelMessageBytes } from '../../lib/upstream/channel-bound.ts';
 interface MqttTransportOptions {
   /** `mqtts://HOST:PORT` or `wss://HOST:PORT/mqtt`; `mqtt://` and `ws://` on a loopback address only, for a simulator. */
   readonly url: string;
-  /** For the connection with its handshakes. Default 10,000. */
+  /** Time limit of the connection with its handshakes. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /** Certificates to trust in place of Node's own, in PEM. */
   readonly ca?: string;
 }
 
 /**
- * Loaded when it is needed: of all functions one needs it. It is CommonJS, and in a bundle, which is an ES module, it asks for
- * parts of Node by a `require` that such a module has not. In a bundle of several parts it has only a default export.
+ * Loads the MQTT library on demand, because only one function needs it. The library is CommonJS and loads parts of Node with
+ * `require`, which a bundle, an ES module, does not have. In a bundle of several parts it has only a default export.
  */
 async function library(): Promise<typeof import('mqtt').default> {
   globalThis.require ??= createRequire(import.meta.url);
@@ -74,10 +74,10 @@ function optionsOf(
     protocolVersion: 4,
     clientId: sessionId,
     username: appKey,
-    // The upstream takes any: a session proves who it is by the signed subscription.
+    // The upstream accepts any password: the signed subscription authenticates the session.
     password: crypto.randomUUID(),
     clean: true,
-    // Seconds, as the vendor's own clients say; pings come more often, so that a dead connection is noticed sooner.
+    // In seconds, as in the vendor's clients; pings are sent more often, so that a dead connection is noticed sooner.
     keepalive: 60,
     connectTimeout,
     // The session opens the next connection itself.
@@ -89,14 +89,14 @@ function optionsOf(
   };
 }
 
-/** Reads the headers of packets: the library would collect one of 256 MB before it gives it. */
+/** Bounds packets by reading their headers: the library would collect 256 MB before it delivers a packet. */
 class PacketBound {
   /** Bytes of the packet that are still to come. */
   #left = 0;
   /** Weight of the next seven bits of a length; 0 outside a length (MQTT 3.1.1, 2.2.3). */
   #unit = 0;
 
-  /** @returns false where a packet's header says that it is too long */
+  /** @returns false when a packet's header announces too long a packet */
   admits(chunk: Uint8Array): boolean {
     for (let at = 0; at < chunk.byteLength; at++) {
       const byte = chunk[at]!;
@@ -114,7 +114,7 @@ class PacketBound {
   }
 }
 
-/** What the library calls back with, as items that wait until they are taken. */
+/** Queues the library's callbacks as items until they are read. */
 class Inflow {
   readonly #client: MqttClient;
   readonly #call: ConnectionCall;
@@ -132,7 +132,7 @@ class Inflow {
       this.#add({ kind: 'connected' });
     });
     client.on('message', (topic, payload, { retain }) => {
-      // What a broker has kept may be of any time.
+      // A retained message may be of any age, so it is ignored.
       if (!retain) this.#add({ kind: 'message', topic, payload });
     });
     client.on('packetreceive', ({ cmd }) => {
@@ -151,7 +151,7 @@ class Inflow {
   readonly #aborted = (): void => this.#finish();
 
   #ping(): void {
-    // Of two pings under way, an answer would not say which it answers.
+    // With two pings under way, an answer would not show which one it answers.
     if (this.#askedAt !== undefined) return;
     this.#askedAt = Date.now();
     this.#client.sendPing();

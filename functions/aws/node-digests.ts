@@ -1,4 +1,4 @@
-/** The signer's digests on Node's own functions, which work at once; WebCrypto's hand each call to another thread. */
+/** The signer's digests with Node's synchronous functions; WebCrypto would hand each call to another thread. */
 
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { Digests } from '../../lib/signer/index.ts';

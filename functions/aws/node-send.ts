@@ -1,6 +1,6 @@
 /**
- * Sends over Node's own HTTP client, which gives what fetch does not: a choice of connections. A function is
- * frozen between two calls, and a connection that it kept may be dead when it thaws.
+ * Sends over Node's own HTTP client, because fetch offers no choice of connections. A function is frozen between two
+ * calls, and a connection that it kept may be dead when it thaws.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -40,7 +40,7 @@ function sendOnce(
       method,
       headers: {
         ...headers,
-        // The very text that was signed; Node would come to the same.
+        // The host exactly as it was signed; Node would set the same.
         host: url.host,
         'accept-encoding': 'gzip',
         ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
@@ -55,11 +55,11 @@ function sendOnce(
       finished = true;
       clearTimeout(timer);
       resolve(result);
-      // The rest of the response is not worth reading, nor the connection worth keeping.
+      // Neither the rest of the response nor the connection is needed any more.
       if (result.kind !== 'answer') outgoing.destroy();
     };
     const fail = (error?: unknown) => {
-      // The head leaves only over a finished connection, so that before it certainly nothing was sent.
+      // The head leaves only over a finished connection, so before that certainly nothing was sent.
       if (!written) finish(unreachable(error));
       else if (timedOut) finish({ kind: 'timeout' });
       else
@@ -116,7 +116,7 @@ function toAnswer(incoming: IncomingMessage, body: Uint8Array<ArrayBuffer>): Att
   };
 }
 
-/** Only gzip is asked for; the others cost nothing to understand. */
+/** Decoders by content encoding. Requests accept only gzip; supporting the others costs nothing. */
 const decoders = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -124,14 +124,14 @@ const decoders = {
   br: createBrotliDecompress,
 };
 
-/** Undefined when the body is longer. Rejects when it is cut off or cannot be decompressed. */
+/** Reads the body; undefined when it is too long. Rejects when it is cut off or cannot be decompressed. */
 async function readAtMost(
   incoming: IncomingMessage,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Chunk by chunk, so that a small body that unpacks to a huge one is left where it gets too large.
+  // Reads chunk by chunk, to stop as soon as a small body unpacks to one that is too large.
   for await (const chunk of decoded(incoming) as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength;
     if (length > maxBytes) return undefined;
@@ -152,7 +152,7 @@ function decoded(incoming: IncomingMessage): AsyncIterable<unknown> {
 export function createNodeText(send: Send = createNodeSend()): ReadText {
   return async (url, limits) => {
     const request = { method: 'GET', url, headers: { accept: 'application/json' } } as const;
-    // Minutes lie between two readings: a connection that was kept would be dead.
+    // Minutes pass between two reads, so a kept connection would be dead.
     const result = await send(request, { ...limits, freshConnection: true });
     if (result.kind === 'too_large') throw issuerFailure('too_large');
     if (result.kind !== 'answer') throw issuerFailure('not_read');

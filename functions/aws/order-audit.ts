@@ -1,6 +1,6 @@
 /**
- * The audit of orders behind the stream of the journal's table. What was not taken is told to Lambda, which brings it
- * again.
+ * The handler that audits orders from the stream of the journal's table. It reports failed changes to Lambda, which
+ * delivers them again.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ import { aboutEntry, exposedAttribute, exposureAttribute, keptIn } from './dynam
 type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 
 /**
- * @param composed undefined where the environment is wrong: each batch fails
+ * @param composed undefined where the environment is wrong, so that each batch fails
  *
  * @example const handler = orderAuditHandler(start(orderAudit, process.env, ports), writeLog);
  */
@@ -43,7 +43,7 @@ export const orderAuditHandler =
     };
   };
 
-/** @returns undefined for what is no change of an order; `unread` for what cannot be read now: it comes again */
+/** @returns undefined for a record that is no change of an order; `unread` for one that cannot be read now and must come again */
 async function changeOf(
   record: DynamoDBRecord,
   sealer: Sealer,
@@ -58,10 +58,10 @@ async function changeOf(
 }
 
 /**
- * A change of the journal, out of a record of its table's stream.
+ * Reads a change of the journal from a record of its table's stream.
  *
- * @returns undefined for what changed nothing of an order: a counter, or what counters have of an entry
- * @throws TypeError for what is no record of a stream; and as the sealer does when its key cannot be read
+ * @returns undefined for a change of no order: of a counter, or of an entry's exposure
+ * @throws TypeError for a malformed record; and the sealer's error when its key cannot be read
  */
 async function entryChange(
   { eventName, dynamodb, userIdentity }: DynamoDBRecord,
@@ -86,31 +86,31 @@ async function entryChange(
   };
 }
 
-/** DynamoDB itself removed it. */
+/** Whether DynamoDB itself removed the item, because it had expired. */
 const isExpiry = (identity: DynamoDBRecord['userIdentity']): boolean =>
   (identity as { readonly principalId?: string } | undefined)?.principalId === 'dynamodb.amazonaws.com';
 
 type Image = Readonly<Record<string, AttributeValue>>;
 
-/** What counters have of an entry is not asked for by an order, and says nothing of what became of it. */
+/** Attributes of an entry's exposure, whose change says nothing about the order's outcome. */
 const countedAttributes: ReadonlySet<string> = new Set([exposureAttribute, exposedAttribute]);
 
 function isOfOrder(before: Image | undefined, after: Image | undefined): boolean {
-  // A counter has none.
+  // Only entries have an `attempt`, counters have none.
   if (![before, after].some((image) => image && 'attempt' in image)) return false;
   if (!before || !after) return true;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]));
-  // A change of nothing is none of a counter: it is shown.
+  // A write that changed no attribute is not a counter's, so it is shown.
   return changed.length === 0 || changed.some((name) => !countedAttributes.has(name));
 }
 
-/** An entry whose attempt was removed is shown, too: left out, the audit would not have that change of the journal. */
+/** Reads an entry, even without an attempt: left out, its change would be missing from the audit. */
 async function seenIn(image: Image | undefined, sealer: Sealer): Promise<SeenEntry | undefined> {
   if (!image) return undefined;
   const text = (name: string) => image[name]?.S ?? '';
   const key = text('pk');
-  // Lambda hands bytes over as Base64.
+  // Lambda passes bytes as Base64.
   const sealed = image.sealed?.B;
   const bytes = sealed === undefined ? undefined : Buffer.from(sealed, 'base64');
   const record = await openText(sealer, bytes, aboutEntry(key));

@@ -1,4 +1,4 @@
-/** Ports on AWS of functions that keep, read or settle orders, stream their events, or stop them. */
+/** Ports on AWS for functions that send, read or settle orders, stream their events, or stop them. */
 
 import { createStoreTime } from '../../lib/guard-rails/store-time.ts';
 import type {

@@ -1,4 +1,4 @@
-/** Ports on AWS: DynamoDB, Secrets Manager, EventBridge and SQS; and Node's own sockets. Those of orders: `order-ports.ts`. */
+/** Ports on AWS: DynamoDB, Secrets Manager, EventBridge, SQS, and Node's own sockets. `order-ports.ts` has those for orders. */
 
 import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
@@ -32,7 +32,7 @@ import { storePartition } from './snapshot-keys.ts';
 import { createLookupQueue } from './sqs.ts';
 import { withThrottlesTold } from './throttles-told.ts';
 
-/** One client for all stores of a function; none is made for a function that has no table. */
+/** Creates the one client for all stores of a function on the first call, so that a function without a table has none. */
 export type Client = () => DynamoSender;
 
 export const newClient = (host: Host, time?: StoreTime): Client =>
@@ -97,10 +97,10 @@ export function lookupPorts(host: Host): LookupPorts {
   };
 }
 
-/** Without an AWS client: a function that starts before every other one has none to load. */
+/** Ports of the authorizer, without an AWS client: it runs before every other function, so it must start fast. */
 export const authorizerPorts = (host: Host): AuthorizerPorts => ({ ...host, readText: createNodeText() });
 
-/** What every function has of Lambda. */
+/** The host of every Lambda function. */
 export const lambdaHost = (): Host => ({
   functionName: process.env.AWS_LAMBDA_FUNCTION_NAME ?? '',
   log: writeLog,

@@ -1,4 +1,4 @@
-/** A gateway of one's own as a Lambda function behind a REST API of API Gateway. */
+/** Runs your own gateway as a Lambda function behind a REST API of API Gateway. */
 
 import type { Gateway } from '../../lib/gateway/index.ts';
 import type { NetworkPrefix } from '../../lib/identity/caller.ts';
@@ -6,16 +6,16 @@ import { type GroupHandler, groupHandler } from '../compose/group.ts';
 import type { CorsOrigins } from '../events/cors.ts';
 
 export interface ProxyHandlerOptions {
-  /** Whose scripts may read an answer. Default none. */
+  /** Origins whose scripts may read an answer. Default none. */
   readonly corsOrigins?: CorsOrigins;
-  /** What of a client's address names its network: requests of one key and network are one caller's. */
+  /** Part of a client's address that names its network: requests of one key and network count as one caller's. */
   readonly networkPrefix?: NetworkPrefix;
-  /** Now, in milliseconds since the epoch, as of the gateway. */
+  /** Now, in milliseconds since the epoch: the same clock as the gateway's. */
   readonly clock?: () => number;
 }
 
 /**
- * For proxy events of payload version 1.0.
+ * Creates a handler for proxy events of payload version 1.0.
  *
  * @example
  * const gateway = createGateway({ operations, upstreamBaseUrl, secrets });

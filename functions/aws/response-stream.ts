@@ -1,6 +1,6 @@
 /**
- * Lambda's Node runtime, as functions that stream need it: answers as they come, by two globals that are there before a
- * handler's file is read, and on managed instances many streams in one worker thread.
+ * Adapts Lambda's Node runtime for functions that stream. Streamed answers use two globals that exist before the handler's
+ * file is loaded; on managed instances, one worker thread has many streams.
  */
 
 import { subscribe } from 'node:diagnostics_channel';
@@ -10,23 +10,23 @@ import type { ProxyEvent } from '../events/rest-proxy.ts';
 import { describe, type Log } from '../log/log.ts';
 
 /**
- * Marks the handler, so that the runtime gives it a stream in place of waiting for what it returns.
+ * Marks the handler, so that the runtime gives it a stream instead of waiting for its result.
  *
  * @example export const handler = streaming(start(quoteStreams, process.env, streamPorts(lambdaHost())));
  */
 export const streaming = (handler: StreamHandler) =>
   awslambda.streamifyResponse<ProxyEvent>((event, stream, context) =>
-    // What stands before the first text as JSON, and eight zero bytes after it: API Gateway makes status and headers of it.
+    // Before the first text comes the head as JSON, then eight zero bytes: API Gateway makes status and headers of it.
     handler(event, context, (head) => awslambda.HttpResponseStream.from(stream, { ...head })),
   );
 
 /**
- * Adds what version 4.0.2 of the runtime's client, the one that is published, lacks where one thread has many streams; a
- * version that does without takes no harm from it.
+ * Corrects two faults of version 4.0.2 of the runtime's client, the published one, where one thread has many streams; it
+ * does no harm to a version without them.
  *
  * - The runtime writes answers over one connection. A stream would wait for the end of the one before it.
- * - When the connection of one answer breaks, as it does where a client is cut off, a promise of the runtime rejects that
- *   nobody awaits. It would end the thread, with the streams of everybody else, and no other would be started.
+ * - When the connection of one answer breaks, as when a client is cut off, a promise of the runtime rejects that no code
+ *   awaits. It would end the thread with all other streams, and no new thread would start.
  *
  * @param env AWS sets the variable there and nowhere else
  */

@@ -10,9 +10,9 @@ import type { SecretSource, SecretVersion } from '../../lib/gateway/index.ts';
 export interface SecretsManagerOptions {
   /** The secret's ARN or name. */
   readonly secretId: string;
-  /** In place of the Region's endpoint; otherwise the client reads AWS_ENDPOINT_URL itself. */
+  /** Replaces the Region's endpoint; without it, the client reads AWS_ENDPOINT_URL itself. */
   readonly endpoint?: string;
-  /** For one attempt of two. Default 2 seconds, as the client that waits has a deadline too. */
+  /** Time limit of one attempt of two. Default 2 seconds, because the waiting client has a deadline, too. */
   readonly timeoutMs?: number;
   /** Called for every failed read. */
   readonly onFailure?: (error: unknown, version: SecretVersion) => void;
@@ -33,7 +33,7 @@ export function createSecretsManagerSource(options: SecretsManagerOptions): Secr
       requestTimeout: timeoutMs,
       // Without it the client only warns and waits on.
       throwOnRequestTimeout: true,
-      // Read once in minutes, and frozen in between: a kept connection would be a dead one.
+      // The secret is read every few minutes, with the function frozen in between, so a kept connection would be dead.
       httpsAgent: { keepAlive: false },
     },
     ...(endpoint !== undefined && { endpoint }),

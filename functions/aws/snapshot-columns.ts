@@ -1,12 +1,11 @@
 /**
- * Records of one answer as columns: the same member of all of them side by side, and what is the same in all of them
- * once. So they compress to three fifths of the bytes; each record comes back byte for byte.
+ * Stores the records of one answer as columns: the same part of all records side by side, and parts that are the same in
+ * all of them once. So they compress to three fifths of the bytes. Each record is restored byte for byte.
  *
- * A record is cut at its quotation marks: what its parts mean does not matter here. Records with the
- * same number of parts make a block.
+ * A record is cut at its quotation marks, whatever its parts mean. Records with the same number of parts make a block.
  */
 
-/** How many records, and for each column `1` when its part is the same in all of them, otherwise `0`. */
+/** Number of records in a block, and for each column `1` when its part is the same in all of them, otherwise `0`. */
 type BlockHead = readonly [records: number, columns: string];
 
 const quote = '"';
@@ -39,7 +38,7 @@ export function toColumns(records: readonly Uint8Array[]): Uint8Array {
 /**
  * The records as one array, block by block.
  *
- * @throws for what is not of this form
+ * @throws for bytes that are not of this form
  */
 export function fromColumns(bytes: Uint8Array): Uint8Array {
   const text = textOf(bytes);
@@ -49,7 +48,7 @@ export function fromColumns(bytes: Uint8Array): Uint8Array {
   const records: string[] = [];
   let at = 0;
   for (const [count, columns] of heads) {
-    /** Where the parts of a column stand, and what is before each of them in every record. */
+    /** Start of each column whose parts differ, and the text before it in every record. */
     const varying: { readonly before: string; readonly start: number }[] = [];
     let same = '';
     for (let column = 0; column < columns.length; column++) {
@@ -71,6 +70,6 @@ export function fromColumns(bytes: Uint8Array): Uint8Array {
   return Buffer.from(`[${records.join(',')}]`, 'latin1');
 }
 
-/** One character for each byte, so that nothing is lost of bytes of any kind. */
+/** Text with one character for each byte, so that any bytes survive. */
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');

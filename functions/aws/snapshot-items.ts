@@ -1,6 +1,6 @@
 /**
- * Records of the refresh log, checkpoints and calls under way as bytes, and back. Reading them is most of what the
- * store costs and is paid for by 4 kB, writing by 1 kB: compressed, a hundred records are 7 kB instead of 62.
+ * Converts records of the refresh log, checkpoints and calls under way to bytes and back. Reading them is most of the
+ * store's cost. DynamoDB charges reads by 4 kB and writes by 1 kB; compressed, a hundred records are 7 kB instead of 62.
  */
 
 import type {
@@ -15,41 +15,41 @@ import { halves } from '../../lib/kernel/bisect.ts';
 import { compress, decompress } from './brotli.ts';
 import { fromColumns, toColumns } from './snapshot-columns.ts';
 
-/** Another one when the meaning of the bytes changes; those of another version are not read. */
+/** Version of the bytes, raised when their meaning changes; items of another version are not read. */
 const version = 3;
-/** Far above any record, far below what would hurt. */
+/** Largest unpacked content: far above any record, far below a size that would hurt. */
 const maxBytes = 16 * 1024 * 1024;
 
 const lineEnd = 0x0a;
 
 type Answer = Extract<RefreshOutcome, { kind: 'answer' }>;
 
-/** What stands before the snapshots of a log record: the record without them. */
+/** Head of a log record, before its snapshots: the record without them. */
 interface RecordHead extends Omit<RefreshRecord, 'outcome'> {
   readonly v: number;
   readonly outcome: Omit<Answer, 'records'> | Exclude<RefreshOutcome, Answer>;
 }
 
-/** What stands before the snapshots of a checkpoint. */
+/** Head of a checkpoint, before its snapshots. */
 interface CheckpointHead extends Omit<SnapshotCheckpoint, 'fetched'> {
   readonly v: number;
-  /** Each with the length of its snapshots, in bytes. */
+  /** Fetched groups, each with the length of its snapshots in bytes. */
   readonly fetched: readonly (Omit<FetchedRecords, 'records'> & { readonly length: number })[];
 }
 
-/** The head is one line of JSON; the snapshots follow it, in columns. */
+/** Packs a record: a head of one line of JSON, followed by the snapshots in columns. */
 export function packRecord(record: RefreshRecord): Uint8Array {
   const { outcome } = record;
   if (outcome.kind !== 'answer') return headed({ v: version, ...record }, []);
   const { records, ...rest } = outcome;
-  // The snapshots name theirs, and the outcome names those that were left out.
+  // The snapshots contain their symbols, and the outcome names those without one, so the head omits them.
   const head: RecordHead = { v: version, ...record, symbols: [], outcome: rest };
   return headed(head, [toColumns([...records.values()])]);
 }
 
 /**
- * @param only the one symbol that is needed: without it, an answer has no snapshots
- * @returns undefined for what is no record of this version
+ * @param only the one symbol that is needed; an answer that lacks it has no snapshots
+ * @returns undefined for bytes that are no record of this version
  */
 export function unpackRecord(packed: Uint8Array, only?: string): RefreshRecord | undefined {
   try {
@@ -58,7 +58,7 @@ export function unpackRecord(packed: Uint8Array, only?: string): RefreshRecord |
     if (v !== version) return undefined;
     if (outcome.kind !== 'answer') return { ...record, outcome };
     const records = recordsIn(body, only);
-    // In another order than they were asked for, which says nothing.
+    // The symbols are in another order than they were requested, which has no meaning.
     const symbols = [...(records?.keys() ?? []), ...outcome.unknown];
     return records && { ...record, symbols, outcome: { ...outcome, records } };
   } catch {
@@ -66,7 +66,7 @@ export function unpackRecord(packed: Uint8Array, only?: string): RefreshRecord |
   }
 }
 
-/** A checkpoint in as many parts as it takes, none of more bytes than an item of the table holds. */
+/** Packs a checkpoint into parts, none with more bytes than an item of the table holds. */
 export function packCheckpoint(checkpoint: SnapshotCheckpoint, maxItemBytes: number): readonly Uint8Array[] {
   const packed = checkpointBytes(checkpoint);
   if (packed.length <= maxItemBytes || checkpoint.fetched.length < 2) return [packed];
@@ -85,7 +85,7 @@ function checkpointBytes(checkpoint: SnapshotCheckpoint): Uint8Array {
     v: version,
     ...checkpoint,
     fetched: fetched.map(({ records: _, ...group }, index) => ({ ...group, length: bodies[index]!.length })),
-    // In seconds before the checkpoint: shorter by much where there are thousands of symbols.
+    // Times are written as seconds before the checkpoint, which is much shorter for thousands of symbols.
     demand: demand.map(([view, symbol, times, requestedAt]) => [
       view,
       symbol,
@@ -97,8 +97,8 @@ function checkpointBytes(checkpoint: SnapshotCheckpoint): Uint8Array {
 }
 
 /**
- * @param only the one symbol that is needed: groups without it have no snapshots
- * @returns undefined for what is no part of a checkpoint of this version
+ * @param only the one symbol that is needed; groups that lack it have no snapshots
+ * @returns undefined for bytes that are no part of a checkpoint of this version
  */
 export function unpackCheckpoint(packed: Uint8Array, only?: string): SnapshotCheckpoint | undefined {
   try {
@@ -123,14 +123,14 @@ export function unpackCheckpoint(packed: Uint8Array, only?: string): SnapshotChe
   }
 }
 
-/** By symbol; undefined for what are no records. Cutting them is most of what reading one symbol would cost. */
+/** Records by symbol; undefined for other bytes. If only one symbol is needed, answers without it are not cut, which is slow. */
 function recordsIn(body: Uint8Array, only: string | undefined) {
   if (only !== undefined && !Buffer.from(body.buffer, body.byteOffset, body.length).includes(`"${only}"`))
     return new Map<string, Uint8Array>();
   return cutRecords(fromColumns(body));
 }
 
-/** The parts of the last checkpoint as one; of an older one that was larger, parts may be left. */
+/** Joins the parts of the last checkpoint; ignores parts that an older, larger one left behind. */
 export function joinCheckpoint(parts: readonly SnapshotCheckpoint[]): SnapshotCheckpoint | undefined {
   const [first, ...others] = parts;
   if (!first) return undefined;
@@ -138,14 +138,14 @@ export function joinCheckpoint(parts: readonly SnapshotCheckpoint[]): SnapshotCh
   return { ...first, fetched: [first, ...same].flatMap(({ fetched }) => fetched) };
 }
 
-/** Fingerprints as 16-bit numbers: each poll reads the control item, which with a thousand symbols is below 4 kB. */
+/** Packs fingerprints as 16-bit numbers: each poll reads the control item, which stays below 4 kB with a thousand symbols. */
 export function packFlights(flights: readonly RefreshFlight[]): Uint8Array {
   const heads = flights.map((flight) => ({ ...flight, fingerprints: flight.fingerprints.length }));
   const fingerprints = Uint16Array.from(flights.flatMap((flight) => flight.fingerprints));
   return headed(heads, [Buffer.from(fingerprints.buffer)]);
 }
 
-/** @throws for what is not of this form */
+/** @throws for bytes that are not of this form */
 export function unpackFlights(packed: Uint8Array): readonly RefreshFlight[] {
   const { head, body } =
     cutHead<readonly (Omit<RefreshFlight, 'fingerprints'> & { readonly fingerprints: number })[]>(packed);

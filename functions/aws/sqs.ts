@@ -7,20 +7,20 @@ import { waitAttributes } from '../events/sqs-message.ts';
 
 interface SqsOptions {
   readonly queueUrl: string;
-  /** The queue that the bus alone sends to; its messages wait there. Default: there is one queue. */
+  /** The queue to which only the bus sends; its messages wait there. Default: there is only one queue. */
   readonly busQueueUrl?: string | undefined;
   readonly deadLetterUrl: string;
-  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
+  /** Replaces the Region's endpoint; without it, the client reads AWS_ENDPOINT_URL itself. */
   readonly endpoint?: string;
-  /** For one attempt of three. Default 2 seconds. */
+  /** Time limit of one attempt of three. Default 2 seconds. */
   readonly timeoutMs?: number;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** Told of every failed attempt to put messages back. */
+  /** Called after every failed attempt to put messages back. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** SQS accepts so many messages and bytes in a batch. */
+/** Most messages and bytes that SQS accepts in a batch. */
 const maxMessages = 10;
 const maxBytes = 240 * 1024;
 const maxReasonLength = 500;
@@ -28,12 +28,12 @@ const maxReasonLength = 500;
 export function createLookupQueue(options: SqsOptions): LookupQueue {
   const { queueUrl, busQueueUrl = queueUrl, deadLetterUrl, endpoint, onFailure } = options;
   const { timeoutMs = 2000, clock = Date.now } = options;
-  // Created when a message first has to wait, which most never do.
+  // The client is created when a message first has to wait, which most never do.
   const client = onDemand(
     () =>
       new SQSClient({
         maxAttempts: 3,
-        // One endpoint for both queues: an emulator's queue URLs may name another host.
+        // Both queues use the client's endpoint, because an emulator's queue URLs may name another host.
         useQueueUrlAsEndpoint: false,
         requestHandler: {
           connectionTimeout: timeoutMs,
@@ -71,7 +71,7 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
 
   return {
     async putAgain(waits) {
-      // Each into the queue that it came from, or its source would be another one.
+      // Each message returns to its own queue, or its source would change.
       const queueOf = ({ message }: Wait) => (message.isDirect ? queueUrl : busQueueUrl);
       const failed = await Promise.all(
         [...new Set(waits.map(queueOf))].flatMap((url) =>

@@ -1,4 +1,4 @@
-/** A table that throttles is told in the log, whichever store of the function has it: most stores go on without a word. */
+/** Logs that a table throttles, whichever store of the function uses it: most stores go on without reporting it. */
 
 import type { BatchGetItemOutput } from '@aws-sdk/client-dynamodb';
 import type { Host } from '../compose/ports.ts';
@@ -6,7 +6,7 @@ import { figuresOf } from '../log/metrics.ts';
 import { readParts } from '../settings/parts.ts';
 import { type DynamoSender, isThrottling } from './dynamo-client.ts';
 
-/** A storm of them is a line each second. */
+/** Shortest time between two lines, so that a storm of throttles is one line each second. */
 const pauseMs = 1000;
 
 function secretIdIn(env: NodeJS.ProcessEnv): string {
@@ -14,7 +14,7 @@ function secretIdIn(env: NodeJS.ProcessEnv): string {
   return (found.ok && found.settings?.secretId) || '';
 }
 
-/** @param secretId names the metric, also in a function that may not read the secret */
+/** @param secretId the metric's dimension, also in a function that may not read the secret */
 export function withThrottlesTold(
   client: DynamoSender,
   { log, clock }: Pick<Host, 'log' | 'clock'>,
@@ -39,7 +39,7 @@ export function withThrottlesTold(
     async send(operation, input, options) {
       try {
         const answer = await client.send(operation, input, options);
-        // A read of several items is answered without those whose partitions are throttled.
+        // An answer to a read of several items lacks those in throttled partitions.
         const { UnprocessedKeys: left = {} } = answer as BatchGetItemOutput;
         if (Object.keys(left).length > 0) tell(operation, { RequestItems: left });
         return answer;
