@@ -32,7 +32,7 @@ export interface DecisionParts {
   /** Reads of orders: no decision contradicts an order that they show. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
   readonly names: KeyedNames;
-  /** Who decides, for the audit: an operator's ARN, for example. */
+  /** Operator who decides, for the audit: an ARN, for example. */
   readonly by: string;
   readonly clock: () => number;
   readonly sleep: (ms: number) => Promise<void>;

@@ -69,7 +69,7 @@ export class OrderEntries {
     return entry;
   }
 
-  /** The entry as it was written, whose time is before the order was placed. */
+  /** The entry as it was written; its time `at` is earlier than the order's time of placing. */
   begun(part: OrderPart): JournalEntry {
     return this.#begun.get(part.key) ?? this.begin(part);
   }

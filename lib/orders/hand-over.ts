@@ -413,7 +413,7 @@ class OneHandOver {
   /** Looks up parts whose answer was lost, while there is time. */
   async #lookUpLost(lost: readonly PartOutcome[]): Promise<ReadonlyMap<OrderPart, SettledOrder>> {
     const found = new Map<OrderPart, SettledOrder>();
-    // Of parts that are placed together, one stands for all.
+    // One look-up is enough for parts that are placed together.
     const wanted = this.#isTogether ? lost.slice(0, 1) : lost;
     const { clock } = this.#parts;
     const startedAt = clock();
@@ -437,7 +437,7 @@ class OneHandOver {
     return by.state === 'accepted' || this.#change.operation.sideEffect?.journal?.by === 'client_order_id';
   }
 
-  /** Writes the outcomes. A failed write costs nothing: evidence settles an entry that stays pending, and it counts until then. */
+  /** Writes the outcomes. After a failed write, the order stays counted until evidence settles its pending entry. */
   async #finishAll(outcomes: readonly EntryOutcome[], attempts = 3): Promise<void> {
     await Promise.all(
       outcomes.map(async (one) => {

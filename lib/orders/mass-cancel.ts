@@ -12,7 +12,7 @@ import { isKnownScope, isLateEnough, meansAccount, meansOrder, type OpenOrder } 
 import { type OpenOrders, readOpenOrders } from './open-orders.ts';
 import type { OrderReads } from './order-reads.ts';
 
-/** `refused`: it had no effect. `unknown`: it was sent, and what became of it is not known. */
+/** Outcome of a cancel. `refused`: it had no effect. `unknown`: it was sent, and its outcome is not known. */
 export type CancelOutcome = 'accepted' | 'refused' | 'unknown';
 
 /** @param endBy when the answer is needed, in milliseconds since the epoch */
@@ -159,7 +159,7 @@ class CancelRun {
     await inParallel(width, groupsOf(meant, keys), (group) => this.#cancelGroup(account.id, group, keys));
   }
 
-  /** Key of an order or account: the same in all runs of a window, and in another sort order in each window. */
+  /** Idempotency key and rank of an order or account: the same in all runs of one window, different in the next. */
   #keyOf(...texts: readonly string[]): Promise<string> {
     return this.#options.names.nameOf('entry', 'mass-cancel', `${this.#window}`, ...texts);
   }

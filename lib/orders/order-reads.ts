@@ -58,7 +58,7 @@ export function orderIn(
   );
 }
 
-/** Whether there is no such order; also for an id that no request can carry, which must not stop the other comparisons. */
+/** Whether the refusal means "no such order", as it does for an id that no request can carry, too. */
 const isNotFound = ({ code, upstream }: Refusal) =>
   code === 'invalid_parameter' || /ORDER_NOT_FOUND$/.test(upstream?.errorCode ?? '');
 
