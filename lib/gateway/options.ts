@@ -40,7 +40,7 @@ interface BaseWiring {
   readonly limiter: Limiter | undefined;
   /** The deployer's limits besides the catalogue's; the limiter must know them, too. */
   readonly operationLimits: OperationLimits | undefined;
-  /** Which of the upstream's limits apply; the limiter must use the same. Default `interface`. */
+  /** Choice of the upstream's limits; the limiter must use the same one. Default `interface`. */
   readonly upstreamLimits: UpstreamLimits | undefined;
   /** Switches to tighter limits when the upstream answers 429 although the limits were kept. Default: no switch. */
   readonly tightening: Tightening | undefined;
