@@ -104,7 +104,7 @@ export function countSame(
   };
 }
 
-/** The parts of a counter in use: for its scope's limits; in a user's counter, also for the gateway's. */
+/** Which parts of a counter are in use: those for limits of its scope; in a user's counter, also those for the gateway's. */
 export interface Kept {
   readonly open: boolean;
   readonly rate: boolean;

@@ -253,12 +253,7 @@ class OrderGuard implements Guard {
       );
       const cancelling = blocking.filter(({ action }) => action === 'block_and_cancel');
       const cancelled = [...new Set(cancelling.map(({ rule }) => rule.cancelled))];
-      return {
-        kind: 'blocked',
-        failures: blocking.map(publicFailure),
-        counters: [...new Set(counters)],
-        cancelled,
-      };
+      return { kind: 'blocked', failures: blocking.map(asTold), counters: [...new Set(counters)], cancelled };
     }
     const isUserBounded = rules.some(({ kind, kept }) => kind === 'user' && kept.rate);
     const rated = counted.flatMap(({ rule }) => (rule.kept.rate ? [rule] : []));
@@ -271,7 +266,7 @@ class OrderGuard implements Guard {
           counted.map(({ rule, totals }) => [rule, totals[index]!]),
         ),
       ),
-      noted: failures.map(publicFailure),
+      noted: failures.map(asTold),
       leaveBy,
       counted: {
         at: now,
@@ -577,7 +572,7 @@ function actionOf(
   return action === 'block_and_cancel' ? 'block' : action;
 }
 
-const publicFailure = ({ action: _action, rule: _rule, ...failure }: RuleFailure): ScopeFailure => failure;
+const asTold = ({ action: _action, rule: _rule, ...failure }: RuleFailure): ScopeFailure => failure;
 
 function exposureOf(
   { asked, largest }: Known,
