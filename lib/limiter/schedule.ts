@@ -215,7 +215,7 @@ export function renewedSchedule(
   let renewAt = now + renewAfterMs;
   for (const [name, window] of windows) {
     if (!isWide(name) && !limits[name] && !wanted.includes(name)) continue;
-    // Permits of a wide limit may be for later times; a narrower limit's window is long enough for that.
+    // A wide limit's permits may be for times up to `floorAheadMs` ahead; a narrower limit's window includes that time.
     const last = unreadAt + (isWide(name) ? floorAheadMs : 0);
     const { limit, until } = paced(limits[name] ?? unused(now, window, last), now, window);
     limits[name] = limit;

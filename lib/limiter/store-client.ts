@@ -335,7 +335,7 @@ export class StoreClient {
       return { validFrom, expiresAt, countedFrom: Math.min(countedFrom, validFrom) };
     });
     const permits = granted.filter(({ expiresAt }) => expiresAt >= clock.now());
-    // The first ones expire first.
+    // The earliest permits expire first, so they are the ones to give back.
     this.giveBack(limits, granted.slice(0, count - permits.length));
     if (permits.length === 0)
       return unavailable('The limiter’s store answered after the permits had expired.');
@@ -358,7 +358,7 @@ export class StoreClient {
     const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
     const usedUp = this.#usedUpOf(next, request, now);
     const { notBefore, earliest } = whenToAsk(next, request, now, this.#options.windows);
-    // Some recent permits may come back long before the next one is due; permits of a user's share never do.
+    // Some permits of the last read may come back long before the next one is due, but that never makes room in a share.
     const mayReturn =
       notBefore > now + mayReturnMs &&
       !isShare(usedUp) &&

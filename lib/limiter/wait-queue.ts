@@ -15,7 +15,7 @@ export interface Waiter {
 const askAgainMs = 1000;
 /** Time over which instances with few refused requests spread their next attempts, in milliseconds. */
 const baseSpreadMs = 500;
-/** Number of refused requests that do not add to the spread; more of them mean many instances like this one. */
+/** Refused requests above this number widen the spread, because they suggest many instances like this one. */
 const fewRefused = 6;
 const spreadPerRefusedMs = 500;
 const minSpreadMs = 100;
