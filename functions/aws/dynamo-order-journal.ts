@@ -54,7 +54,7 @@ const conflicts = { isOne: isConflict, attempts: 30, pauses: { firstMs: 40, maxM
 /** Time limits by write. An order waits for `begin`; `finish` fits into the platform's time after the last moment of sending. */
 const limits = {
   begin: { timeoutMs: 1000, attempts: 4, conflicts },
-  // One try may take half of the four seconds that an order waits, so that its answer can be used for another.
+  // An order waits four seconds for its entry: one try may take half of them, so that there is time for a second.
   count: { timeoutMs: 2000, attempts: 4, conflicts },
   finish: { timeoutMs: 600, attempts: 2, conflicts },
   read: { timeoutMs: 1000, attempts: 3 },

@@ -1,4 +1,4 @@
-/** The store of streams of a deployed function, in the table of snapshots: one item a caller. It needs GetItem and PutItem. */
+/** A deployed function's store of streams, in the table of snapshots: one item per caller. It needs GetItem and PutItem. */
 
 import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';

@@ -31,7 +31,7 @@ export function createEventBus(options: EventBridgeOptions): LookupBus {
     requestHandler: {
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,
-      // Without it the client only warns, and continues to wait.
+      // Without this option, the client only warns after its time-out, and continues to wait.
       throwOnRequestTimeout: true,
     },
     ...(endpoint !== undefined && { endpoint }),

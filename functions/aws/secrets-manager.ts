@@ -31,7 +31,7 @@ export function createSecretsManagerSource(options: SecretsManagerOptions): Secr
     requestHandler: {
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,
-      // Without it the client only warns and waits on.
+      // Without this option, the client only warns after its time-out, and continues to wait.
       throwOnRequestTimeout: true,
       // The secret is read every few minutes, with the function frozen in between, so a kept connection would be dead.
       httpsAgent: { keepAlive: false },
