@@ -96,11 +96,6 @@ test('a sector has its own facts on every page, and no cursor', () => {
     const { data: _, ...shown } = player.ask('legacyGetMarketSectorDetail', { ...query, page_index });
     assert.deepEqual(shown, facts);
   }
-  const unknown = { ...query, sector_id: '1' };
-  assert.equal(
-    player.refused('legacyGetMarketSectorDetail', unknown),
-    player.refused('getMarketSectorDetail', unknown),
-  );
 });
 
 test('option bars are the current ones, bare', () => {

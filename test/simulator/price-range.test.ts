@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { boundOf, farthest, jumpOf, logMove } from '../../infra/simulator/market/price-path.ts';
+import { farthest } from '../../infra/simulator/market/price-path.ts';
 import { type Minute, priceOf, rangeOf } from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 
@@ -42,31 +42,6 @@ test('no price is ever farther from the base price than the path can go', () => 
       const slack = 1 + 0.01 / one.basePrice;
       assert.ok(ratio < farthest(one) * slack && ratio > 1 / (farthest(one) * slack));
     }),
-    { numRuns: 2000 },
-  );
-});
-
-test('no minute of a time is above its bound, and one minute alone is at it', () => {
-  const sign = fc.constantFrom<1 | -1>(1, -1);
-  const start = fc.nat(1439);
-  fc.assert(
-    fc.property(
-      instrument,
-      session,
-      day,
-      start,
-      fc.nat(700),
-      sign,
-      (one, where, when, first, length, side) => {
-        const last = Math.min(1440, first + length);
-        const jump = side * jumpOf(one.noise, when);
-        const bound = (from: number, to: number) =>
-          boundOf(one, where, when * 1440 + from, when * 1440 + to, side, jump);
-        for (let minute = first; minute <= last; minute++)
-          assert.ok(side * logMove(one, where, when, minute) <= bound(first, last) + 1e-12);
-        assert.ok(Math.abs(bound(first, first) - side * logMove(one, where, when, first)) < 1e-12);
-      },
-    ),
     { numRuns: 2000 },
   );
 });

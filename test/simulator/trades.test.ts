@@ -65,49 +65,26 @@ test('ticks add up to the volume of their minute', () => {
   player.now = testTime;
 });
 
-test('footprints sum to the volume of the bar, at prices within it', () => {
-  const asked = { symbols: 'AAPL,MSFT', category: 'US_STOCK' };
-  for (const timespan of ['M1', 'M5', 'M30']) {
-    const [apple, other] = player.ask('listStockFootprints', { ...asked, timespan, count: '3' });
-    assert.deepEqual([apple.symbol, other.symbol, apple.result.length], ['AAPL', 'MSFT', 3]);
-    const bars = player.ask('getStockBars', { real_time_required: 'false', ...stock, timespan, count: '3' });
-    for (const [at, print] of apple.result.entries()) {
-      const sum = (detail: Record<string, string>) =>
-        Object.values(detail).reduce((total, volume) => total + Number(volume), 0);
-      assert.deepEqual([print.time, print.total], [barTime(bars[at]), bars[at].volume]);
-      assert.equal(sum(print.buy_detail), Number(print.buy_total));
-      assert.equal(sum(print.sell_detail), Number(print.sell_total));
-      assert.equal(Number(print.buy_total) + Number(print.sell_total), Number(print.total));
-      assert.equal(Number(print.buy_total) - Number(print.sell_total), Number(print.delta));
-      for (const price of Object.keys(print.buy_detail).map(cents))
-        assert.ok(price >= cents(bars[at].low) && price <= cents(bars[at].high));
-    }
-  }
-  const seconds = player.ask('listStockFootprints', { ...asked, timespan: 'S5', count: '2' })[0].result;
-  assert.equal(seconds[1].time - seconds[0].time, 5000);
-});
-
-test('auctions: a value every five seconds until it is over, the snapshot is the newest', () => {
-  for (const [auction, at, count] of [
-    ['PRE_OPEN', Date.UTC(2026, 10, 17, 9), 24],
-    ['PRE_CLOSE', Date.UTC(2026, 10, 17, 9), 120],
-    ['PRE_OPEN', Date.UTC(2026, 10, 17, 13, 28, 12), 3],
-  ] as const) {
-    player.now = at;
-    const query = { ...stock, imbalance_action_type: auction };
-    const bars = player.ask('listStockNoiiBars', query);
-    const last = player.ask('getStockNoiiSnapshot', query);
-    assert.equal(bars.length, count);
-    for (let one = 1; one < count; one++)
-      assert.equal(bars[one].imbalance_time - bars[one - 1].imbalance_time, 5000);
-    for (const name of [
-      'imbalance_time',
-      'imbalance_ref_price',
-      'imbalance_near_price',
-      'imbalance_far_price',
-    ])
-      assert.equal(last[name], bars.at(-1)[name]);
-    assert.ok(last.imbalance_time <= at && last.imbalance_action_type === auction);
-  }
-  player.now = testTime;
+test('auctions and footprints have what was asked for, of known symbols of the category', () => {
+  const auction = { ...stock, imbalance_action_type: 'PRE_OPEN' };
+  const print = { symbols: 'AAPL,MSFT', category: 'US_STOCK', timespan: 'M5', count: '3' };
+  for (const one of [
+    player.ask('getStockNoiiSnapshot', auction),
+    ...player.ask('listStockNoiiBars', auction),
+  ])
+    assert.deepEqual([one.symbol, one.imbalance_action_type], ['AAPL', 'PRE_OPEN']);
+  const prints = player.ask('listStockFootprints', print);
+  assert.deepEqual(
+    prints.map(({ symbol, result }: Json) => [symbol, result.length]),
+    [
+      ['AAPL', 3],
+      ['MSFT', 3],
+    ],
+  );
+  for (const [id, query] of [
+    ['getStockNoiiSnapshot', { ...auction, symbol: 'NOPE9' }],
+    ['listStockNoiiBars', { ...auction, category: 'US_ETF' }],
+    ['listStockFootprints', { ...print, symbols: 'AAPL,QQQ' }],
+  ] as const)
+    assert.equal(player.refused(id, query), 'INVALID_SYMBOL');
 });

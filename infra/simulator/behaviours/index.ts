@@ -1,12 +1,11 @@
 /** Behaviours by operation id; an operation without one is answered from its response schema. */
 
 import { accounts } from './accounts.ts';
-import { auctions } from './auctions.ts';
 import { auth, config } from './auth.ts';
 import { bars } from './bars.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
+import { bySymbol } from './by-symbol.ts';
 import { fromSchema } from './from-schema.ts';
-import { fundamentals } from './fundamentals.ts';
 import { instruments } from './instruments.ts';
 import { legacy } from './legacy.ts';
 import { market } from './market.ts';
@@ -22,11 +21,10 @@ import { watchlists } from './watchlists.ts';
 
 const behaviours: Behaviours = {
   ...accounts,
-  ...auctions,
   ...auth,
   ...bars,
+  ...bySymbol,
   ...config,
-  ...fundamentals,
   ...instruments,
   ...legacy,
   ...market,

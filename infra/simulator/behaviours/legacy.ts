@@ -10,8 +10,9 @@ import { writeCursor } from '../paging.ts';
 import { parameterError, type Rejection } from '../refusal.ts';
 import type { World } from '../world.ts';
 import { type ApiCall, answer, type Behaviour, type Behaviours } from './behaviour.ts';
+import { bySymbol } from './by-symbol.ts';
 import { isRefusal } from './find.ts';
-import { fundamentals } from './fundamentals.ts';
+import { fromSchema } from './from-schema.ts';
 import { optionContracts } from './option-contracts.ts';
 import { options } from './options.ts';
 import { orderViews } from './order-views.ts';
@@ -82,19 +83,19 @@ function rankPage({ records, hasMore }: IndexedPage) {
 
 /** Sends the page with the number page_index, from 1, of all records that the current operation has now. */
 function byIndex(operation: Operation, shown: (page: IndexedPage) => unknown): Behaviour {
-  const current = { ...fundamentals, ...screeners }[operation.id]!;
+  const current = { ...bySymbol, ...screeners }[operation.id] ?? fromSchema;
   return (call, world) => {
     const { page_index: index = '1', page_size: size = usualPageSize, ...query } = call.query;
     const all: object[] = [];
-    let rest: object = {};
+    let rest: object | undefined;
     for (const page of pagesOf(current, { ...call, operation, query }, world)) {
       if (isRefusal(page)) return page;
       all.push(...page.data);
-      rest = page.rest;
+      rest ??= page.rest;
     }
     const end = Number(index) * Number(size);
     const records = all.slice(end - Number(size), end);
-    return answer(shown({ records, hasMore: end < all.length, rest }));
+    return answer(shown({ records, hasMore: end < all.length, rest: rest! }));
   };
 }
 

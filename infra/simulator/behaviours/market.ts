@@ -1,11 +1,11 @@
 /** Snapshots: the latest prices of each symbol. */
 
-import { dividendsOf, yearOf } from '../market/books.ts';
 import { dayOf } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { closeOf, dayPricesAt, priceAt } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
-import { fixed, money, ratio } from '../numbers-and-times.ts';
+import { money, ratio } from '../numbers-and-times.ts';
+import { fraction, mix } from '../random.ts';
 import type { Behaviours } from './behaviour.ts';
 import { ofInstruments } from './find.ts';
 
@@ -80,30 +80,26 @@ function sidesOf<P extends string>(prefix: P, instrument: Instrument, price: num
   };
 }
 
-/** Facts that hold for a day; closing prices in cents. */
-interface DailyFacts extends ReturnType<typeof yearOf> {
-  readonly day: number;
-  readonly closes: readonly number[];
-  readonly exDay: number;
-}
-
-/** Cache of the day's facts: a snapshot has up to a hundred symbols, and clients ask every second. */
-const factsCache = new WeakMap<Instrument, DailyFacts>();
+/** Cache of a day's weekly closes: a snapshot has up to a hundred symbols, and clients ask every second. */
+const closesCache = new WeakMap<Instrument, { readonly day: number; readonly closes: readonly number[] }>();
 
 /** Members that were seen live and that no page names: the price in relation to the company. `price` in cents, at `time`. */
 function snapshotFacts(instrument: Instrument, price: number, time: number) {
-  const { eps, equity, revenue, dividend, closes } = factsOf(instrument, time);
-  const worth = Math.round((price * instrument.sharesOutstanding) / 100);
+  const closes = closesOf(instrument, dayOf(time));
+  const marketValue = String(Math.round((price * instrument.sharesOutstanding) / 100));
   const shares = String(instrument.sharesOutstanding);
+  const perBase = price / (100 * instrument.basePrice);
+  const trait = (purpose: number, from: number, to: number) =>
+    from + (to - from) * fraction(mix(instrument.noise, purpose));
   return {
     quote_time: time,
-    pe_ratio: fixed(price / eps, 2),
-    pb_ratio: fixed(worth / equity, 2),
-    ps_ratio: fixed(worth / revenue, 2),
-    yield: ratio(dividend, price),
-    market_value: String(worth),
+    pe_ratio: (perBase * trait(30, 9, 38)).toFixed(2),
+    pb_ratio: (perBase * trait(31, 1, 8)).toFixed(2),
+    ps_ratio: (perBase * trait(32, 1, 8)).toFixed(2),
+    yield: (trait(35, 0.002, 0.08) / perBase).toFixed(4),
+    market_value: marketValue,
     // All of the invented companies' shares are in free float.
-    neg_market_value: String(worth),
+    neg_market_value: marketValue,
     total_shares: shares,
     out_standing_shares: shares,
     fifty_two_wk_high: money(Math.max(price, ...closes)),
@@ -112,17 +108,11 @@ function snapshotFacts(instrument: Instrument, price: number, time: number) {
   };
 }
 
-export function factsOf(instrument: Instrument, time: number): DailyFacts {
-  const day = dayOf(time);
-  const known = factsCache.get(instrument);
-  if (known?.day === day) return known;
-  const facts = {
-    day,
-    ...yearOf(instrument, time),
-    exDay: dividendsOf(instrument, time, 1)[0]!.exDay,
-    // Weekly closes are near enough to the extremes: exact ones take a millisecond for each symbol.
-    closes: Array.from({ length: 52 }, (_, week) => closeOf(instrument, day - 1 - 7 * week)),
-  };
-  factsCache.set(instrument, facts);
-  return facts;
+/** Closes of 52 weeks: near enough to the extremes, because exact ones take milliseconds for each symbol. */
+function closesOf(instrument: Instrument, day: number): readonly number[] {
+  const known = closesCache.get(instrument);
+  if (known?.day === day) return known.closes;
+  const closes = Array.from({ length: 52 }, (_, week) => closeOf(instrument, day - 1 - 7 * week));
+  closesCache.set(instrument, { day, closes });
+  return closes;
 }

@@ -2,17 +2,10 @@
 
 import { barsOf } from '../market/bars.ts';
 import { type Contract, strikeText } from '../market/option-contracts.ts';
-import {
-  greeksOf,
-  lastOptionTrade,
-  multiplier,
-  optionAsTraded,
-  optionPriceOf,
-  volatilityOf,
-} from '../market/option-model.ts';
-import { type Minute, momentAt, priceOf } from '../market/prices.ts';
+import { lastOptionTrade, multiplier, optionAsTraded, optionPriceOf } from '../market/option-model.ts';
+import { momentAt } from '../market/prices.ts';
 import { partOfDay } from '../market/sessions.ts';
-import { fixed, millisecondsText, money, ratio } from '../numbers-and-times.ts';
+import { millisecondsText, money, ratio } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import { queryAsked, shownBar } from './bars.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -94,22 +87,19 @@ function snapshot(contract: Contract, now: number) {
     deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
     strike_price: strikeText(contract),
     open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
-    ...(partOfDay(now) === 'during' ? sensitivities(contract, moment) : unreportedGreeks),
+    ...(partOfDay(now) === 'during' ? greeksOf(contract) : unreportedGreeks),
   };
 }
 
-function sensitivities(contract: Contract, moment: Minute) {
-  const greeks = greeksOf(contract, priceOf(contract.underlying, moment), moment.day);
-  const { delta, gamma, theta, vega, rho } = greeks;
-  return {
-    imp_vol: volatilityOf(contract).toFixed(4),
-    gamma: fixed(gamma, 4),
-    delta: fixed(delta, 4),
-    theta: fixed(theta, 4),
-    vega: fixed(vega, 4),
-    rho: fixed(rho, 4),
-  };
-}
+/** Greeks within market hours: the same for every contract of a type, because nothing is calculated from them. */
+const greeksOf = ({ type }: Contract) => ({
+  imp_vol: '0.3000',
+  gamma: '0.0200',
+  delta: type === 'CALL' ? '0.5000' : '-0.5000',
+  theta: '-0.0500',
+  vega: '0.1000',
+  rho: type === 'CALL' ? '0.0500' : '-0.0500',
+});
 
 /** Values outside market hours; both forms of an absent number were seen live. */
 const unreportedGreeks = { imp_vol: null, gamma: '', delta: '', theta: '', vega: '', rho: null };

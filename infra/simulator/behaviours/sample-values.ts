@@ -62,11 +62,11 @@ export function numbersFor(slot: Slot, { format, minimum, maximum }: Constraints
   return others;
 }
 
-/** Picks a whole minute near now, further back in each record of a list. */
-function momentOf({ name, index, now, noise }: Slot): number {
+/** Picks a whole minute near now, further back in each record of a list; days are those before. */
+function momentOf({ name, index, now }: Slot): number {
   const minute = Math.floor(now / 60_000) * 60_000;
   const time = /expire/.test(name) ? minute + 15 * dayMilliseconds : minute - index * 60_000;
-  return Math.max(0, /date/.test(name) ? time - (noise % 90) * dayMilliseconds : time);
+  return Math.max(0, /date/.test(name) ? time - (index + 1) * dayMilliseconds : time);
 }
 
 function decimalText(name: string, noise: number): string {

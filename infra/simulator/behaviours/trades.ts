@@ -1,7 +1,5 @@
-/** Depth of book, single trades and footprints of stocks. */
+/** Depth of book and single trades of stocks. */
 
-import { barsOf, stockAsTraded } from '../market/bars.ts';
-import type { Timespan } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { type Hours, priceAt } from '../market/prices.ts';
 import { sessionFor } from '../market/sessions.ts';
@@ -10,7 +8,7 @@ import { millisecondsText, money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import { illegalParameter } from '../refusal.ts';
 import type { Behaviours } from './behaviour.ts';
-import { ofInstrument, ofInstruments } from './find.ts';
+import { ofInstrument } from './find.ts';
 
 const participants = ['NSDQ', 'ARCX', 'EDGX', 'BATS', 'IEXG'];
 
@@ -50,12 +48,6 @@ export const trades: Behaviours = {
     }
     return { symbol: found.symbol, instrument_id: found.instrumentId, result };
   }),
-
-  listStockFootprints: ofInstruments((instrument, { query, now }) => ({
-    symbol: instrument.symbol,
-    instrument_id: instrument.instrumentId,
-    result: footprints(instrument, query, now),
-  })),
 };
 
 export interface BookLevel {
@@ -100,46 +92,4 @@ export function tick(instrument: Instrument, time: number, session: Hours) {
     // A buyer at the ask drives the price up.
     side: move > 0 ? 'S' : move < 0 ? 'B' : 'N',
   };
-}
-
-function footprints(
-  instrument: Instrument,
-  query: Readonly<Record<string, string>>,
-  now: number,
-): readonly object[] {
-  const { session, nameAt } = sessionFor(query.trading_sessions);
-  const timespan = query.timespan as Timespan;
-  const bars = barsOf(stockAsTraded(instrument, session), {
-    timespan,
-    count: Number(query.count ?? 200),
-    forming: query.real_time_required === 'true' && timespan.startsWith('M'),
-    now,
-    wanted: (time) => nameAt(time) !== undefined,
-  });
-  return bars.map(({ time, high, low, volume }) => {
-    const chance = mix(instrument.noise, Math.floor(time / 5000));
-    const bought = Math.floor((volume * (30 + (chance % 41))) / 100);
-    return {
-      time,
-      trading_session: nameAt(time),
-      total: String(volume),
-      delta: String(2 * bought - volume),
-      buy_total: String(bought),
-      sell_total: String(volume - bought),
-      buy_detail: detail(bought, high, low),
-      sell_detail: detail(volume - bought, high, low),
-    };
-  });
-}
-
-/** Spreads a volume over at most five prices of a bar. */
-function detail(volume: number, high: number, low: number): Readonly<Record<string, string>> {
-  const places = Math.min(5, high - low + 1);
-  const each = Math.floor(volume / places);
-  return Object.fromEntries(
-    Array.from({ length: places }, (_, at) => {
-      const price = places === 1 ? low : low + Math.round((at * (high - low)) / (places - 1));
-      return [money(price), String(at === 0 ? volume - each * (places - 1) : each)];
-    }),
-  );
 }

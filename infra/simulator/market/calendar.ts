@@ -70,13 +70,3 @@ export function thirdFriday(year: number, month: number): number {
   // 2 January 1970 was a Friday.
   return first + ((((1 - first) % 7) + 7) % 7) + 14;
 }
-
-/** Last day of each quarter, backwards from the last one that ended before a day. */
-export function quarterEnds(before: number, count: number): readonly number[] {
-  const date = new Date(timeOf(before));
-  const quarter = Math.floor(date.getUTCMonth() / 3);
-  return Array.from(
-    { length: count },
-    (_, back) => dayOf(Date.UTC(date.getUTCFullYear(), 3 * (quarter - back))) - 1,
-  );
-}

@@ -12,7 +12,6 @@ export interface Instrument {
   readonly subCategory: SubCategory;
   /** OC tradable, CO close only, NT not tradable. */
   readonly status: 'OC' | 'CO' | 'NT';
-  readonly sectorId: string;
   /** Price in USD around which the instrument's price moves. */
   readonly basePrice: number;
   /** Typical move of the price in a day, as a ratio. */

@@ -3,7 +3,6 @@
 import { fraction, hashOf, mix } from '../random.ts';
 import type { Category, Instrument, SubCategory } from './instrument.ts';
 import { nameOf } from './names.ts';
-import { sectorOf } from './sectors.ts';
 
 /** Shares on an average day from which on an instrument is traded actively. */
 const activeVolume = 200_000;
@@ -51,7 +50,6 @@ export function createInstrument(
     exchangeCode: exchanges[category][mix(noise, 10) % exchanges[category].length]!,
     subCategory: isFund ? 'ETF' : (oddSubCategories[oddity] ?? 'COMMON_STOCK'),
     status: oddStatuses[oddity] ?? 'OC',
-    sectorId: sectorOf(noise).id,
     basePrice,
     dailyMove: isFund ? 0.01 : 0.01 + 0.02 * fraction(mix(noise, 1)),
     dailyVolume: Math.round(kind === 'quiet' ? 200 * 900 ** share : activeVolume * 250 ** share),

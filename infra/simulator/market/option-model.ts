@@ -1,7 +1,6 @@
 /**
- * Value of an option: the textbook formula over the underlying's price, with a constant volatility and a time to expiry
- * that is counted in days. Within a day the price therefore only follows the underlying, and its highest and lowest are
- * exact.
+ * Value of an option: what exercising it would bring, and a time value that shrinks from day to day. Within a day the
+ * price therefore only follows the underlying, and its highest and lowest are exact.
  */
 
 import { fraction, mix } from '../random.ts';
@@ -23,72 +22,18 @@ export const termsShown = ({ type, expiryDay }: Contract) => ({
   expiration_type: 'PM',
 });
 
-const interest = 0.04;
 /** Days before its expiry from which a contract has prices: more than any is listed. */
 const listedDays = 1200;
 
-/** Volatility of a year; higher for strikes far from the base price, as in real markets. */
-export function volatilityOf({ underlying, strike }: Contract): number {
-  const distance = Math.log(strike / 1000 / underlying.basePrice);
-  return underlying.dailyMove * Math.sqrt(365) * (0.8 + 0.3 * distance * distance);
-}
-
-function yearsLeft({ expiryDay }: Contract, day: number): number {
-  return Math.max(expiryDay - day, 0.25) / 365;
-}
-
-interface Terms {
-  readonly spot: number;
-  readonly strike: number;
-  readonly years: number;
-  readonly volatility: number;
-  readonly d1: number;
-  readonly d2: number;
-  /** Today's value of a dollar at expiry. */
-  readonly discount: number;
-}
-
-function termsOf(contract: Contract, spotCents: number, day: number): Terms {
-  const spot = spotCents / 100;
-  const strike = contract.strike / 1000;
-  const years = yearsLeft(contract, day);
-  const volatility = volatilityOf(contract);
-  const spread = volatility * Math.sqrt(years);
-  const d1 = (Math.log(spot / strike) + (interest + volatility ** 2 / 2) * years) / spread;
-  return { spot, strike, years, volatility, d1, d2: d1 - spread, discount: Math.exp(-interest * years) };
-}
-
-/** Value in cents, never less than one, nor than exercising the option would bring. */
-function worth(contract: Contract, spotCents: number, day: number): number {
-  const { spot, strike, d1, d2, discount } = termsOf(contract, spotCents, day);
-  const call = spot * normalCdf(d1) - strike * discount * normalCdf(d2);
-  const value = contract.type === 'CALL' ? call : call - spot + strike * discount;
-  const intrinsic = contract.type === 'CALL' ? spot - strike : strike - spot;
-  return Math.max(1, Math.round(100 * Math.max(value, intrinsic)));
-}
-
-interface Greeks {
-  readonly delta: number;
-  readonly gamma: number;
-  readonly theta: number;
-  readonly vega: number;
-  readonly rho: number;
-}
-
-/** Greeks: changes of the option's price by a dollar, by a day, and by a hundredth of volatility or interest. */
-export function greeksOf(contract: Contract, spotCents: number, day: number): Greeks {
-  const { spot, strike, years, volatility, d1, d2, discount } = termsOf(contract, spotCents, day);
-  const call = contract.type === 'CALL';
-  const density = Math.exp(-(d1 ** 2) / 2) / Math.sqrt(2 * Math.PI);
-  const decay = (-spot * density * volatility) / (2 * Math.sqrt(years));
-  const carry = interest * strike * discount * normalCdf(call ? d2 : -d2);
-  return {
-    delta: call ? normalCdf(d1) : normalCdf(d1) - 1,
-    gamma: density / (spot * volatility * Math.sqrt(years)),
-    theta: (decay + (call ? -carry : carry)) / 365,
-    vega: (spot * density * Math.sqrt(years)) / 100,
-    rho: ((call ? 1 : -1) * strike * years * discount * normalCdf(call ? d2 : -d2)) / 100,
-  };
+/** Value in cents, never less than one; the time value is highest for a strike at the base price. */
+function worth({ underlying, strike, expiryDay, type }: Contract, spotCents: number, day: number): number {
+  const { basePrice, dailyMove } = underlying;
+  const strikeCents = strike / 10;
+  const intrinsic = type === 'CALL' ? spotCents - strikeCents : strikeCents - spotCents;
+  const move = dailyMove * Math.sqrt(Math.max(expiryDay - day, 0));
+  const distance = strike / 1000 / basePrice - 1;
+  const timeValue = 40 * Math.min(basePrice, strike / 1000) * move * Math.exp(-5 * distance ** 2);
+  return Math.max(1, Math.round(Math.max(0, intrinsic) + timeValue));
 }
 
 /** Price in cents. */
@@ -134,14 +79,4 @@ function optionRange(contract: Contract, from: Minute, to: Minute): HighLow {
     low = Math.min(low, ...ends);
   }
   return { high, low };
-}
-
-/** Normal distribution, to seven digits. */
-function normalCdf(x: number): number {
-  const t = 1 / (1 + 0.2316419 * Math.abs(x));
-  const tail =
-    (Math.exp(-(x * x) / 2) / Math.sqrt(2 * Math.PI)) *
-    t *
-    (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
-  return x < 0 ? tail : 1 - tail;
 }

@@ -7,11 +7,17 @@
  */
 
 import type { Instrument } from './instrument.ts';
-import { centsAt, dayMilliseconds, type Hours, minutesPerDay } from './price-path.ts';
-import { type HighLow, type Minute, rangeOf } from './price-range.ts';
+import {
+  centsAt,
+  dayMilliseconds,
+  type HighLow,
+  type Hours,
+  type Minute,
+  minutesPerDay,
+  rangeOf,
+} from './price-path.ts';
 
-export { dayMilliseconds, type Hours } from './price-path.ts';
-export { type HighLow, type Minute, rangeOf } from './price-range.ts';
+export { dayMilliseconds, type HighLow, type Hours, type Minute, rangeOf } from './price-path.ts';
 
 /** Prices of a day, in cents. */
 interface DayPrices extends HighLow {
