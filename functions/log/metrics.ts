@@ -59,7 +59,7 @@ const table = {
   TradingControlsTable: { TradingControlsNotRead: 'Count', MassCancelNotRequested: 'Count' },
 } as const;
 
-export type Dimension = keyof typeof table;
+type Dimension = keyof typeof table;
 export type MetricOf<Of extends Dimension> = keyof (typeof table)[Of] & string;
 export type OwnMetric = { [Of in Dimension]: MetricOf<Of> }[Dimension];
 

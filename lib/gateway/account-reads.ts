@@ -25,7 +25,7 @@ import { sizeOf } from './limit-sizes.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
 import type { Outcome } from './outcome.ts';
 
-export interface AccountReads {
+interface AccountReads {
   ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
   /**
    * Ends the shared answers of an account after a request that changed it, or may have. Never rejects.

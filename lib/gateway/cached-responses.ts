@@ -27,7 +27,7 @@ import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
-export interface CachedResponses {
+interface CachedResponses {
   ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
 }
 

@@ -21,7 +21,7 @@ export interface Credential {
   holdsSecret(answer: Uint8Array): boolean;
 }
 
-export type SecretRefusalCode = Extract<RefusalCode, `secret_${string}`>;
+type SecretRefusalCode = Extract<RefusalCode, `secret_${string}`>;
 
 export type CredentialResult =
   | { readonly ok: true; readonly credential: Credential }

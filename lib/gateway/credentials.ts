@@ -41,7 +41,7 @@ export interface Credentials {
   fallbackTried(credential: Credential, accepted: boolean): void;
 }
 
-export interface CredentialsOptions extends SigningPorts {
+interface CredentialsOptions extends SigningPorts {
   readonly source: SecretSource;
   /** How long a secret is used before the source is read again. Default 5 minutes. */
   readonly timeToLiveMs?: number | undefined;

@@ -22,7 +22,7 @@ export interface LimitsInForce {
   widest(steps: number): Promise<number>;
 }
 
-export interface LimitsInForceOptions {
+interface LimitsInForceOptions {
   readonly store: LimiterStore;
   /** Key of the store's item, made by `limitsInForceKey`. */
   readonly key: string;

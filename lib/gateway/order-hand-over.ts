@@ -23,7 +23,7 @@ import type { Outcome } from './outcome.ts';
 import type { Upstream } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
-export type HandOverChange = (
+type HandOverChange = (
   change: AdmittedRequest,
   send: (change: AdmittedRequest) => Promise<Answer>,
 ) => Promise<Answer>;
@@ -43,7 +43,7 @@ export interface OrdersStep {
   readonly create: (parts: OrderParts) => OrderSteps;
 }
 
-export interface OrderParts {
+interface OrderParts {
   readonly upstream: Upstream;
   readonly clock: () => number;
   /** The operations that the gateway offers. */
@@ -79,7 +79,7 @@ export const ordersStep = (options: OrdersOptions): OrdersStep =>
   stepOf(options, (clock) => createHandOver({ ...options, clock }));
 
 /** Options of the hand-over of requests without guard rails: cancels, changes of watchlists. */
-export type UnguardedWiring = Omit<OrdersWiring, 'guard' | 'members'>;
+type UnguardedWiring = Omit<OrdersWiring, 'guard' | 'members'>;
 
 export const unguardedStep = (options: UnguardedWiring): OrdersStep =>
   stepOf(options, (clock) => createUnguardedHandOver({ ...options, clock }));

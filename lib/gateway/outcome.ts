@@ -9,7 +9,7 @@ export { type Refused, refused, type UncachedAnswer } from '../answer.ts';
 export type Outcome = UncachedAnswer | CachedResponse | SnapshotsFound | StreamOpened | Refused;
 
 /** An answer that is sent event by event. */
-export interface StreamOpened {
+interface StreamOpened {
   readonly kind: 'stream';
   /** Server-sent events; the stream opens when the first is requested, and closes when the iterator ends or returns. */
   readonly events: AsyncIterable<string>;
@@ -64,7 +64,7 @@ export const bodyOf = (outcome: Exclude<Outcome, Refused>): Uint8Array =>
   outcome.kind === 'snapshots' ? joinRecords(outcome.records.map(({ bytes }) => bytes)) : outcome.body;
 
 /** One record of an outcome. An uncached record has no age: the upstream has just sent it. */
-export type RecordInOutcome = Pick<SnapshotRecord, 'bytes'> & Partial<Pick<SnapshotRecord, 'ageMs'>>;
+type RecordInOutcome = Pick<SnapshotRecord, 'bytes'> & Partial<Pick<SnapshotRecord, 'ageMs'>>;
 
 /** The records of an answer by symbol; undefined when the upstream's answer is not a list of records. */
 export function recordsOf(

@@ -47,7 +47,7 @@ export interface OwnReads {
   read(query: GatewayRequest['query'], endBy: number, user?: string): Promise<OwnAnswer>;
 }
 
-export type OwnAnswer =
+type OwnAnswer =
   /** @property sentAt when the upstream was asked, in milliseconds since the epoch */
   | { readonly kind: 'answer'; readonly body: Uint8Array; readonly sentAt: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal };

@@ -13,7 +13,7 @@ export const outOfTime: Refusal = {
   detail: `The gateway ran out of time before the request could be sent. ${notSent}`,
 };
 
-export interface AttemptCall {
+interface AttemptCall {
   readonly appKey: string;
   readonly limits: readonly [string, ...string[]];
   /** The user's name for the limiter's shares; undefined when the attempt counts against no share. */

@@ -20,7 +20,7 @@ import {
 } from './outcome.ts';
 
 /** Members of the request that rendering depends on. */
-export type RenderedRequest = Pick<GatewayRequest, 'method' | 'headers' | 'requestId'>;
+type RenderedRequest = Pick<GatewayRequest, 'method' | 'headers' | 'requestId'>;
 
 export async function render(outcome: Outcome, request: RenderedRequest): Promise<GatewayResponse> {
   switch (outcome.kind) {

@@ -61,7 +61,7 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
 };
 
 /** The gateway's parts and facts that reading an answer needs. */
-export interface AnswerReader extends Pick<Credential, 'redact' | 'holdsSecret'> {
+interface AnswerReader extends Pick<Credential, 'redact' | 'holdsSecret'> {
   /** Moment at which the answer arrived. */
   readonly now: number;
   readonly sentToken: boolean;

@@ -28,7 +28,7 @@ import { meantBy, readUpstreamAnswer, type Sent } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
 
-export interface UpstreamOptions extends LimitRules {
+interface UpstreamOptions extends LimitRules {
   readonly baseUrl: string;
   readonly paths: UpstreamPaths;
   readonly credentials: Credentials;
@@ -45,7 +45,7 @@ export interface UpstreamOptions extends LimitRules {
   readonly random: () => number;
 }
 
-export interface UpstreamCall {
+interface UpstreamCall {
   readonly operation: Operation;
   /** The path, among the operation's, that the client used. */
   readonly path: string;

@@ -8,7 +8,7 @@
 export type CheckpointTable = 'journal' | 'controls' | 'users';
 export type TableNames = Readonly<Partial<Record<CheckpointTable, string>>>;
 
-export interface Checkpoint {
+interface Checkpoint {
   /** 1, 2, 3 … */
   readonly number: number;
   /** When it was written, in milliseconds since the epoch. */

@@ -31,7 +31,7 @@ export const plainSymbol = (symbol: string): string => symbol.toUpperCase().repl
 /** Month and year of a futures contract, after its root: `Z6` in `ESZ6`. */
 const futuresEnd = /[FGHJKMNQUVXZ]\d{1,2}$/;
 
-export interface Named {
+interface Named {
   /** The contract, its root and its underlying, as `plainSymbol` spells them. */
   readonly names: readonly string[];
   /** False for an adjusted contract, whose underlying is not known. */

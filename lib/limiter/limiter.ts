@@ -31,7 +31,7 @@ export interface LimiterWiring {
   readonly report: (report: LimiterReport) => void;
 }
 
-export interface LimiterSeams {
+interface LimiterSeams {
   readonly margins?: Margins;
   /** Time limit of one operation of the store. Default 500 ms. */
   readonly storeTimeoutMs?: number;

@@ -4,7 +4,7 @@ import type { Priority } from './options.ts';
 import type { RefusalReason, Remaining, Validity } from './permit.ts';
 
 /** A request that waits. */
-export interface Waiter {
+interface Waiter {
   /** When the request stops waiting; moves when the instance follows another's clock. */
   readonly deadline: number;
   readonly grant: (validity: Validity, remaining: number, narrowest?: Remaining) => void;

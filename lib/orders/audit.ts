@@ -22,12 +22,12 @@ export interface OrderAuditStore {
 }
 
 /** Port to the bus of events about orders. */
-export interface OrderEventBus {
+interface OrderEventBus {
   /** @returns for each event whether the bus accepted it */
   publish(events: readonly OrderSettledEvent[]): Promise<readonly boolean[]>;
 }
 
-export interface OrderAuditOptions {
+interface OrderAuditOptions {
   readonly store: Pick<OrderAuditStore, 'append'>;
   readonly bus: OrderEventBus;
   readonly names: KeyedNames;
@@ -36,7 +36,7 @@ export interface OrderAuditOptions {
 }
 
 /** Result of auditing some changes. */
-export interface Audited {
+interface Audited {
   /** Lines that were added. */
   readonly added: number;
   /** Changes that were audited before. */

@@ -23,7 +23,7 @@ export type Begun =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'away' };
 
-export interface CheckedBeginParts extends AskedOrdersParts {
+interface CheckedBeginParts extends AskedOrdersParts {
   readonly guard: Guard;
   readonly cancels: CancelRequests;
   readonly reportFailure?: (step: 'begin' | 'check', cause: unknown) => void;
@@ -31,7 +31,7 @@ export interface CheckedBeginParts extends AskedOrdersParts {
   readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
 }
 
-export interface BeginRequest extends AskedOrdersRequest {
+interface BeginRequest extends AskedOrdersRequest {
   readonly entryOf: (part: OrderPart, checked: CheckedEntry) => JournalEntry;
   /** In milliseconds since the epoch. */
   readonly endBy: number;

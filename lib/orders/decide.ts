@@ -46,7 +46,7 @@ export interface DecidedOrder {
   readonly reason: string;
 }
 
-export interface Decided {
+interface Decided {
   /** False when the counters could not be changed: the settlement changes them in its next run. */
   readonly isReleased: boolean;
   /** How many orders have ended. */

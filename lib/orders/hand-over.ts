@@ -70,7 +70,7 @@ export interface OrdersWiring<Guard = GuardWiring> {
 
 export type OrdersOptions = OptionsOf<OrdersWiring<GuardOptions>, 'journal' | 'names'>;
 
-export interface HandOverParts extends OrdersOptions {
+interface HandOverParts extends OrdersOptions {
   readonly clock: () => number;
 }
 

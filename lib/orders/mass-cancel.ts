@@ -228,7 +228,7 @@ class CancelRun {
 }
 
 /** An order, or the open parts of a combination, which are cancelled one after the other. */
-export interface CancelGroup {
+interface CancelGroup {
   readonly ids: readonly string[];
   /** Whether the first one is the master, whose cancel takes the others with it. */
   readonly hasMaster: boolean;

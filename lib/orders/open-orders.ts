@@ -7,7 +7,7 @@ import type { OrderReads } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
 import { orderKey } from './parts.ts';
 
-export interface OpenOrdersParts {
+interface OpenOrdersParts {
   readonly orders: Pick<OrderReads, 'openOrders'>;
   readonly journal: Pick<OrderJournal, 'read'>;
   readonly names: KeyedNames;

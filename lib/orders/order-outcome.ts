@@ -6,7 +6,7 @@ import { isOver, type JournalEntry, JournalUnavailable, type OrderJournal } from
 import { orderKey } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
-export interface OrderQuestion {
+interface OrderQuestion {
   readonly account: string;
   readonly clientOrderId: string;
 }

@@ -120,7 +120,7 @@ export function bracketIn({ asked, list }: OrderRecord): BracketIds | undefined 
   return entry && { entry: entry.at, ids: orders.map(({ at }) => at) };
 }
 
-export interface BracketIds {
+interface BracketIds {
   readonly entry: string;
   readonly ids: readonly string[];
 }

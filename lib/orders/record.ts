@@ -37,7 +37,7 @@ export type RecordKind = 'placement' | 'cancellation' | 'replacement' | 'other';
  */
 export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'absence' | 'operator';
 
-export interface Absence {
+interface Absence {
   readonly at: string;
   readonly proof: AbsenceProof;
 }

@@ -30,7 +30,7 @@ export interface ReleaseOptions {
 }
 
 /** Result of a run. */
-export interface Released {
+interface Released {
   /** Orders that were taken out of the counters. */
   readonly released: number;
   /** Requests to the upstream. */

@@ -16,7 +16,7 @@ export interface OrderSettledEvent {
  * Whether a change settled its entry by evidence other than the answer to the request itself. A refused request that turns
  * out to be accepted counts, too.
  */
-export function isSettled({ before, after, record }: AuditLine): boolean {
+function isSettled({ before, after, record }: AuditLine): boolean {
   if (after !== 'accepted' && after !== 'refused') return false;
   if (before === undefined || before === after || record?.placed_elsewhere) return false;
   const evidence = record?.outcome?.evidence;

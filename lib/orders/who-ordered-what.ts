@@ -42,14 +42,14 @@ export interface Ordered {
 }
 
 /** A line of the audit: the entry's states before and after, when, and the evidence. */
-export interface OrderedChange {
+interface OrderedChange {
   readonly at: string;
   readonly before?: AuditLine['after'];
   readonly after: AuditLine['after'];
   readonly evidence?: string;
 }
 
-export interface OrderedFilter {
+interface OrderedFilter {
   readonly account?: string;
   readonly clientOrderId?: string;
   /** Selects by keyed name, which is undefined where no user is known. */
@@ -58,7 +58,7 @@ export interface OrderedFilter {
   readonly unsettled?: boolean;
 }
 
-export interface WhoOrderedWhat {
+interface WhoOrderedWhat {
   /** Requests that the filter selects, in the order of their first lines. */
   readonly ordered: readonly Ordered[];
   /** Requests of which only the states can be read, because their records were sealed with another identity key. */
