@@ -18,8 +18,7 @@ import { composeLimiter } from './limiter.ts';
 import type { GatewayPorts, QuotePorts } from './ports.ts';
 
 /** What one gateway is, among those of a function's settings. */
-interface GatewayParts
-  extends Pick<CoreWiring, 'operations' | 'secrets' | 'access' | 'cache' | 'orders'> {
+interface GatewayParts extends Pick<CoreWiring, 'operations' | 'secrets' | 'access' | 'cache' | 'orders'> {
   /** What the journal looks orders up with, for a gateway that does not offer it. */
   readonly lookUps: readonly Operation[];
   /** There when its requests can wait for those of others. */

@@ -27,10 +27,7 @@ const handOverPart = 1 / 15;
 /** While less than two permits of the limit are left, a subscription waits: clients that read come first. */
 const lowPriority = { reserve: 2, pauseMs: 2000 };
 
-function composeMarketStream(
-  settings: MarketStreamSettings,
-  ports: MarketStreamPorts,
-): MarketStreamHandler {
+function composeMarketStream(settings: MarketStreamSettings, ports: MarketStreamPorts): MarketStreamHandler {
   const { clock, sleep, log, functionName } = ports;
   const { upstreamBaseUrl, secretId } = settings.function;
   const { tableName } = settings;

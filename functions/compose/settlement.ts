@@ -20,8 +20,7 @@ import { type Composition, fails, type WorkerHandler } from './start.ts';
 
 export type SettlementHandler = WorkerHandler<SettlementReport | { readonly settled: boolean }>;
 
-type SettlementSettings = Parts['SETTLEMENT'] &
-  Parts['IDENTITY'] & { readonly function: FunctionSettings };
+type SettlementSettings = Parts['SETTLEMENT'] & Parts['IDENTITY'] & { readonly function: FunctionSettings };
 
 /** From the last read to the function’s end: a read with its wait for the limiter takes half a minute at most. */
 const marginMs = 35_000;

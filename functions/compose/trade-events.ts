@@ -34,10 +34,7 @@ type TradeEventsSettings = Parts['TRADE_EVENTS'] &
 /** Of its time limit, what is left for the hand-over: a minute of fifteen. */
 const handOverPart = 1 / 15;
 
-function composeTradeEvents(
-  settings: TradeEventsSettings,
-  ports: TradeEventPorts,
-): TradeEventsHandler {
+function composeTradeEvents(settings: TradeEventsSettings, ports: TradeEventPorts): TradeEventsHandler {
   const { log, clock, sleep, functionName } = ports;
   const metrics = createTradeEventsMetrics(log, { functionName, clock });
   const secrets = composeAppSecret(settings.function.secretId, ports);
