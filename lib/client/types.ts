@@ -58,7 +58,7 @@ type NamedParameters<Q extends Queries> = Flat<
 >;
 
 /** Named types with hover text that the built package declares for an entry, in place of the types derived here. */
-interface Declaration<Id, Query, Body, Result, Call> {
+export interface Declaration<Id, Query, Body, Result, Call> {
   /** Compared with the entry's id: a copy of this entry under another id has other types. */
   readonly id: Id;
   readonly query: Query;
