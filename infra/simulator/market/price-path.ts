@@ -11,7 +11,7 @@ import type { Instrument } from './instrument.ts';
 
 export const minutesPerDay = 1440;
 /** Minutes between two knots. */
-const knotMinutes = 2;
+const knotMinutes = 10;
 export const dayMilliseconds = minutesPerDay * 60_000;
 
 /** Periods of the noises in minutes; longer ones swing wider, by the square root of their length. */
