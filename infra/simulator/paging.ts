@@ -35,19 +35,21 @@ export function writeCursor({ now, after }: Cursor): string {
   return Buffer.from(`p1|${now}|${after}`).toString('base64url');
 }
 
-/** Requested page of records that do not change. */
-export function pageOf<T>(
+/** Requested page of the records that existed at the first page's moment. */
+export function pageOf<T, F>(
   call: PageRequested,
   size: number,
-  records: readonly T[],
-): { readonly data: readonly T[]; readonly pagination_key?: string } | Rejection {
+  at: (moment: number) => { readonly records: readonly T[]; readonly facts?: F },
+): { readonly records: readonly T[]; readonly facts?: F; readonly pagination_key?: string } | Rejection {
   const cursor = readCursor(call);
   if (cursor && 'error_code' in cursor) return cursor;
   const { now: moment, after } = cursor ?? { now: call.now, after: '0' };
   if (!/^\d{1,9}$/.test(after)) return wrongParameter(call.operation, 'pagination_key');
+  const { records, ...rest } = at(moment);
   const end = Number(after) + size;
   return {
-    data: records.slice(Number(after), end),
+    ...rest,
+    records: records.slice(Number(after), end),
     ...(end < records.length && { pagination_key: writeCursor({ now: moment, after: String(end) }) }),
   };
 }

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import type { Operation } from '../../../lib/catalogue/index.ts';
 import type { Schema } from '../catalogue-schema.ts';
 import { hashOf, mix } from '../random.ts';
-import { answer, type Behaviour } from './behaviour.ts';
+import { type ApiCall, answer, type Behaviour } from './behaviour.ts';
 import { type Constraints, numbersFor, type Slot, textsFor } from './sample-values.ts';
 
 interface ExampleCall {
@@ -21,7 +21,7 @@ interface ExampleCall {
 }
 
 /** Known facts, by the names of the answer's members. */
-type AnswerFacts = Readonly<Record<string, unknown>>;
+export type AnswerFacts = Readonly<Record<string, unknown>>;
 
 /** Behaviour for any operation. */
 export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
@@ -50,12 +50,31 @@ function pageFor({ id, response }: Operation, asked: AnswerFacts, { now, seed = 
   return makeValue(response as Schema, { name: id, at: id, noise, index: 0, asked, now });
 }
 
+/**
+ * Makes an answer with known facts in every member that has a fact's name. Facts without a member are left out, and
+ * members without a fact are invented.
+ *
+ * @param records facts of each record of the outermost list, which gets as many records; when absent, one record for each
+ * requested symbol
+ */
+export function factualAnswer(
+  { operation: { id, response }, now }: Pick<ApiCall, 'operation' | 'now'>,
+  noise: number,
+  facts: AnswerFacts,
+  records?: readonly AnswerFacts[],
+): unknown {
+  const place = { name: id, at: id, noise: hashOf(noise, id), index: 0, asked: facts, now };
+  return makeValue(response as Schema, { ...place, ...(records && { records }) });
+}
+
 /** Place of a value in the answer, and the facts that it may be made from. */
 interface AnswerPlace extends Slot {
   /** Path from the top, for an error message. */
   readonly at: string;
   /** Facts and parameters that members of the same name repeat. */
   readonly asked: AnswerFacts;
+  /** Facts of the outermost list's records. */
+  readonly records?: readonly AnswerFacts[];
   readonly isInList?: boolean;
 }
 
@@ -123,15 +142,18 @@ function makeObject(entries: Readonly<Record<string, Schema>>, place: AnswerPlac
   );
 }
 
-/** Makes a record for each requested symbol if records have a symbol, else `count` records, or two. */
+/** Makes a record for each known one or each requested symbol if records have a symbol, else `count` records, or two. */
 function makeArray(schema: Schema, place: AnswerPlace): unknown[] {
   const { minimum = 0, maximum = Infinity } = constraintsOf(schema);
   const ofSymbols = schema.item!.type.endsWith('object') && schema.item!.entries!.symbol !== undefined;
   const symbols = ofSymbols ? symbolsIn(place.asked) : [];
-  const records = place.isInList ? [] : symbols.map((symbol) => ({ symbol }));
-  const count = records.length || Math.min(100, Number(place.asked.count ?? 2) || 2);
+  const bySymbol = symbols.length > 0 ? symbols.map((symbol) => ({ symbol })) : undefined;
+  const records: readonly AnswerFacts[] | undefined = place.isInList
+    ? undefined
+    : (place.records ?? bySymbol);
+  const count = records?.length ?? Math.min(100, Number(place.asked.count ?? 2) || 2);
   return Array.from({ length: Math.min(maximum, Math.max(minimum, count)) }, (_, index) => {
-    const facts = { ...place.asked, ...records[index] };
+    const facts = { ...place.asked, ...records?.[index] };
     return makeValue(schema.item!, { ...elementPlace(place, index), asked: facts, isInList: true });
   });
 }

@@ -1,17 +1,15 @@
 /** Rankings of actively traded instruments, at the prices that snapshots show at the same moment; sectors are invented. */
 
-import type { Schema } from '../catalogue-schema.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { dayPricesAt } from '../market/prices.ts';
 import { lastTradeTime } from '../market/tape.ts';
 import { ratio } from '../numbers-and-times.ts';
-import { answer, type Behaviour, type Behaviours } from './behaviour.ts';
+import type { Behaviour, Behaviours } from './behaviour.ts';
+import { answer } from './behaviour.ts';
+import { type AnswerFacts, factualAnswer } from './from-schema.ts';
 import { snapshot } from './market.ts';
 
 const shownRows = 200;
-
-/** Figures of an instrument, of which each ranking's schema names some. */
-type Row = Readonly<Record<string, unknown>>;
 
 export const screeners: Behaviours = {
   listGainersLosers: ranking('CHANGE_RATIO'),
@@ -34,13 +32,15 @@ function ranking(usualMeasure: string, usualDirection = 'DESC'): Behaviour {
       .active()
       .filter((one) => one.category === category)
       .map((one) => rowOf(one, call.now, extreme));
-    const members = Object.keys((call.operation.response as Schema).item!.entries!);
-    const shown = (row: Row) => Object.fromEntries(members.map((name) => [name, row[name]]));
-    return answer(sortBy(rows, measure, direction).slice(0, shownRows).map(shown));
+    return answer(factualAnswer(call, 0, {}, sortBy(rows, measure, direction).slice(0, shownRows)));
   };
 }
 
-function rowOf(instrument: Instrument, now: number, extreme: 'fifty_two_wk_high' | 'fifty_two_wk_low'): Row {
+function rowOf(
+  instrument: Instrument,
+  now: number,
+  extreme: 'fifty_two_wk_high' | 'fifty_two_wk_low',
+): AnswerFacts {
   const time = lastTradeTime(instrument, now);
   const figures = snapshot(instrument, time);
   const { high, low, previousClose } = dayPricesAt(instrument, time);
@@ -66,7 +66,7 @@ function rowOf(instrument: Instrument, now: number, extreme: 'fifty_two_wk_high'
 }
 
 /** Sorts by a measure, whose name in lower case is the member's; equal records keep their order. */
-function sortBy(records: readonly Row[], measure: string, direction: string): readonly Row[] {
+function sortBy(records: readonly AnswerFacts[], measure: string, direction: string): readonly AnswerFacts[] {
   const sign = direction === 'ASC' ? 1 : -1;
   const name = measure.toLowerCase();
   const keyed = records.map((record) => ({ record, amount: sign * Number(record[name]) }));

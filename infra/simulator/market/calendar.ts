@@ -11,7 +11,6 @@ export const dayText = (day: number): string => new Date(timeOf(day)).toISOStrin
 /** Parses a day in the form yyyy-MM-dd, which must exist. */
 export const dayNumber = (text: string): number => dayOf(Date.parse(`${text}T00:00:00Z`));
 
-/** Longest that a bar can be, in seconds. */
 const seconds = {
   S5: 5,
   S15: 15,
@@ -22,28 +21,48 @@ const seconds = {
   M60: 3600,
   M120: 7200,
   M240: 14_400,
-  D: 86_400,
-  W: 7 * 86_400,
-  M: 31 * 86_400,
-  Y: 366 * 86_400,
 } as const;
 
-export type Timespan = keyof typeof seconds;
+export type Timespan = keyof typeof seconds | 'D' | 'W' | 'M' | 'Y';
 
 /** Start of the bar that contains a moment; weeks begin on Monday. */
 export function startOfBar(timespan: Timespan, time: number): number {
   const date = new Date(time);
-  if (timespan === 'Y') return Date.UTC(date.getUTCFullYear(), 0);
-  if (timespan === 'M') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
-  const length = seconds[timespan] * 1000;
-  // The first day of 1970 was a Thursday.
-  const shift = timespan === 'W' ? 3 * dayMilliseconds : 0;
-  return Math.floor((time + shift) / length) * length - shift;
+  switch (timespan) {
+    case 'D':
+      return timeOf(dayOf(time));
+    case 'W': {
+      const day = dayOf(time);
+      // The first day of 1970 was a Thursday.
+      return timeOf(day - ((day + 3) % 7));
+    }
+    case 'M':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+    case 'Y':
+      return Date.UTC(date.getUTCFullYear(), 0);
+    default: {
+      const length = seconds[timespan] * 1000;
+      return Math.floor(time / length) * length;
+    }
+  }
 }
 
 /** Start of the bar after the one that starts at `start`. */
-export const startOfNextBar = (timespan: Timespan, start: number): number =>
-  startOfBar(timespan, start + seconds[timespan] * 1000);
+export function startOfNextBar(timespan: Timespan, start: number): number {
+  const date = new Date(start);
+  switch (timespan) {
+    case 'D':
+      return start + dayMilliseconds;
+    case 'W':
+      return start + 7 * dayMilliseconds;
+    case 'M':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+    case 'Y':
+      return Date.UTC(date.getUTCFullYear() + 1, 0);
+    default:
+      return start + seconds[timespan] * 1000;
+  }
+}
 
 /** Third Friday of a month (0 is January; more than 11 goes on into later years). */
 export function thirdFriday(year: number, month: number): number {

@@ -8,7 +8,7 @@ import type { Traded } from './bars.ts';
 import { dayText, timeOf } from './calendar.ts';
 import { type Contract, endOfTrading } from './option-contracts.ts';
 import { type HighLow, type Minute, priceOf, rangeOf } from './prices.ts';
-import { lastTradeTime, marketStart, volumeBetween } from './tape.ts';
+import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
 
 export const multiplier = 100;
 
@@ -41,9 +41,11 @@ export function optionPriceOf(contract: Contract, moment: Minute): number {
   return worth(contract, priceOf(contract.underlying, moment), moment.day);
 }
 
-/** Time of the last trade: contracts trade with their underlying until they expire. */
-export const lastOptionTrade = (contract: Contract, now: number): number =>
-  lastTradeTime(contract.underlying, Math.min(now, endOfTrading(contract)));
+/** Time of the last trade: contracts trade every 1 to 30 seconds, less often than their underlying, until they expire. */
+export function lastOptionTrade(contract: Contract, now: number): number {
+  const pace = 1000 + Math.floor(29_000 * fraction(mix(contract.noise, 3)));
+  return lastOnGrid(pace, Math.min(now, endOfTrading(contract)));
+}
 
 /** Contracts traded on an average day. */
 const usualContracts = (noise: number) => Math.round(20 * 200 ** fraction(mix(noise, 4)));

@@ -27,7 +27,7 @@ interface DayPrices extends HighLow {
   readonly previousClose: number;
 }
 
-/** Cache of each instrument's last result: rankings ask twice, and an older page asks for all of them again. */
+/** Cache of each instrument's last result: a later question on the same day searches only the time since then. */
 const dayCache = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Hours }>();
 
 /** Prices of the day up to `time` (Unix milliseconds), which is included. */
@@ -36,11 +36,15 @@ export function dayPricesAt(instrument: Instrument, time: number, session: Hours
   if (known?.time === time && known.session === session) return known;
   const moment = momentAt(time);
   const { day } = moment;
+  const isLater = known?.session === session && known.time < time && momentAt(known.time).day === day;
+  const from = isLater ? momentAt(known.time) : { day, minute: 0 };
+  const { high, low } = rangeOf(instrument, from, moment, session);
   const prices = {
     time,
     session,
-    ...rangeOf(instrument, { day, minute: 0 }, moment, session),
     open: centsAt(instrument, session, day, 0),
+    high: isLater ? Math.max(high, known.high) : high,
+    low: isLater ? Math.min(low, known.low) : low,
     price: priceOf(instrument, moment, session),
     previousClose: centsAt(instrument, session, day - 1, minutesPerDay),
   };

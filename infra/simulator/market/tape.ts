@@ -7,18 +7,21 @@ import { dayMilliseconds, type Hours, type Minute, momentAt } from './prices.ts'
 /** Day before which nothing was traded. */
 export const marketStart = Date.UTC(2016, 0, 4);
 
-/**
- * Time of the last trade. Each instrument trades at a steady pace, every 0.2 to 3 seconds, beginning anew with each day.
- */
+/** Time of the last trade. Each instrument trades at a steady pace, every 0.2 to 3 seconds, first at the day's start. */
 export function lastTradeTime({ noise }: Instrument, now: number): number {
-  const pace = paceOf(noise);
-  const dayStart = Math.floor(now / dayMilliseconds) * dayMilliseconds;
-  return dayStart + Math.floor((now - dayStart) / pace) * pace;
+  return lastOnGrid(paceOf(noise), now);
 }
 
 /** Trade before another one; before a day's first trade it is the last of the day before. */
-export const tradeBefore = (instrument: Instrument, trade: number): number =>
-  lastTradeTime(instrument, trade - 1);
+export function tradeBefore({ noise }: Instrument, trade: number): number {
+  return lastOnGrid(paceOf(noise), trade - 1);
+}
+
+/** Last step up to `now`; steps of `pace` milliseconds begin anew with each day. */
+export function lastOnGrid(pace: number, now: number): number {
+  const dayStart = Math.floor(now / dayMilliseconds) * dayMilliseconds;
+  return dayStart + Math.floor((now - dayStart) / pace) * pace;
+}
 
 const paceOf = (noise: number) => 200 + Math.floor(2800 * fraction(mix(noise, 4)));
 

@@ -7,11 +7,43 @@ import { hashOf, mix } from '../random.ts';
 import type { Category, Instrument } from './instrument.ts';
 import { createInstrument, priceFrom } from './make-instrument.ts';
 
-/** Base prices by symbol. */
-const familiar: Readonly<Record<Category, string>> = {
-  US_STOCK:
-    'AAPL 230, MSFT 510, NVDA 180, AMZN 225, GOOGL 240, META 720, TSLA 340, AVGO 330, AMD 165, NFLX 1180, JPM 305, BAC 50, V 345, KO 68, PEP 145, DIS 115, INTC 30, F 12, XOM 112, WMT 102, JNJ 178, PFE 25, BRK.B 495',
-  US_ETF: 'SPY 655, QQQ 590, VTI 320, VOO 600, IWM 238, DIA 458, GLD 340, TLT 89, XLK 265, XLF 53',
+const familiarStocks: Readonly<Record<string, number>> = {
+  AAPL: 230,
+  MSFT: 510,
+  NVDA: 180,
+  AMZN: 225,
+  GOOGL: 240,
+  META: 720,
+  TSLA: 340,
+  AVGO: 330,
+  AMD: 165,
+  NFLX: 1180,
+  JPM: 305,
+  BAC: 50,
+  V: 345,
+  KO: 68,
+  PEP: 145,
+  DIS: 115,
+  INTC: 30,
+  F: 12,
+  XOM: 112,
+  WMT: 102,
+  JNJ: 178,
+  PFE: 25,
+  'BRK.B': 495,
+};
+
+const familiarEtfs: Readonly<Record<string, number>> = {
+  SPY: 655,
+  QQQ: 590,
+  VTI: 320,
+  VOO: 600,
+  IWM: 238,
+  DIA: 458,
+  GLD: 340,
+  TLT: 89,
+  XLK: 265,
+  XLF: 53,
 };
 
 /**
@@ -65,23 +97,17 @@ export function createUniverse(seed: number): Universe {
 
 function inventActive(seed: number): ReadonlyMap<string, Instrument> {
   const universe = new Map<string, Instrument>();
-  const categories = ['US_STOCK', 'US_ETF'] as const;
-  const familiarCounts = categories.map((category) => {
-    const entries = familiar[category].split(', ').map((entry) => entry.split(' '));
-    for (const [symbol = '', price] of entries) {
-      const draft = {
-        kind: 'plain',
-        symbol,
-        category,
-        basePrice: Number(price),
-        index: universe.size,
-      } as const;
+  const addFamiliar = (category: Category, prices: Readonly<Record<string, number>>) => {
+    for (const [symbol, basePrice] of Object.entries(prices)) {
+      const draft = { kind: 'plain', symbol, category, basePrice, index: universe.size } as const;
       universe.set(symbol, createInstrument(seed, draft));
     }
-    return entries.length;
-  });
-  for (const [at, category] of categories.entries())
-    addInvented(universe, seed, 'active', category, sizes[category].active - familiarCounts[at]!);
+  };
+  addFamiliar('US_STOCK', familiarStocks);
+  addFamiliar('US_ETF', familiarEtfs);
+  const { US_STOCK: stocks, US_ETF: etfs } = sizes;
+  addInvented(universe, seed, 'active', 'US_STOCK', stocks.active - Object.keys(familiarStocks).length);
+  addInvented(universe, seed, 'active', 'US_ETF', etfs.active - Object.keys(familiarEtfs).length);
   return universe;
 }
 
