@@ -4,7 +4,7 @@
  */
 
 import type { OwnMetric } from '../../functions/log/metrics.ts';
-import type { WorkerName } from '../../functions/workers.ts';
+import type { WorkerName } from '../../functions/worker-rows.ts';
 
 /** What a metric is of: parts of a deployment, each of which is there or not. A function is called as its folder. */
 export type AlarmSubject =

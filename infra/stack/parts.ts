@@ -2,7 +2,7 @@
 
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { workers } from '../../functions/workers.ts';
+import { workerRows } from '../../functions/worker-rows.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { EventHistory } from './event-history.ts';
@@ -56,7 +56,7 @@ export function createParts(scope: Construct, shared: Shared) {
     journal && orderAudit && haveLookUps(operations)
       ? new OrderSettlement(scope, 'OrderSettlement', shared, journal, orderAudit.table, controls)
       : undefined;
-  const { events: detailType = [] } = workers['order-settlement'];
+  const { events: detailType = [] } = workerRows['order-settlement'];
   if (orderSettlement) tradeEvents?.rule('Settle', { detailType }, orderSettlement.target());
   const massCancels =
     orderJournal && controls
