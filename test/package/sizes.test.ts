@@ -19,7 +19,7 @@ const budgets: Readonly<Record<string, number>> = {
   './fetch': 4_500,
   './node': 5_850,
   './aws': 214_600,
-  './cdk': 86_000,
+  './cdk': 87_000,
   './access': 13_400,
   './events': 11_350,
   './trade-events': 32_700,
