@@ -75,12 +75,13 @@ export const readFunctionSettings = (
   readParts(env, (parts) => {
     const prices = checks && parts.read('LAST_PRICES');
     const lastPrices = prices && checks && { ...prices, ...checks };
-    // Nothing with a side effect is sent that is not recorded before.
-    const journal = areJournaled(offered) ? parts.required('JOURNAL') : undefined;
+    const journal = areJournaled(offered) ? parts.read('JOURNAL') : undefined;
     const access = readAccess(parts);
     // The journal's entries are named and sealed with the identity key.
     if (journal || offered.some(({ group }) => isAccountData(group))) parts.required('ACCESS');
-    const guard = checks && parts.required('TRADING');
+    const guard = checks && (journal ? parts.required('TRADING') : parts.read('TRADING'));
+    // Its counters are in the journal.
+    if (guard && !journal) parts.required('JOURNAL');
     return {
       ...askingSettings(parts, lastPrices ? [...offered, ...Object.values(lastPrices.quotes)] : offered),
       access,
