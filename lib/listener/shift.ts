@@ -94,10 +94,6 @@ export class Shift {
     this.stopped = signal;
     this.#parts = parts;
     this.#until = until;
-    const whileOn = { signal: this.over };
-    signal.addEventListener('abort', () => this.end(), whileOn);
-    lease.lost.addEventListener('abort', () => this.end('lease_lost'), whileOn);
-    if (signal.aborted) this.end();
   }
 
   get result(): RunReport['result'] {
@@ -112,12 +108,18 @@ export class Shift {
   }
 
   async run({ start }: LeasedWork): Promise<ShiftEnd> {
+    const stop = () => this.end();
+    this.stopped.addEventListener('abort', stop);
+    this.lease.lost.addEventListener('abort', () => this.end('lease_lost'));
+    if (this.stopped.aborted) this.end();
     const work = start(this);
     const settled = new AbortController();
     const leaseIsKept = this.lease.keep(settled.signal);
     const tasks = work.begin().map((task) => task.catch((cause: unknown) => work.fail(cause)));
     if (!this.over.aborted)
       await new Promise((resolve) => this.over.addEventListener('abort', resolve, { once: true }));
+    // The stop of a run outlives its shifts.
+    this.stopped.removeEventListener('abort', stop);
     await work.settle(Promise.all(tasks));
     settled.abort();
     await leaseIsKept;

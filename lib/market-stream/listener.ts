@@ -84,7 +84,7 @@ class Listening implements ShiftWork {
     this.#shift = shift;
     this.#refusals = new Refusals(clock);
     this.#sessions = Array.from(
-      { length: tuning?.sessions ?? defaultSessions },
+      { length: tuning.sessions ?? defaultSessions },
       (_, index) =>
         new StreamSession(
           parts,

@@ -73,7 +73,10 @@ describe('npm start', { concurrent: true }, () => {
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`says how to call it, answers what it printed, and ends with ${signal}`, async (t) => {
-      const { child, output, printed, shown, ended } = runMain(t, { OPEN_GROPUS: 'orders' });
+      const { child, output, printed, shown, ended } = runMain(t, {
+        OPEN_GROPUS: 'orders',
+        NODE_NO_WARNINGS: '0',
+      });
       await printed(/Ctrl-C ends it\.\n/);
       shown(/^OPEN_GROPUS is set, and nothing here reads it\. Did you mean OPEN_GROUPS\?$/m);
       const calls = [...output.out.matchAll(/^ {2}curl (?:-H '([^:']+): ([^']+)' )?'([^']+)'$/gm)];
@@ -123,6 +126,7 @@ describe('npm start', { concurrent: true }, () => {
       await printed(
         /^OrderChanged (FINAL_FILLED )?AAPL try-1795370000 FILLED filled 2( \(found by a read\))?$/m,
       );
+      assert.doesNotMatch(output.err, /MaxListenersExceededWarning/);
       const [, forGenerators] = shown(/^For client generators: (http:\S+) \(/m);
       assert.equal((await fetch(forGenerators!)).status, 200);
       shown(new RegExp(`^Reference of all operations, .*: ${url}/docs#key=${key}$`, 'm'));
