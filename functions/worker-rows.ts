@@ -19,11 +19,11 @@ export interface WorkerRow {
   readonly purpose?: string;
   /** For the table of functions in docs/architecture.md. */
   readonly startedBy: string;
-  /** What it asks the upstream for. With any, it has the app secret. */
+  /** Operations that the worker calls at the upstream. With any, it may read the app secret. */
   readonly asks: readonly Operation[];
-  /** Its requests need no permit of the limiter. */
+  /** The requests of the worker need no permit of the limiter. */
   readonly isUncounted?: true;
-  /** It names or unseals users and orders by itself, and has the identity key. */
+  /** The worker may read the identity key, because it names or unseals users and orders itself. */
   readonly isKeyed?: true;
   /** Undefined where the stage's configuration decides. */
   readonly timeoutSeconds: number | undefined;
@@ -31,7 +31,7 @@ export interface WorkerRow {
   readonly memoryMiB?: number;
   /** A rule starts it each minute; its description. */
   readonly eachMinute?: string;
-  /** It runs until the next one takes over, and not for a moment. */
+  /** An instance runs until the next one takes over its lease. */
   readonly listens?: true;
   /** A variable without which there is no such worker. */
   readonly needs?: keyof Parts;

@@ -51,7 +51,7 @@ function readFiles(folder: string, ...more: 'page.js'[]): PageFiles {
 interface HostedPage {
   /** `https://api.example.com` */
   readonly gateway: string;
-  /** Issuer of the users' tokens; without it nobody can sign in. */
+  /** Issuer of the users' tokens; without it users cannot sign in. */
   readonly issuer?: string;
   readonly clientId?: string;
 }

@@ -2,7 +2,7 @@
  * Stores the records of one answer as columns: the same part of all records side by side, and parts that are the same in
  * all of them once. So they compress to three fifths of the bytes. Each record is restored byte for byte.
  *
- * A record is cut at its quotation marks, whatever its parts mean. Records with the same number of parts make a block.
+ * The store cuts a record at its quotation marks, without reading what the parts mean. Records with the same number of parts make a block.
  */
 
 /** Number of records in a block, and for each column `1` when its part is the same in all of them, otherwise `0`. */

@@ -37,7 +37,7 @@ export type ListenerContext = Pick<Context, 'getRemainingTimeInMillis'> & {
   readonly ending?: AbortSignal;
 };
 
-/** What a schedule, a stream or a bus starts. */
+/** Handler of a function that a schedule, a stream or a bus starts. */
 export type WorkerHandler<Report = unknown> = (event: unknown, context: ListenerContext) => Promise<Report>;
 
 /** Every invocation fails, which alarms hear. */

@@ -121,7 +121,7 @@ export function createRequestLog({
   };
 }
 
-/** Request as it was sent, with content that nobody may see. */
+/** Request as the gateway sent it to the upstream, before the log redacts its secrets. */
 interface NotedSend extends Pick<SentUpstream, 'at' | 'answered' | 'milliseconds'> {
   readonly request: Parameters<Send>[0];
 }

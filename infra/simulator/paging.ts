@@ -1,6 +1,6 @@
 /**
  * Pages by cursor. A cursor contains the moment of the first page and the next record, so that a client that reads all
- * pages meets each record of that moment once, whatever changes meanwhile.
+ * pages meets each record of that moment once, even if records change meanwhile.
  */
 
 import type { Operation } from '../../lib/catalogue/index.ts';

@@ -25,7 +25,7 @@ export type AlarmSubject =
   | 'api'
   | 'account';
 
-/** Of ours, and of AWS's own, whose namespace follows from the subject. */
+/** Metrics of the gateway, and of AWS, whose namespace follows from the subject. */
 type WatchedMetric =
   | OwnMetric
   | 'Errors'
@@ -37,7 +37,7 @@ type WatchedMetric =
 
 /** A figure that CloudWatch works out of several metrics of one subject. It is missing while one of them is. */
 export interface MetricFormula<Name extends string = WatchedMetric> {
-  /** By the names that they have in the formula. */
+  /** Metrics by their names in the formula. */
   readonly metrics: Readonly<Record<string, Name>>;
   /** CloudWatch's metric math: `IF(reads >= 100, hits / reads)` is a ratio, and missing below a hundred reads. */
   readonly formula: string;
@@ -426,7 +426,7 @@ const rows = {
 
 export type AlarmName = keyof typeof rows;
 
-/** By the name that CloudWatch shows behind the deployment's, as in `Countersign-prod-upstream-failing`. */
+/** Alarms by the name that CloudWatch shows behind the deployment's, as in `Countersign-prod-upstream-failing`. */
 export const alarmTable: Readonly<Record<AlarmName, AlarmRow>> = rows;
 
 export const alarmRows = Object.entries(alarmTable) as readonly (readonly [AlarmName, AlarmRow])[];

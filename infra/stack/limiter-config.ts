@@ -113,7 +113,7 @@ export function resolveLimiter(
   const resolved = { ...given, operationLimits: limits };
   if (given.instances !== undefined && !given.reserve)
     mistakes.add('limiter.instances divides limiter.reserve, which is 0: leave it out.');
-  // What follows takes each limit for one that can be kept.
+  // The checks below assume that each limit can be kept.
   if (mistakes.count > before) return resolved;
   const fault = operationLimitsFault(limits, operations, upstreamLimits);
   if (fault) {

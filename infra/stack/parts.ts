@@ -25,7 +25,7 @@ export function createParts(scope: Construct, shared: Shared) {
   const { config, operations, removalPolicy } = shared;
   const { live, stopOnAlarms, events, accessToken, marketStream: channel } = config;
 
-  // What is kept of orders, and what can stop them.
+  // The records of orders, and the stops of trading.
   const orderJournal = areJournaled(operations)
     ? new OrderJournal(scope, 'OrderJournal', { removalPolicy })
     : undefined;

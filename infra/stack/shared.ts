@@ -90,7 +90,7 @@ export class Shared {
       ...(memoryMiB !== undefined && { memoryMiB }),
       ...own,
     });
-    // By a schedule and never by itself: AWS stops functions that invoke themselves.
+    // A schedule starts the function, because AWS stops functions that invoke themselves.
     if (eachMinute !== undefined) runEachMinute(scope, made, eachMinute);
     this.workers.set(name, made);
     return made;

@@ -40,7 +40,7 @@ export function readClaims(
     return { fault: 'wrong_claim' };
   if (!isFor(audiences as readonly string[] | undefined, rules)) return { fault: 'wrong_audience' };
   if (rules.clientIds && !rules.clientIds.some((id) => id === client)) return { fault: 'wrong_client' };
-  // Such a token is bound to a key so that a thief cannot use it. Nobody checks the key here, so a thief could.
+  // Such a token is bound to a key so that a thief cannot use it. The gateway does not check the key, so a thief could.
   if (cnf !== undefined) return { fault: 'sender_constrained' };
   if (typeof subject !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number')
     return { fault: 'incomplete' };

@@ -13,7 +13,7 @@ import { parseJson } from '../kernel/parse-json.ts';
 import { eventNames, type LookupKind, reservedSources } from './names.ts';
 import * as schemas from './schemas.ts';
 
-/** Members of every request, whatever it asks for. */
+/** Members that requests of every kind have. */
 interface CommonMembers {
   readonly requestId: string;
   readonly maxAgeSeconds?: number;

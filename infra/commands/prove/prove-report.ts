@@ -113,7 +113,7 @@ export function compare(
  * Computes what the run cost, by the prices of docs/cost.md, without free tiers.
  *
  * @param requests sent to the API
- * @param restMonth dollars a month of the stage while nobody calls
+ * @param restMonth dollars a month for the stage without any request
  */
 export function priceOf({
   requests,

@@ -95,7 +95,7 @@ export const marketStream: Behaviours = {
   },
 };
 
-/** Maximum for a session, whatever the types. */
+/** Maximum number of symbols that a session may subscribe to, over all types. */
 const maxSymbols = 100;
 
 function sessionOf({ body, appKey, now }: ApiCall, { streamSessions }: World): StreamSession | Rejection {

@@ -18,7 +18,7 @@ export const screeners: Behaviours = {
   listWeek52HighLow: ranking('CHANGE_RATIO_52W', 'ASC'),
 };
 
-/** Ranks the instruments that are highest by the measure, whatever the window; the day's change stands for all. */
+/** Ranks the instruments that are highest by the measure. A request for any window gets the change of the day. */
 function ranking(usualMeasure: string, usualDirection = 'DESC'): Behaviour {
   return (call, world) => {
     const {

@@ -1,6 +1,6 @@
 /**
  * The knowledge of one instance: the entries of each view, the status of each symbol, and how upstream and callers do.
- * Memory asks nobody: the refresh log and the log of the market stream are read into it.
+ * Memory calls neither the store nor the upstream: the refresh log and the log of the market stream are read into it.
  */
 
 import type { SymbolDirectory } from './directory.ts';

@@ -229,7 +229,7 @@ function pacingAfter(
   const isInteractive = last.priority === 'interactive';
   const due = { ...log.control.due };
   let { probes } = log.control;
-  // Refreshes come evenly, whatever pauses or calls came in between: the limiter sees to those.
+  // The schedule spaces refreshes evenly. Pauses and other calls do not shift it, because the limiter accounts for them.
   if (kind === 'refresh' || (kind === 'miss' && isInteractive)) {
     const next = Math.max(log.due('refresh', now) + paceMs, now + paceMs / 2);
     due.refresh = Math.min(next, now + paceMs);
