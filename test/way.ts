@@ -61,12 +61,13 @@ async function observed(run: () => Promise<unknown>): Promise<readonly SeenCall[
     worker.postMessage(name);
     return (await once(worker, 'message')) as [readonly SeenCall[]];
   };
+  const ended = once(worker, 'exit');
   await step('cover');
   await run();
   await step('pause');
   await run();
   const [seen] = await step('tell');
-  await worker.terminate();
+  await ended;
   // The loader's own.
   return seen.filter(({ callee }) => !callee.includes(' __name '));
 }
@@ -153,5 +154,6 @@ export async function studyWay(args: readonly string[]): Promise<boolean> {
     );
     if (args.includes('--calls')) for (const call of calls) console.log(`  ${call.replace(/ \S+$/, '')}`);
   }
-  return true;
+  // A process that was observed waits for its observer, even one that is gone.
+  process.exit();
 }

@@ -16,8 +16,8 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import { otherMethod, unknownPath } from '../../lib/gateway/admit.ts';
 import { refusalResponse, type Send } from '../../lib/gateway/index.ts';
-import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
 import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';

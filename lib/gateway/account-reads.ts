@@ -13,20 +13,18 @@ import {
   responseKey,
   type StoredResponse,
 } from '../cache/responses/index.ts';
-import type { Freshness } from '../catalogue/freshness.ts';
 import { endpointCounterOf, endpointLimitsOf, type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { sha256Hex } from '../kernel/key-text.ts';
 import type { Sealer } from '../kernel/sealer.ts';
-import type { AdmittedRequest, CacheOptions, CacheParts } from './cache-options.ts';
-import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
+import type { AdmittedRequest } from './admit.ts';
+import type { CachedReads, CacheOptions, CacheParts } from './cache-options.ts';
+import { askResponses, openResponseCache, parametersOf, ruleOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';
 import { sizeOf } from './limit-sizes.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
-import type { Outcome } from './outcome.ts';
 
-interface AccountReads {
-  ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
+interface AccountReads extends CachedReads {
   /**
    * Ends the shared answers of an account after a request that changed it, or may have. Never rejects.
    */
@@ -55,15 +53,15 @@ export function createAccountReads(
   }
 
   return {
-    async ask(read, rule) {
+    async ask(read) {
       const { route, valid, credential } = read;
       // An answer with no freshness is shared only within this instance, which knows its own changes. Where another
       // gateway makes the changes, this one serves one request at a time, as on Lambda, or shares that gateway's versions.
-      const version = await versions.current(await subjectOf(read), rule.seconds === 0);
+      const version = await versions.current(await subjectOf(read), ruleOf(route.operation).seconds === 0);
       const request = await responseKey(route.operation.id, valid.query, valid.body, credential.appKey);
       const key = `${await accountOf(credential)}#${version}#${request}`;
       const missLimits = missLimitsOf(route.operation, parts);
-      const outcome = await askResponses(cacheOf(credential), read, { key, rule, limits: missLimits }, parts);
+      const outcome = await askResponses(cacheOf(credential), read, { key, limits: missLimits }, parts);
       return outcome.kind === 'cached' ? { ...outcome, isAccountData: true } : outcome;
     },
     async changed(change) {

@@ -1,4 +1,4 @@
-/** The cache's stores and options, the gateway's parts that it uses, and the request that it answers. */
+/** The cache's stores and options, and the gateway's parts that it uses. */
 
 import { createMemoryResponseStore, type ResponseStore, type Versions } from '../cache/responses/index.ts';
 import {
@@ -9,19 +9,16 @@ import {
   type SnapshotStore,
   type StreamedLog,
 } from '../cache/snapshots/index.ts';
-import type { Route } from '../catalogue/routes.ts';
 import { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
-import type { RequestContext } from './context.ts';
-import type { Credential, Credentials } from './credentials.ts';
-import type { GatewayRequest } from './http.ts';
+import type { AdmittedRequest } from './admit.ts';
+import type { Credentials } from './credentials.ts';
 import type { LimitRules } from './operation-limits.ts';
-import type { ReachNow } from './reach.ts';
+import type { Outcome } from './outcome.ts';
 import type { Upstream } from './upstream.ts';
-import type { ValidRequest } from './validate.ts';
 
 export interface CacheWiring {
   /** Opens the store for one operation of one account; `partition` names both without revealing the app key. */
@@ -62,14 +59,9 @@ export interface CacheParts extends LimitRules {
   readonly isInForce: (() => Promise<boolean>) | undefined;
 }
 
-/** A request that is routed, identified and validated, and the credential that signs it. */
-export interface AdmittedRequest {
-  readonly route: Pick<Route, 'operation' | 'path'>;
-  readonly request: GatewayRequest;
-  readonly valid: ValidRequest;
-  readonly credential: Credential;
-  readonly context: RequestContext;
-  readonly reachNow: ReachNow;
+/** Answers the reads of one operation, or of several. */
+export interface CachedReads {
+  ask(read: AdmittedRequest): Promise<Outcome>;
 }
 
 /** Report on a refresh of the snapshot cache that brought no records; it serves many clients, so no request's report has it. */

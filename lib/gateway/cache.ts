@@ -4,21 +4,32 @@ import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
 import { createAccountReads } from './account-reads.ts';
-import type { AdmittedRequest, CacheOptions, CacheParts, CacheWiring } from './cache-options.ts';
+import type { AdmittedRequest } from './admit.ts';
+import type { CachedReads, CacheOptions, CacheParts, CacheWiring } from './cache-options.ts';
 import { createCachedResponses } from './cached-responses.ts';
-import { CachedSnapshots } from './cached-snapshots.ts';
-import type { Outcome } from './outcome.ts';
-import { createSnapshotsByAccount, type SnapshotsByAccount } from './snapshots-by-account.ts';
+import { CachedSnapshots, createSnapshotsByAccount } from './snapshots/by-account.ts';
 
 export interface Cache {
   /** Undefined for an operation that is not cached. */
-  ask(read: AdmittedRequest): Promise<Outcome> | undefined;
+  readsOf(operation: Operation): CachedReads | undefined;
   /** Called after a request with a side effect that may have taken effect. Never rejects. */
   changed(change: AdmittedRequest): Promise<void>;
 }
 
 /** Creates the step `cached?` from the gateway's parts. */
 export type CacheStep = (parts: CacheParts) => Cache;
+
+/** Creates the reads of an operation when the first request for it comes. */
+export function readsByOperation(
+  create: (operation: Operation) => CachedReads,
+): (operation: Operation) => CachedReads {
+  const created = new Map<Operation, CachedReads>();
+  return (operation) => {
+    const reads = created.get(operation) ?? create(operation);
+    created.set(operation, reads);
+    return reads;
+  };
+}
 
 export type ResponsesWiring = Pick<CacheWiring, 'responses' | 'versions' | 'tuning'>;
 
@@ -30,11 +41,10 @@ export const responsesStep =
     const accounts = createAccountReads(options, parts);
     return {
       changed: accounts.changed,
-      ask(read) {
-        const { freshness, sideEffect, group } = read.route.operation;
+      readsOf({ freshness, sideEffect, group }) {
         // A side effect is never answered from the cache, whatever its catalogue entry says.
         if (!freshness || sideEffect || freshness === 'by-symbol') return undefined;
-        return (isAccountData(group) ? accounts : responses).ask(read, freshness);
+        return isAccountData(group) ? accounts : responses;
       },
     };
   };
@@ -44,25 +54,19 @@ export const cacheStep =
   (options: CacheOptions): CacheStep =>
   (parts) => {
     const responses = responsesStep(options)(parts);
-    const snapshots = new Map<string, SnapshotsByAccount>();
-    function snapshotsOf(operation: Operation): SnapshotsByAccount {
-      const existing =
-        snapshots.get(operation.id) ??
-        createSnapshotsByAccount(
-          operation,
-          options,
-          parts,
-          (own) => new CachedSnapshots(operation, own, parts),
-        );
-      snapshots.set(operation.id, existing);
-      return existing;
-    }
+    const snapshotsOf = readsByOperation((operation) =>
+      createSnapshotsByAccount(
+        operation,
+        options,
+        parts,
+        (own) => new CachedSnapshots(operation, own, parts),
+      ),
+    );
     return {
       changed: responses.changed,
-      ask(read) {
-        const { operation } = read.route;
+      readsOf(operation) {
         const isBySymbol = operation.freshness === 'by-symbol' && !operation.sideEffect;
-        return isBySymbol ? snapshotsOf(operation).ask(read) : responses.ask(read);
+        return isBySymbol ? snapshotsOf(operation) : responses.readsOf(operation);
       },
     };
   };

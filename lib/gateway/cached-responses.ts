@@ -13,34 +13,27 @@ import {
   responseKey,
 } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
+import type { Operation } from '../catalogue/operation.ts';
 import { onSteadyClock } from '../kernel/age.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
-import {
-  type AdmittedRequest,
-  anonymousCaller,
-  type CacheOptions,
-  type CacheParts,
-} from './cache-options.ts';
+import type { AdmittedRequest } from './admit.ts';
+import { anonymousCaller, type CachedReads, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { accountOf } from './credential.ts';
 import { quotaLimitsOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
-interface CachedResponses {
-  ask(read: AdmittedRequest, freshness: Freshness): Promise<Outcome>;
-}
-
 export function createCachedResponses(
   options: Pick<CacheOptions, 'responses' | 'tuning'>,
   parts: CacheParts,
-): CachedResponses {
+): CachedReads {
   const cache = openResponseCache(options, parts);
   return {
-    async ask(read, rule) {
+    async ask(read) {
       const { route, valid, credential } = read;
       const key = `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
-      return askResponses(cache, read, { key, rule, limits: quotaLimitsOf(route.operation, parts) }, parts);
+      return askResponses(cache, read, { key, limits: quotaLimitsOf(route.operation, parts) }, parts);
     },
   };
 }
@@ -66,16 +59,12 @@ export function openResponseCache(
 export async function askResponses(
   cache: ResponseCache,
   { route, request, valid, credential, context }: AdmittedRequest,
-  {
-    key,
-    rule,
-    limits,
-  }: { readonly key: string; readonly rule: Freshness } & Required<Pick<ResponseCall, 'limits'>>,
+  { key, limits }: Required<Pick<ResponseCall, 'key' | 'limits'>>,
   { upstream, timeoutMs, clock }: Pick<CacheParts, 'upstream' | 'timeoutMs' | 'clock'>,
 ): Promise<Outcome> {
   const { headers, deadline, caller = anonymousCaller } = request;
   const directives = readCacheDirectives(headers['cache-control']);
-  const freshness = freshnessFor(rule, parametersOf(valid));
+  const freshness = freshnessFor(ruleOf(route.operation), parametersOf(valid));
   const isKept = freshness.freshMs + freshness.staleMs > 0;
   /** The refusal of this request's own fetch, with the upstream's request id, which shared refusals lack. */
   let ownRefusal: Refusal | undefined;
@@ -112,6 +101,12 @@ export async function askResponses(
     onlyIfCached: directives.onlyIfCached ?? false,
     freshMs: freshness.freshMs,
   });
+}
+
+/** The rule of an operation whose whole answers are shared. */
+export function ruleOf({ id, freshness }: Operation): Freshness {
+  if (!freshness || freshness === 'by-symbol') throw new TypeError(`${id} is not cached by request`);
+  return freshness;
 }
 
 const cacheResults: Readonly<Record<'memory' | 'store' | 'own' | 'other', CacheResult>> = {

@@ -21,27 +21,23 @@
 
 import type { Answer } from '../answer.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
+import { routesOf } from '../catalogue/routes.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from '../upstream/base-url.ts';
+import { type AdmissionRules, type AdmittedRequest, admit, type IdentifiedRequest } from './admit.ts';
 import type { Cache } from './cache.ts';
-import type { AdmittedRequest } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
-import { otherMethod, unknownPath } from './no-route.ts';
 import { type CoreOptions, checkOptions, type RequestReport } from './options.ts';
 import type { OrderSteps } from './order-hand-over.ts';
 import { type Outcome, refused } from './outcome.ts';
-import { everything, type ReachNow, refuseAccounts } from './reach.ts';
 import { render } from './render.ts';
 import { createFetchSend } from './send.ts';
 import { withSymbolCase } from './symbol-case.ts';
 import { createTighteningGateway } from './tightening.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
-import { type ValidRequest, validate } from './validate.ts';
-import type { Who } from './who.ts';
 import { withholdFrom } from './withhold.ts';
 
 export interface Gateway {
@@ -89,7 +85,7 @@ export function createCore(options: CoreOptions): Gateway {
   const { access, orders, operations, report, reportRefresh, isInForce } = options;
   const cache = options.cache?.({ ...shared, upstream, reportRefresh, isInForce });
   if (options.readSecretAhead) credentials.current().catch(() => {});
-  const core = new Core({
+  const core: Core = {
     routes: routesOf(operations),
     who: access && access !== 'single-user' ? access(clock) : undefined,
     credentials,
@@ -101,18 +97,32 @@ export function createCore(options: CoreOptions): Gateway {
     maxAnswerBytes: options.maxAnswerBytes,
     clock,
     report,
-  });
+  };
   return {
-    handle: (request) => core.handle(request),
-    ask: (request) => core.ask(request),
+    async handle(request) {
+      const serving = beginServing(core, request);
+      let outcome = await serve(core, serving);
+      let response: GatewayResponse;
+      try {
+        response = await render(withSymbolCase(outcome, request), request);
+      } catch (defect) {
+        outcome = refusedByDefect(serving, defect);
+        response = await render(outcome, request);
+      }
+      reportOn(core, serving, outcome, response.status);
+      return response;
+    },
+    async ask(request) {
+      const serving = beginServing(core, request);
+      const outcome = await serve(core, serving);
+      reportOn(core, serving, outcome, statusOf(outcome));
+      return outcome;
+    },
     isSingleUser,
   };
 }
 
-interface CoreParts {
-  readonly routes: readonly Route[];
-  /** Undefined where all callers are one user. */
-  readonly who: Who | undefined;
+interface Core extends AdmissionRules {
   readonly credentials: Credentials;
   readonly cache: Cache | undefined;
   readonly upstream: Upstream;
@@ -120,126 +130,86 @@ interface CoreParts {
   readonly orders: OrderSteps | undefined;
   /** Undefined where no trade events are kept. */
   readonly events: CoreOptions['events'];
-  /** See `OrdersOptions`. */
-  readonly orderMembers: readonly string[];
-  readonly maxAnswerBytes: number | undefined;
   readonly clock: () => number;
   readonly report: CoreOptions['report'];
 }
 
-class Core implements Pick<Gateway, 'handle' | 'ask'> {
-  readonly #parts: CoreParts;
+/** A request that is being served, and what its report needs. */
+interface Serving {
+  readonly request: GatewayRequest;
+  readonly context: RequestContext;
+  readonly startedAt: number;
+  /** Undefined until the request is routed. */
+  operation?: Operation;
+  defect?: unknown;
+}
 
-  constructor(parts: CoreParts) {
-    this.#parts = parts;
-  }
+function beginServing({ clock }: Core, request: GatewayRequest): Serving {
+  const { deadline = Number.POSITIVE_INFINITY, priority, caller } = request;
+  const context = createContext(deadline, priority, caller?.site ?? caller?.unit);
+  return { request, context, startedAt: clock() };
+}
 
-  handle(request: GatewayRequest): Promise<GatewayResponse> {
-    return this.#run(
-      request,
-      (outcome) => render(withSymbolCase(outcome, request), request),
-      ({ status }) => status,
-    );
-  }
-
-  ask(request: GatewayRequest): Promise<Outcome> {
-    return this.#run(request, async (outcome) => outcome, statusOf);
-  }
-
-  /** Runs the steps, `finish` as the last one, and reports on the request. */
-  async #run<T>(
-    request: GatewayRequest,
-    finish: (outcome: Outcome) => Promise<T>,
-    statusOfResult: (result: T) => number,
-  ): Promise<T> {
-    const { clock, routes, report } = this.#parts;
-    const started = clock();
-    const { deadline = Number.POSITIVE_INFINITY, priority, caller } = request;
-    const context = createContext(deadline, priority, caller?.site ?? caller?.unit);
-    let operation: Operation | undefined;
-    let outcome: Outcome;
-    let result: T;
-    let defect: unknown;
-    try {
-      const route = findOperation(routes, request);
-      if (!isRefusal(route)) operation = route.operation;
-      outcome = isRefusal(route) ? refused(route) : await this.#serve(route, request, context);
-      result = await finish(outcome);
-    } catch (error) {
-      defect = error;
-      outcome = refused(refusalOfDefect(operation, context));
-      result = await finish(outcome);
+/** Admits the request → the gateway's own answer, or credential → cached? or journal → upstream → filter. Never rejects. */
+async function serve(core: Core, serving: Serving): Promise<Outcome> {
+  try {
+    const identified = await admit(core, serving);
+    if (isRefusal(identified)) return refused(identified);
+    const { operation } = identified.route;
+    let outcome = await ownOutcome(core, identified);
+    if (!outcome) {
+      // A side effect is signed with the current secret only.
+      const { credentials, cache } = core;
+      const current = await (operation.sideEffect ? credentials.current() : credentials.forRead());
+      if (!current.ok) return refused({ code: current.code });
+      const admitted = { ...identified, credential: current.credential };
+      const cached = cache?.readsOf(operation);
+      if (operation.sideEffect) outcome = await handOver(core, admitted);
+      else outcome = await (cached ? cached.ask(admitted) : fetchAnswer(core, admitted));
     }
-    try {
-      const status = statusOfResult(result);
-      const milliseconds = clock() - started;
-      report?.(reportOf(request, operation, context, outcome, { status, defect, milliseconds }));
-    } catch {
-      // A failing log must not cost the client its answer, which may be an order's.
-    }
-    return result;
-  }
-
-  /** who → validate → accounts → the answer → filter. */
-  async #serve(route: Route, request: GatewayRequest, context: RequestContext): Promise<Outcome> {
-    const { who } = this.#parts;
-    const { operation } = route;
-    const { parties } = context;
-    const reach = who ? await who.identify(operation, request, parties) : everything;
-    if (isRefusal(reach)) return refused(reach);
-    const valid = validate(operation, request, this.#parts);
-    if (isRefusal(valid)) return refused(valid);
-    const account = await who?.nameOf(valid.accounts);
-    if (account) parties.account = account;
-    const notReached = refuseAccounts(operation, valid.accounts, reach);
-    if (notReached) return refused(notReached);
-    // A user is one caller, whatever network the requests come from.
-    const ofUser = parties.user ? { ...request, caller: { unit: parties.user } } : request;
-    return withholdFrom(await this.#answer(route, ofUser, valid, context), operation, reach);
-  }
-
-  /** constant? → own? → credential → cached? or journal → upstream. */
-  async #answer(
-    route: Route,
-    request: GatewayRequest,
-    valid: ValidRequest,
-    context: RequestContext,
-  ): Promise<Outcome> {
-    const { credentials, cache, orders, events, who } = this.#parts;
-    const reachNow: ReachNow = async () => who?.identify(route.operation, request, {}) ?? everything;
-    const { gatewayAnswer, answeredBy } = route.operation;
-    if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
-    if (answeredBy === 'trade events') return events ? events(request, reachNow) : refused(lacksTradeEvents);
-    if (answeredBy) return orders ? orders.outcome(valid) : refused(lacksJournal);
-
-    // A side effect is signed with the current secret only.
-    const { sideEffect } = route.operation;
-    const current = await (sideEffect ? credentials.current() : credentials.forRead());
-    if (!current.ok) return refused({ code: current.code });
-
-    const read = { route, request, valid, credential: current.credential, context, reachNow };
-    if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);
-    const send = (change: AdmittedRequest) => (cache ? this.#change(change, cache) : this.#fetch(change));
-    return orders?.handOver ? orders.handOver(read, send) : send(read);
-  }
-
-  /** Sends a request with a side effect, then ends cached answers: they are about the account's state before it. */
-  async #change(change: AdmittedRequest, cache: Cache): Promise<Answer> {
-    let hadNoEffect = false;
-    try {
-      const outcome = await this.#fetch(change);
-      hadNoEffect = outcome.kind === 'refused' && outcome.refusal.code !== 'outcome_unknown';
-      return outcome;
-    } finally {
-      if (!hadNoEffect) await cache.changed(change);
-    }
-  }
-
-  /** permit → sign → send → read; `upstream.ts` says when an attempt is repeated. */
-  #fetch({ route, valid, credential, context }: AdmittedRequest): Promise<Answer> {
-    return this.#parts.upstream.fetch({ ...route, request: valid, context }, credential);
+    return withholdFrom(outcome, operation, identified.reach);
+  } catch (defect) {
+    return refusedByDefect(serving, defect);
   }
 }
+
+/** The answer to an operation that needs no upstream: a constant, from the journal, or from trade events. */
+async function ownOutcome(
+  { orders, events }: Core,
+  { route, request, valid, reachNow }: IdentifiedRequest,
+): Promise<Outcome | undefined> {
+  const { gatewayAnswer, answeredBy } = route.operation;
+  if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
+  if (answeredBy === 'trade events') return events ? events(request, reachNow) : refused(lacksTradeEvents);
+  return answeredBy && (orders ? orders.outcome(valid) : refused(lacksJournal));
+}
+
+/** Sends a request with a side effect, through the journal where there is one. */
+function handOver(core: Core, change: AdmittedRequest): Promise<Answer> {
+  const { orders, cache } = core;
+  const send = cache
+    ? (one: AdmittedRequest) => sendChange(core, one, cache)
+    : (one: AdmittedRequest) => fetchAnswer(core, one);
+  return orders?.handOver ? orders.handOver(change, send) : send(change);
+}
+
+/** Sends a request with a side effect, then ends cached answers: they are about the account's state before it. */
+async function sendChange(core: Core, change: AdmittedRequest, cache: Cache): Promise<Answer> {
+  let hadNoEffect = false;
+  try {
+    const answer = await fetchAnswer(core, change);
+    hadNoEffect = answer.kind === 'refused' && answer.refusal.code !== 'outcome_unknown';
+    return answer;
+  } finally {
+    if (!hadNoEffect) await cache.changed(change);
+  }
+}
+
+/** permit → sign → send → read; `upstream.ts` says when an attempt is repeated. */
+const fetchAnswer = (
+  { upstream }: Core,
+  { route, valid, credential, context }: AdmittedRequest,
+): Promise<Answer> => upstream.fetch({ ...route, request: valid, context }, credential);
 
 const lacksJournal: Refusal = {
   code: 'unknown_operation',
@@ -251,23 +221,24 @@ const lacksTradeEvents: Refusal = {
   detail: 'This gateway keeps no trade events: getOrder reads the order from the upstream.',
 };
 
-function findOperation(routes: readonly Route[], { method, path }: GatewayRequest): Route | Refusal {
-  const match = findRoute(routes, method, path);
-  if (match.kind === 'route') return match.route;
-  return match.kind === 'other-method' ? otherMethod(match.allowed) : unknownPath(routes, path);
+/** Reports on a request at its end. */
+function reportOn({ report, clock }: Core, serving: Serving, outcome: Outcome, status: number): void {
+  try {
+    report?.(reportOf(serving, outcome, { status, milliseconds: clock() - serving.startedAt }));
+  } catch {
+    // A failing log must not cost the client its answer, which may be an order's.
+  }
 }
 
-/** Creates the report on a request at its end. */
 function reportOf(
-  { requestId }: GatewayRequest,
-  operation: Operation | undefined,
-  { usage, parties }: RequestContext,
+  { request, context, operation, defect }: Serving,
   outcome: Outcome,
-  { status, defect, milliseconds }: Pick<RequestReport, 'status' | 'defect' | 'milliseconds'>,
+  { status, milliseconds }: Pick<RequestReport, 'status' | 'milliseconds'>,
 ): RequestReport {
+  const { usage, parties } = context;
   const refusal = outcome.kind === 'refused' ? outcome.refusal : undefined;
   return {
-    requestId,
+    requestId: request.requestId,
     ...(operation && { operation: operation.id }),
     ...parties,
     attempts: usage.attempts,
@@ -284,11 +255,14 @@ function reportOf(
   };
 }
 
-/** The refusal after a defect. Once an order was sent, its outcome is as unknown as after a lost answer. */
-function refusalOfDefect(operation: Operation | undefined, { usage }: RequestContext): Refusal {
-  if (!operation?.sideEffect) return { code: 'gateway_error' };
-  if (usage.attempts > 0) return { code: 'outcome_unknown', findOut: operation.sideEffect.findOut };
-  return { code: 'gateway_error', detail: `${refusalKinds.gateway_error.detail} ${notSent}` };
+/** Keeps a defect for the report. Once an order was sent, its outcome is as unknown as after a lost answer. */
+function refusedByDefect(serving: Serving, defect: unknown): Outcome {
+  serving.defect = defect;
+  const { sideEffect } = serving.operation ?? {};
+  if (!sideEffect) return refused({ code: 'gateway_error' });
+  if (serving.context.usage.attempts > 0)
+    return refused({ code: 'outcome_unknown', findOut: sideEffect.findOut });
+  return refused({ code: 'gateway_error', detail: `${refusalKinds.gateway_error.detail} ${notSent}` });
 }
 
 const statusOf = (outcome: Outcome): number =>

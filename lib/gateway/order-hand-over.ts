@@ -15,7 +15,7 @@ import {
 } from '../orders/hand-over.ts';
 import { orderOutcome } from '../orders/order-outcome.ts';
 import { orderIn } from '../orders/order-reads.ts';
-import type { AdmittedRequest } from './cache-options.ts';
+import type { AdmittedRequest } from './admit.ts';
 import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { lookUpFor } from './look-ups.ts';

@@ -1,7 +1,7 @@
 /** Renders an outcome as HTTP: status, headers, ETag, the two forms of a refusal. */
 
 import { ageHeader, cacheStatus, matchesTag, weakTag } from '../cache/headers.ts';
-import { hashOfAll } from '../cache/snapshots/records.ts';
+import { hashOfAll, joinRecords } from '../cache/snapshots/records.ts';
 import {
   type PartialResult,
   type Problem,
@@ -11,13 +11,7 @@ import {
   type UpstreamRefusal,
 } from '../problem.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
-import {
-  bodyOf,
-  type CachedResponse,
-  type Outcome,
-  type SnapshotsFound,
-  type UncachedAnswer,
-} from './outcome.ts';
+import type { CachedResponse, Outcome, SnapshotsFound, UncachedAnswer } from './outcome.ts';
 
 /** Members of the request that rendering depends on. */
 type RenderedRequest = Pick<GatewayRequest, 'method' | 'headers' | 'requestId'>;
@@ -88,7 +82,7 @@ async function renderCached(
     'x-poll-after': pollAfter(ttlMs),
     'x-request-id': request.requestId,
   };
-  return withBody(headers, () => body, request);
+  return notModified(headers, request) ?? { status: 200, headers, body };
 }
 
 /** Remembers digests of cached bodies, which many answers share: computing one takes longer than the rest of an answer. */
@@ -113,20 +107,24 @@ export function renderSnapshots(outcome: SnapshotsFound, request: RenderedReques
     ...(unknown.length > 0 && { 'x-unknown-symbols': unknown.join(',') }),
     'x-request-id': request.requestId,
   };
-  return withBody(headers, () => bodyOf(outcome), request);
+  return (
+    notModified(headers, request) ?? {
+      status: 200,
+      headers,
+      body: joinRecords(records.map(({ bytes }) => bytes)),
+    }
+  );
 }
 
 const pollAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
 
-/** Answers 304 without a body when the client's ETag matches. */
-function withBody(
+/** The answer without a body to a client whose ETag matches; undefined for any other. */
+function notModified(
   headers: GatewayResponse['headers'] & { readonly etag: string },
-  body: () => Uint8Array,
   { method, headers: received }: RenderedRequest,
-): GatewayResponse {
+): GatewayResponse | undefined {
   // RFC 9110 gives If-None-Match this meaning for GET and HEAD only.
-  if (method !== 'GET' || !matchesTag(received['if-none-match'], headers.etag))
-    return { status: 200, headers, body: body() };
+  if (method !== 'GET' || !matchesTag(received['if-none-match'], headers.etag)) return undefined;
   const { 'content-type': _, ...validators } = headers;
   return { status: 304, headers: validators, body: new Uint8Array() };
 }

@@ -2,20 +2,16 @@
 
 import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import type { CacheStep } from '../gateway/cache.ts';
-import {
-  type AdmittedRequest,
-  anonymousCaller,
-  type CacheOptions,
-  type CacheParts,
-} from '../gateway/cache-options.ts';
-import { CachedSnapshots, type CachedSnapshotsOptions } from '../gateway/cached-snapshots.ts';
+import type { AdmittedRequest } from '../gateway/admit.ts';
+import { type CacheStep, readsByOperation } from '../gateway/cache.ts';
+import { anonymousCaller, type CacheOptions, type CacheParts } from '../gateway/cache-options.ts';
 import { type Outcome, refused } from '../gateway/outcome.ts';
 import {
   type AccountSnapshots,
+  CachedSnapshots,
+  type CachedSnapshotsOptions,
   createSnapshotsByAccount,
-  type SnapshotsByAccount,
-} from '../gateway/snapshots-by-account.ts';
+} from '../gateway/snapshots/by-account.ts';
 import { onSteadyClock, steadyClock } from '../kernel/age.ts';
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
@@ -52,22 +48,14 @@ const askMs = 5000;
 export const liveStep =
   (options: LiveOptions): CacheStep =>
   (parts) => {
-    const byOperation = new Map<Operation, SnapshotsByAccount>();
-    function streamsOf(operation: Operation): SnapshotsByAccount {
-      const found =
-        byOperation.get(operation) ??
-        createSnapshotsByAccount(operation, options, parts, (own) =>
-          createStreams(operation, own, options, parts),
-        );
-      byOperation.set(operation, found);
-      return found;
-    }
+    const streamsOf = readsByOperation((operation) =>
+      createSnapshotsByAccount(operation, options, parts, (own) =>
+        createStreams(operation, own, options, parts),
+      ),
+    );
     const reads = options.reads?.(parts);
     return {
-      ask: (read) => {
-        const { follows } = read.route.operation;
-        return follows ? streamsOf(follows).ask(read) : reads?.ask(read);
-      },
+      readsOf: (operation) => (operation.follows ? streamsOf(operation.follows) : reads?.readsOf(operation)),
       changed: async (...change) => reads?.changed(...change),
     };
   };

@@ -11,7 +11,7 @@ import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createCredentials } from '../../lib/gateway/credentials.ts';
 import { createGateway, createMemoryCacheStores } from '../../lib/gateway/index.ts';
 import { recordsOf } from '../../lib/gateway/outcome.ts';
-import { createListings } from '../../lib/gateway/symbol-listings.ts';
+import { createListings } from '../../lib/gateway/snapshots/upstream.ts';
 import { orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
 
 const size = 4 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { test } from 'vitest';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createCredentials } from '../../lib/gateway/credentials.ts';
-import { createListings } from '../../lib/gateway/symbol-listings.ts';
+import { createListings } from '../../lib/gateway/snapshots/upstream.ts';
 import { secretText } from '../support/core.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 

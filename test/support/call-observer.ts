@@ -76,4 +76,8 @@ session.on('Debugger.paused', ({ params: { callFrames, hitBreakpoints = [] } }) 
 parentPort!.on('message', async (step: ObserverStep) => {
   await steps[step]();
   parentPort!.postMessage(seen);
+  if (step !== 'tell') return;
+  // The process does not end while a session is connected to it.
+  session.disconnect();
+  parentPort!.close();
 });

@@ -2,8 +2,8 @@
 
 import { readCacheDirectives } from '../../lib/cache/headers.ts';
 import type { ServedSnapshot, SnapshotOutcome } from '../../lib/cache/snapshots/index.ts';
-import { partialRefusal, snapshotsFound } from '../../lib/gateway/cached-snapshots.ts';
 import { refusalResponse, renderSnapshots } from '../../lib/gateway/render.ts';
+import { partialRefusal, snapshotsFound } from '../../lib/gateway/snapshots/by-account.ts';
 
 export const cacheDirectivesOf = (headers: Readonly<Record<string, string>>) =>
   readCacheDirectives(headers['cache-control']);

@@ -95,10 +95,14 @@ interface SnapshotRequest {
   readonly priority: Priority;
 }
 
-/** Reads memory, waits for misses while that is worth it, and makes the outcome. Always resolves. */
-export async function answer(request: SnapshotRequest): Promise<SnapshotOutcome> {
+/**
+ * Waits for misses while that is worth it, and makes the outcome. Always resolves.
+ *
+ * @param known the symbols of the request by what memory holds
+ */
+export async function answer(request: SnapshotRequest, known: ReadResult): Promise<SnapshotOutcome> {
   const { memory, runtime } = request.instance;
-  const { result, from } = await resolveMisses(request, await firstRead(request));
+  const { result, from } = await resolveMisses(request, await withDirectory(request, known));
   // Symbols that were not probed by now count as the directory has them.
   const last = result.missing.length > 0 ? readMemory(request, false) : result;
   for (const symbol of last.unknown) memory.countNegativeHit(request.call.view.id, symbol, runtime.clock());
@@ -114,18 +118,19 @@ interface ReadResult {
   readonly unknown: readonly string[];
 }
 
-async function firstRead(request: SnapshotRequest): Promise<ReadResult> {
+/** Reads memory again once the directory is there, if that decides about any symbol. */
+async function withDirectory(request: SnapshotRequest, known: ReadResult): Promise<ReadResult> {
   const { memory, directory } = request.instance;
   const { view } = request.call;
-  const result = readMemory(request, mayProbeUnlisted(request));
   const status = memory.statusIn(view.category);
-  if (!directory || result.missing.every((symbol) => status.mayShareCall(symbol, view.id))) return result;
+  if (!directory || known.missing.every((symbol) => status.mayShareCall(symbol, view.id))) return known;
   await directory.load();
-  return readMemory(request, mayProbeUnlisted(request));
+  return readMemory(request);
 }
 
 /** @param mayProbe whether the upstream may be asked for a symbol that the directory does not list */
-function readMemory({ instance, call, arrivedAt }: SnapshotRequest, mayProbe: boolean): ReadResult {
+export function readMemory(request: SnapshotRequest, mayProbe = mayProbeUnlisted(request)): ReadResult {
+  const { instance, call, arrivedAt } = request;
   const { memory, options, runtime } = instance;
   const { view, symbols } = call;
   const now = runtime.clock();
@@ -191,7 +196,7 @@ async function resolveMisses(
     wait.hasPolled = step === 'polled';
     wait.hasRefreshed ||= step === 'refreshed';
     wait.napMs = step === 'refreshed' ? napMs.first : Math.min(napMs.max, wait.napMs * 1.3);
-    result = readMemory(request, mayProbeUnlisted(request));
+    result = readMemory(request);
   }
   // A request that waited in vain is answered from memory.
   const hasNews = before !== undefined && versionOf(result) !== before;

@@ -11,7 +11,13 @@ import { SnapshotMemory } from './memory.ts';
 import { defaultSnapshotOptions, type Runtime } from './ports.ts';
 import { minRefreshMs, type RefreshRequester, refresh } from './refresh.ts';
 import { defaultPollMs, RefreshLog } from './refresh-log.ts';
-import { answer, type ServedSnapshot, type SnapshotCall, type SnapshotOutcome } from './request.ts';
+import {
+  answer,
+  readMemory,
+  type ServedSnapshot,
+  type SnapshotCall,
+  type SnapshotOutcome,
+} from './request.ts';
 import { maxSymbolLength, type SnapshotStore } from './store.ts';
 import type { View } from './view.ts';
 
@@ -20,21 +26,29 @@ export interface SnapshotCache {
   ask(call: SnapshotCall): Promise<SnapshotOutcome>;
 }
 
-export function createSnapshotCache(options: SnapshotCacheOptions): SnapshotCache {
-  const instance = createInstance(options);
-  return { ask: (call) => ask(instance, call) };
-}
+export const createSnapshotCache = (options: SnapshotCacheOptions): SnapshotCache =>
+  new SharedSnapshots(options);
 
-async function ask(instance: Instance, call: SnapshotCall): Promise<SnapshotOutcome> {
-  const { memory, shares, runtime } = instance;
-  const { view, symbols, caller, deadline = Number.POSITIVE_INFINITY, priority = 'interactive' } = call;
-  const arrivedAt = runtime.clock();
-  const entries = memory.entriesOf(view.id);
-  const weight = shares.weigh(caller, symbols.length, arrivedAt);
-  for (const symbol of symbols) entries.countRequest(symbol, arrivedAt, weight);
-  const requester = { deadline, isEventDriven: priority === 'events' };
-  await keepUp(instance, requester, call.onlyIfCached);
-  return answer({ instance, call, arrivedAt, requester, priority });
+class SharedSnapshots implements SnapshotCache {
+  protected readonly instance: Instance;
+
+  constructor(options: SnapshotCacheOptions, pollMs?: number) {
+    this.instance = createInstance(options, pollMs);
+  }
+
+  async ask(call: SnapshotCall): Promise<SnapshotOutcome> {
+    const { instance } = this;
+    const { memory, shares, runtime } = instance;
+    const { view, symbols, caller, deadline = Number.POSITIVE_INFINITY, priority = 'interactive' } = call;
+    const arrivedAt = runtime.clock();
+    const entries = memory.entriesOf(view.id);
+    const weight = shares.weigh(caller, symbols.length, arrivedAt);
+    for (const symbol of symbols) entries.countRequest(symbol, arrivedAt, weight);
+    const requester = { deadline, isEventDriven: priority === 'events' };
+    await keepUp(instance, requester, call.onlyIfCached);
+    const request = { instance, call, arrivedAt, requester, priority };
+    return answer(request, readMemory(request));
+  }
 }
 
 /** Brings the memory up to date, and refreshes if that is due and no other request of this instance does. */
@@ -75,26 +89,20 @@ export type Look =
 const pollMsOfEach = 1;
 
 /** The snapshot cache for a process that follows symbols: it also shows entries without a request for them. */
-export class FollowedSnapshots implements SnapshotCache {
-  readonly #instance: Instance;
-
+export class FollowedSnapshots extends SharedSnapshots {
   /** @param processes that follow the same store at most */
   constructor(options: SnapshotCacheOptions, processes = 1) {
-    this.#instance = createInstance(options, Math.max(defaultPollMs, pollMsOfEach * processes));
-  }
-
-  ask(call: SnapshotCall): Promise<SnapshotOutcome> {
-    return ask(this.#instance, call);
+    super(options, Math.max(defaultPollMs, pollMsOfEach * processes));
   }
 
   /** Reads what other instances fetched, and refreshes if that is due, as every request does first. */
   follow(): Promise<void> {
-    return keepUp(this.#instance, { deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
+    return keepUp(this.instance, { deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
   }
 
   /** Reads memory alone. */
   look(view: View, symbol: string): Look {
-    const { memory, options, runtime } = this.#instance;
+    const { memory, options, runtime } = this.instance;
     const now = runtime.clock();
     const snapshot = memory.entryOf(view.id, symbol);
     const ageMs = ageMsOf(snapshot?.sentAt ?? Number.NEGATIVE_INFINITY, now);
@@ -107,7 +115,7 @@ export class FollowedSnapshots implements SnapshotCache {
 
   /** Counts requests for a symbol to this instance: demand decides how often it is refreshed. */
   count(view: View, symbol: string, times: number): void {
-    const { memory, runtime } = this.#instance;
+    const { memory, runtime } = this.instance;
     memory.entriesOf(view.id).countRequest(symbol, runtime.clock(), times);
   }
 }

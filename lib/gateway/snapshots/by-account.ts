@@ -1,6 +1,10 @@
-/** The snapshot cache of one account over the upstream; converts the cache's outcomes to the gateway's. */
+/**
+ * Quotes by symbol for the account that the secret names: one snapshot cache over the upstream, whose outcomes become the
+ * gateway's. When the secret names another account, its requests start with an empty cache. Requests under way finish with
+ * the old account; if the upstream refuses the old key, they start again with the new one.
+ */
 
-import { readCacheDirectives } from '../cache/headers.ts';
+import { readCacheDirectives } from '../../cache/headers.ts';
 import {
   createSnapshotCache,
   defaultSnapshotOptions,
@@ -10,24 +14,101 @@ import {
   type SnapshotOutcome,
   type SnapshotStore,
   type StreamedLog,
+  snapshotPartition,
   viewOf,
-} from '../cache/snapshots/index.ts';
-import { hashOf } from '../cache/snapshots/records.ts';
-import type { Operation } from '../catalogue/operation.ts';
-import { ageMsOf, onSteadyClock, steadyClock } from '../kernel/age.ts';
-import type { Refusal, SnapshotRecord } from '../problem.ts';
-import { causedBy } from '../upstream/cause.ts';
-import {
-  type AdmittedRequest,
-  anonymousCaller,
-  type CacheOptions,
-  type CacheParts,
-} from './cache-options.ts';
-import type { Credential } from './credentials.ts';
-import { snapshotPaceOf } from './limit-sizes.ts';
-import { type CacheResult, type Outcome, refused, type SnapshotsFound } from './outcome.ts';
-import { fromUpstreamError, SnapshotUpstream } from './snapshot-upstream.ts';
-import { createListings } from './symbol-listings.ts';
+} from '../../cache/snapshots/index.ts';
+import { hashOf } from '../../cache/snapshots/records.ts';
+import type { Operation } from '../../catalogue/operation.ts';
+import { ageMsOf, onSteadyClock, steadyClock } from '../../kernel/age.ts';
+import type { Refusal, SnapshotRecord } from '../../problem.ts';
+import { causedBy } from '../../upstream/cause.ts';
+import type { AdmittedRequest } from '../admit.ts';
+import { anonymousCaller, type CachedReads, type CacheOptions, type CacheParts } from '../cache-options.ts';
+import { accountOf } from '../credential.ts';
+import type { Credential, CredentialResult } from '../credentials.ts';
+import { snapshotPaceOf } from '../limit-sizes.ts';
+import { type CacheResult, type Outcome, refused, type SnapshotsFound } from '../outcome.ts';
+import { createListings, fromUpstreamError, SnapshotUpstream } from './upstream.ts';
+
+/** Answers reads of one account. */
+export interface AccountSnapshots {
+  ask(read: Pick<AdmittedRequest, 'request' | 'valid' | 'reachNow'>): Promise<Outcome>;
+}
+
+interface AccountSnapshotsByName {
+  readonly name: string;
+  readonly snapshots: AccountSnapshots;
+  /** Resolves to the answer, or to undefined when the upstream has come to accept only another account's key. */
+  unlessReplaced<T>(answer: Promise<T>): Promise<T | undefined>;
+}
+
+/** Most restarts of one request: the secret's current and previous version may alternate, but less often than this. */
+const maxChanges = 3;
+
+/**
+ * @param operation the operation whose records callers share by symbol
+ * @param create creates the cache of one account
+ */
+export function createSnapshotsByAccount(
+  operation: Operation,
+  options: Pick<CacheOptions, 'snapshots' | 'streamed' | 'directory' | 'tuning'>,
+  parts: Pick<CacheParts, 'credentials'>,
+  create: (own: CachedSnapshotsOptions) => AccountSnapshots,
+): CachedReads {
+  let latest: AccountSnapshotsByName | undefined;
+
+  function open(name: string, credential: Credential): AccountSnapshotsByName {
+    let isReplaced = false;
+    /** Ends the waits of requests under way. One promise that all race against would keep every answer in memory. */
+    const waiting = new Set<() => void>();
+    const onReplaced = () => {
+      if (latest === account) latest = undefined;
+      isReplaced = true;
+      for (const leave of waiting) leave();
+      waiting.clear();
+    };
+    function unlessReplaced<T>(answer: Promise<T>): Promise<T | undefined> {
+      if (isReplaced) return Promise.resolve(undefined);
+      return new Promise((resolve, reject) => {
+        const leave = () => resolve(undefined);
+        waiting.add(leave);
+        answer.then(resolve, reject).finally(() => waiting.delete(leave));
+      });
+    }
+    const { snapshots: storeOf, streamed: logOf, ...shared } = options;
+    const partition = snapshotPartition(name, operation);
+    const streamed = logOf?.(partition);
+    const own = {
+      ...shared,
+      store: storeOf(partition),
+      ...(streamed && { streamed }),
+      credential,
+      onReplaced,
+    };
+    const account: AccountSnapshotsByName = { name, snapshots: create(own), unlessReplaced };
+    return account;
+  }
+
+  async function accountFor(credential: Credential): Promise<AccountSnapshotsByName> {
+    const name = await accountOf(credential);
+    if (latest?.name !== name) latest = open(name, credential);
+    return latest;
+  }
+
+  return {
+    async ask({ request, valid, credential, reachNow }) {
+      let current: CredentialResult = { ok: true, credential };
+      for (let changes = 0; current.ok; changes++) {
+        const { snapshots, unlessReplaced } = await accountFor(current.credential);
+        const answer = snapshots.ask({ request, valid, reachNow });
+        const outcome = await (changes < maxChanges ? unlessReplaced(answer) : answer);
+        if (outcome) return outcome;
+        current = await parts.credentials.forRead();
+      }
+      return refused({ code: current.code });
+    },
+  };
+}
 
 export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'tuning'> {
   /** Store of the credential's account alone. */
