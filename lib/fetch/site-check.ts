@@ -33,11 +33,11 @@ export function createSiteCheck(hosts: readonly string[]): (headers: RequestHead
     return at !== undefined && (trusted.has(at) || trusted.has(nameOf(at)));
   };
   return ({ host = '', origin, 'sec-fetch-site': site }) => {
-    const isOwn =
+    const isSameOrigin =
       site === undefined
         ? origin === undefined || /^https?:\/\/(.*)$/i.exec(origin)?.[1] === host.toLowerCase()
         : site === 'same-origin' || site === 'none';
-    if (!isOwn && !(origin !== undefined && isTrusted(origin)))
+    if (!isSameOrigin && !(origin !== undefined && isTrusted(origin)))
       return 'A page of another site may not call this server.';
     return hostFault(host);
   };

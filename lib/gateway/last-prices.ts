@@ -14,9 +14,8 @@ import {
 } from '../guard-rails/shared-last-prices.ts';
 import { dropOldest } from '../kernel/bounded-map.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
-import type { Refusal } from '../problem.ts';
-import { stemOf } from '../upstream/upstream-code.ts';
 import { createOwnReads, type OwnReads, type OwnReadsSeams, type OwnReadsWiring } from './own-reads.ts';
+import { isAboutCategory } from './upstream-answer.ts';
 
 export interface GatewayLastPricesWiring
   extends OwnReadsWiring,
@@ -94,8 +93,10 @@ function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Price
       const query = [['symbols', symbol] as const, ['category', category] as const];
       const answer = await reads.read(query, endBy, user);
       if (answer.kind === 'refused') {
-        if (isAboutSymbol(answer.refusal)) continue;
-        return { kind: 'failed', code: answer.refusal.code };
+        const { code } = answer.refusal;
+        // The symbol may be of another category.
+        if (code === 'upstream_rejected' && !isAboutCategory(answer.refusal)) continue;
+        return { kind: 'failed', code };
       }
       const records = cutRecords(answer.body, maxAnsweredRecords);
       if (!records) return { kind: 'failed', code: 'upstream_broken_answer' };
@@ -109,9 +110,3 @@ function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Price
     return { kind: 'unknown' };
   };
 }
-
-/** Whether a refusal is about the symbol; one of the whole category says nothing about it. */
-const isAboutSymbol = ({ code, upstream }: Refusal): boolean =>
-  code === 'upstream_rejected' &&
-  upstream?.status !== 403 &&
-  stemOf(upstream?.errorCode) !== 'UNSUPPORTED_CATEGORY';

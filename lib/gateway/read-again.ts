@@ -7,14 +7,14 @@ import type { Answer, Refused } from '../answer.ts';
 import type { Admission, CircuitBreaker, Sight } from '../kernel/circuit-breaker.ts';
 import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
 import { notSent, type Refusal, type RefusalCode } from '../problem.ts';
-import type { Sent } from './upstream-answer.ts';
+import type { SentAttempt } from './upstream-answer.ts';
 
 /** Circuit breaker of one upstream host, for all credentials; a part is an operation. */
 export type UpstreamBreaker = CircuitBreaker<Refusal>;
 
 export interface AnsweredAttempt {
   /** Absent when nothing was sent: no permit, no time, or the circuit breaker is open. */
-  readonly sent?: Sent;
+  readonly sent?: SentAttempt;
   readonly answer: Answer;
 }
 
@@ -77,7 +77,7 @@ export function sightOf({ sent, answer }: AnsweredAttempt): Sight<Refusal> {
 }
 
 /** Refusal codes for a read; for an order, the same failure leaves the outcome unknown. */
-const failures: Readonly<Partial<Record<Sent['kind'], RefusalCode>>> = {
+const failures: Readonly<Partial<Record<SentAttempt['kind'], RefusalCode>>> = {
   unreachable: 'upstream_unreachable',
   timeout: 'upstream_timeout',
   dropped: 'upstream_broken_answer',

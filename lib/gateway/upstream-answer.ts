@@ -15,7 +15,7 @@ import type { Credential } from './credential.ts';
 import type { Attempt } from './send.ts';
 
 /** The result for a request that may have left. */
-export type Sent = Exclude<Attempt, { readonly kind: 'not_sent' }>;
+export type SentAttempt = Exclude<Attempt, { readonly kind: 'not_sent' }>;
 
 /**
  * The gateway's refusal code for each upstream code, whatever the status. Codes are compared without their prefix;
@@ -70,7 +70,7 @@ interface AnswerReader extends Pick<Credential, 'redact' | 'holdsSecret'> {
 const isAnswer = ({ answersByStatus }: Operation, body: Uint8Array): boolean =>
   isJson(body) || (answersByStatus === true && body.length === 0);
 
-export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: AnswerReader): Answer {
+export function readUpstreamAnswer(operation: Operation, sent: SentAttempt, reader: AnswerReader): Answer {
   const { sideEffect } = operation;
   const { redact } = reader;
   if (sent.kind === 'answer' && sent.status === 200 && isAnswer(operation, sent.body)) {
@@ -153,7 +153,7 @@ const namesUsedOrder = (upstream?: UpstreamRefusal) =>
 const placedBefore =
   'The upstream has accepted an order with this client_order_id before, so that it placed none for this request: the earlier one may be live.';
 
-function toRefusal(sent: Sent, reader: AnswerReader): Refusal {
+function toRefusal(sent: SentAttempt, reader: AnswerReader): Refusal {
   switch (sent.kind) {
     case 'unreachable':
       return { code: 'upstream_unreachable', cause: sent.cause };
@@ -224,6 +224,11 @@ export const rejectedBy = (upstream: UpstreamRefusal): Refusal => ({
   status: keptStatuses.includes(upstream.status) ? upstream.status : 422,
   ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
 });
+
+/** Whether the upstream refuses the category: it would refuse any other symbols of it, too. */
+export const isAboutCategory = ({ code, upstream }: Refusal): boolean =>
+  code === 'upstream_rejected' &&
+  (upstream?.status === 403 || stemOf(upstream?.errorCode) === 'UNSUPPORTED_CATEGORY');
 
 function requestIdOf(answer: HttpAnswer, redact: (text: string) => string): string | undefined {
   const id = answer.header('x-request-id');

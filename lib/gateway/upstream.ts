@@ -24,7 +24,7 @@ import {
   type UpstreamBreaker,
 } from './read-again.ts';
 import type { Attempt, LetGo, Send } from './send.ts';
-import { meantBy, readUpstreamAnswer, type Sent } from './upstream-answer.ts';
+import { meantBy, readUpstreamAnswer, type SentAttempt } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
 
@@ -187,7 +187,7 @@ class SignedUpstream implements Upstream {
     call: UpstreamCall,
     credential: Credential,
     freshConnection: boolean,
-  ): Promise<Sent | Refused> {
+  ): Promise<SentAttempt | Refused> {
     // An order sent with too little time for its answer would have an unknown outcome, so it is not sent.
     if (this.#timeLeft(call) < minAttemptMs) return { kind: 'refused', refusal: outOfTime };
     const permit = await this.#acquire(call, credential.appKey);

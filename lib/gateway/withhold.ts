@@ -87,8 +87,8 @@ function onlyMember(object: Uint8Array, name: string): Uint8Array | undefined {
 /** Whether a record names a visible account and no other. */
 function isVisible(record: Uint8Array, by: string, maySee: MaySee): boolean {
   let isAttributed = false;
-  const seesAll = everyAccount(record, by, (account, isOwn) => {
-    isAttributed ||= isOwn && account !== '';
+  const seesAll = everyAccount(record, by, (account, isOfRecord) => {
+    isAttributed ||= isOfRecord && account !== '';
     return account === '' || maySee(account);
   });
   return record[0] === openBrace && isAttributed && seesAll;
@@ -105,7 +105,7 @@ const accountName = /^account_?id$/i;
 function everyAccount(
   json: Uint8Array,
   by: string,
-  passes: (account: string, isOwn: boolean) => boolean,
+  passes: (account: string, isOfRecord: boolean) => boolean,
 ): boolean {
   const lengths = [by.length, 'account_id'.length, 'accountId'.length];
   let all = true;

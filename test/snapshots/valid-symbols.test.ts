@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import type { SnapshotCache, UpstreamAnswer } from '../../lib/cache/snapshots/index.ts';
+import type { RefreshAnswer, SnapshotCache } from '../../lib/cache/snapshots/index.ts';
 import type { SnapshotCall } from '../../lib/cache/snapshots/request.ts';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
@@ -10,14 +10,14 @@ import { answered, createBench, symbolsOf } from './world/bench.ts';
 const symbols = Array.from({ length: 12 }, (_, index) => `S${index}`);
 const overnight = viewOfId('US_STOCK+o');
 const names = (count: number) => Array.from({ length: count }, (_, index) => `S${index}`);
-const answerOf = (some: readonly string[]): UpstreamAnswer => ({
+const answerOf = (some: readonly string[]): RefreshAnswer => ({
   kind: 'answer',
   body: new TextEncoder().encode(
     `[${some.map((symbol) => `{"symbol":"${symbol}","last_trade_time":0}`).join(',')}]`,
   ),
 });
 const empty = () => answerOf([]);
-const refused = (): UpstreamAnswer => ({ kind: 'rejected', error: { status: 400, errorCode: 'INVALID' } });
+const refused = (): RefreshAnswer => ({ kind: 'rejected', error: { status: 400, errorCode: 'INVALID' } });
 
 for (const [name, instead] of [
   ['leaves all out', empty],

@@ -19,10 +19,10 @@ export type { SnapshotCacheOptions } from './instance.ts';
 export {
   type AskUpstream,
   defaultSnapshotOptions,
+  type RefreshAnswer,
   type RefreshPermitAnswer,
   type RefreshPermits,
   type SnapshotOptions,
-  type UpstreamAnswer,
   type UpstreamError,
   upstreamTimeoutMs,
 } from './ports.ts';

@@ -18,7 +18,7 @@ export interface RefreshPermits {
   acquire(call: { readonly priority: Priority; readonly waitMs: number }): Promise<RefreshPermitAnswer>;
 }
 
-export type UpstreamAnswer =
+export type RefreshAnswer =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
   /** The upstream refused the call: as far as can be known, for one of its symbols. */
   | { readonly kind: 'rejected'; readonly error: UpstreamError }
@@ -45,7 +45,7 @@ export type AskUpstream = (
   permit: Permit,
   timeoutMs: number,
   caller?: string,
-) => Promise<UpstreamAnswer>;
+) => Promise<RefreshAnswer>;
 
 export interface Runtime {
   /** Now, in milliseconds since the epoch; a clock that goes on while the instance is frozen. */

@@ -11,7 +11,7 @@ import { withoutMessage } from './failed-symbols.ts';
 import type { AcquireResult } from './health.ts';
 import { type Instance, probeBurst } from './instance.ts';
 import { type PlanInput, planMisses, planProbe, planRefresh, priorityOf, type RefreshPlan } from './plan.ts';
-import { minuteMs, type UpstreamAnswer, upstreamTimeoutMs } from './ports.ts';
+import { minuteMs, type RefreshAnswer, upstreamTimeoutMs } from './ports.ts';
 import { cutRecords, maxAnsweredRecords } from './records.ts';
 import {
   type CheckpointMark,
@@ -365,14 +365,14 @@ async function callUpstream(
   const timeoutMs = Math.max(1, Math.min(upstreamTimeoutMs, deadline - sentAt));
   const { view } = memory.entriesOf(plan.view);
   const answered = await upstream(view, plan.symbols, answer.permit, timeoutMs, plan.caller).catch(
-    (): UpstreamAnswer => ({ kind: 'failed' }),
+    (): RefreshAnswer => ({ kind: 'failed' }),
   );
   return { sentAt, outcome: outcomeOf(instance, answered, plan) };
 }
 
 const forbiddenMs = 30_000;
 
-function outcomeOf(instance: Instance, answer: UpstreamAnswer, plan: RefreshPlan): RefreshOutcome {
+function outcomeOf(instance: Instance, answer: RefreshAnswer, plan: RefreshPlan): RefreshOutcome {
   const { symbols } = plan;
   switch (answer.kind) {
     case 'answer': {
@@ -420,7 +420,7 @@ const upstreamBackOff: BackOff = { firstMs: 125, maxMs: 1000 };
 
 function failed(
   instance: Instance,
-  { retryAfterMs, isLocal }: Omit<Extract<UpstreamAnswer, { kind: 'failed' }>, 'kind'>,
+  { retryAfterMs, isLocal }: Omit<Extract<RefreshAnswer, { kind: 'failed' }>, 'kind'>,
 ): RefreshOutcome {
   const pauseMs = retryAfterMs ?? backOffMs(upstreamBackOff, instance.memory.upstream.failures);
   const notBefore = instance.runtime.clock() + Math.min(minuteMs, pauseMs);

@@ -3,9 +3,9 @@
 import {
   type AskUpstream,
   type Listings,
+  type RefreshAnswer,
   type RefreshPermitAnswer,
   type RefreshPermits,
-  type UpstreamAnswer,
   type UpstreamError,
   upstreamTimeoutMs,
 } from '../../cache/snapshots/index.ts';
@@ -23,14 +23,13 @@ import {
   withoutRequestId,
 } from '../../problem.ts';
 import { type Caused, causedBy } from '../../upstream/cause.ts';
-import { stemOf } from '../../upstream/upstream-code.ts';
 import type { CacheParts } from '../cache-options.ts';
 import { createContext, type RequestContext } from '../context.ts';
 import type { Credential } from '../credentials.ts';
 import { limitsOf } from '../operation-limits.ts';
 import { limiterRefusal, minAttemptMs } from '../permits.ts';
 import { wasNotSent } from '../upstream.ts';
-import { rejectedBy } from '../upstream-answer.ts';
+import { isAboutCategory, rejectedBy } from '../upstream-answer.ts';
 
 /** Credential and priority with which a permit was acquired. */
 interface PermitHolder extends Pick<RequestContext, 'priority'> {
@@ -120,7 +119,7 @@ export class SnapshotUpstream implements RefreshPermits {
       this.#failure = { refusal: withoutOwnRequestId(refusal), at: steadyClock(clock)() };
     if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
     const isLocal = wasNotSent(answer) || (isShort && refusal.code === 'upstream_timeout');
-    return upstreamAnswer(refusal, isLocal);
+    return refreshAnswerOf(refusal, isLocal);
   };
 
   #granted(permit: Permit, holder: PermitHolder): RefreshPermitAnswer {
@@ -190,15 +189,10 @@ const forbidsAll: Partial<
   upstream_token_expired: { forMs: authForbiddenMs },
 };
 
-/** Whether the refusal is about the view: the upstream would refuse any other symbols of it, too. */
-const isAboutTheView = ({ code, upstream }: Refusal): boolean =>
-  code === 'upstream_rejected' &&
-  (upstream?.status === 403 || stemOf(upstream?.errorCode) === 'UNSUPPORTED_CATEGORY');
-
 /** @param isLocal whether the refusal says nothing about the upstream */
-function upstreamAnswer(refusal: Refusal, isLocal: boolean): UpstreamAnswer {
+function refreshAnswerOf(refusal: Refusal, isLocal: boolean): RefreshAnswer {
   const { code, retryAfterSeconds } = refusal;
-  const forbidden = forbidsAll[code] ?? (isAboutTheView(refusal) ? {} : undefined);
+  const forbidden = forbidsAll[code] ?? (isAboutCategory(refusal) ? {} : undefined);
   if (code === 'upstream_rejected' && !forbidden)
     return { kind: 'rejected', error: toUpstreamError(refusal) };
   if (forbidden) return { kind: 'forbidden', error: toUpstreamError(refusal), ...forbidden };

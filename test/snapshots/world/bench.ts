@@ -15,9 +15,9 @@ import {
 } from '../../../lib/cache/snapshots/index.ts';
 import type {
   AskUpstream,
+  RefreshAnswer,
   RefreshPermits,
   SnapshotOptions,
-  UpstreamAnswer,
 } from '../../../lib/cache/snapshots/ports.ts';
 import { cutRecords } from '../../../lib/cache/snapshots/records.ts';
 import type { SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
@@ -36,7 +36,7 @@ export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   /** The upstream gives nothing with this flag, whatever the symbols. */
   readonly deniedFlag?: string;
   /** What it does to a call instead of what it would, if anything. */
-  readonly instead?: (view: View, symbols: readonly string[]) => UpstreamAnswer | undefined;
+  readonly instead?: (view: View, symbols: readonly string[]) => RefreshAnswer | undefined;
   readonly seed?: number;
   /** What the upstream's lists hold; without it there is no directory. */
   readonly listed?: Readonly<Record<string, readonly string[]>>;
@@ -74,7 +74,7 @@ export function createBench(options: BenchOptions = {}) {
   const calls: {
     readonly view: string;
     readonly symbols: readonly string[];
-    readonly kind: UpstreamAnswer['kind'];
+    readonly kind: RefreshAnswer['kind'];
   }[] = [];
   const sent = new Map<string, Uint8Array>();
   let memory = createMemorySnapshotStore(time.now);

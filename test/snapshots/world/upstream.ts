@@ -3,7 +3,7 @@
  * the median and 400 ms at the 99th percentile, and the times when requests arrive.
  */
 
-import type { AskUpstream, UpstreamAnswer } from '../../../lib/cache/snapshots/ports.ts';
+import type { AskUpstream, RefreshAnswer } from '../../../lib/cache/snapshots/ports.ts';
 import { normal, type VirtualTime } from '../../support/virtual-time.ts';
 
 export interface VirtualUpstream {
@@ -37,7 +37,7 @@ export function createVirtualUpstream(
   const arrivals: number[] = [];
   const requests: { at: number; symbols: number; result: string }[] = [];
 
-  function answer(symbols: readonly string[], flags: readonly string[]): UpstreamAnswer {
+  function answer(symbols: readonly string[], flags: readonly string[]): RefreshAnswer {
     const wrong = symbols.find((symbol) => !exists(symbol));
     if (wrong !== undefined && unknown !== 'leaves-out') {
       const message = unknown === 'refuses' ? 'A symbol is not known' : `Symbol not known, ${wrong}`;
@@ -60,7 +60,7 @@ export function createVirtualUpstream(
       const way = Math.min(total / 3, 250);
       await time.sleep(way);
       arrivals.push(time.now());
-      const answered: UpstreamAnswer = down
+      const answered: RefreshAnswer = down
         ? { kind: 'failed' }
         : answer(
             symbols,
