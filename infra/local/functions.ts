@@ -5,18 +5,10 @@
 
 import type { SQSBatchResponse } from 'aws-lambda';
 import { group, lookups, start } from '../../functions/compose/functions.ts';
-import type { Offer } from '../../functions/compose/group.ts';
-import {
-  accounts,
-  fundamentals,
-  instruments,
-  marketData,
-  screeners,
-} from '../../functions/compose/offers.ts';
-import { orderCancels, orderReads, orders, watchlists } from '../../functions/compose/order-offers.ts';
+import { offerOf } from '../../functions/compositions.ts';
+import { functionsOf, groupOf, operationsIn } from '../../functions/rows.ts';
 import { readsOf } from '../../functions/settings/lookup-settings.ts';
 import type { Environment } from '../../functions/settings/parts.ts';
-import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Group, operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
@@ -39,31 +31,18 @@ export interface CalledParts extends FunctionParts {
   readonly portsOf: (name: string) => MemoryPorts;
 }
 
-const offersByName: Readonly<Partial<Record<FunctionName, () => Offer<MemoryPorts>>>> = {
-  accounts,
-  fundamentals,
-  instruments,
-  'market-data': marketData,
-  orders,
-  'order-cancels': orderCancels,
-  'order-reads': orderReads,
-  screeners,
-  watchlists,
-};
-
 /** The routes of the opened groups. */
 export function groupRoutes(
   openGroups: readonly Group[],
   { portsOf, env }: CalledParts,
 ): readonly LocalRoute[] {
   return openGroups.flatMap(functionsOf).flatMap((name) => {
-    const offer = offersByName[name]?.();
+    const offer = offerOf(name);
     if (!offer) return [];
     const asked = [...offer.operations, ...offer.lookUps, ...Object.values(offer.checks?.quotes ?? {})];
     const made = onDemand(() => start(group(offer), env(asked, isAccountData(groupOf(name))), portsOf(name)));
     const handler: LocalRoute['handler'] = (event, context) => made()(event, context);
-    const routed = operations.filter((operation) => functionOf(operation) === name);
-    return routesOf(routed).map(({ method, path, operation: { headers } }) => ({
+    return routesOf(operationsIn(name, operations)).map(({ method, path, operation: { headers } }) => ({
       method,
       path,
       headers,

@@ -6,8 +6,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { orderAudit, start } from '../../functions/compose/functions.ts';
 import type { WorkerHandler } from '../../functions/compose/start.ts';
+import { startWorker } from '../../functions/compositions.ts';
 import { toProxyResult } from '../../functions/events/rest-proxy.ts';
-import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
+import { type WorkerName, workerNames, workerRows } from '../../functions/rows.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import type { RunReport } from '../../lib/trade-events/index.ts';
 import type { LocalBus } from './bus.ts';
@@ -68,19 +69,20 @@ export const startWorkers = (
   parts: FunctionParts,
   events: LocalBus,
   failed: WorkerFailed,
-): readonly Worker[] => workerNames.flatMap((name) => startWorker(name, parts, events, failed) ?? []);
+): readonly Worker[] => workerNames.flatMap((name) => runWorker(name, parts, events, failed) ?? []);
 
 /** @returns undefined for a worker that nothing starts here, or that lacks what it listens to */
-function startWorker(
+function runWorker(
   name: WorkerName,
   { platform, env }: FunctionParts,
   bus: LocalBus,
   failed: WorkerFailed,
 ): Worker | undefined {
-  const { start: startHandler, asks, eachMinute, listens, needs, events = [], wokenBy } = workers[name];
+  const { asks, eachMinute, listens, needs, events = [], wokenBy } = workerRows[name];
   const variables = env(asks, true);
-  if (!startHandler || eachMinute === undefined || (needs && !variables[needs])) return undefined;
-  const handler = startHandler(variables, platform.ports);
+  if (eachMinute === undefined || (needs && !variables[needs])) return undefined;
+  const handler = startWorker(name, variables, platform.ports);
+  if (!handler) return undefined;
   const onFailure = (error: unknown) => failed(error, name);
   if (listens) return listener(handler, onFailure);
   const unsubscribe = bus.subscribe(({ detailType, detail }) => {

@@ -1,18 +1,13 @@
 /** Bundles each function for the package: a zip with one file, which the CDK hands to Lambda unchanged. */
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
+import { apiNames, workerNames } from '../../functions/rows.ts';
 import { esbuildOptions } from '../bundling.ts';
 
 const root = join(import.meta.dirname, '../..');
-
-/** Names of all functions: the folders that have a handler. */
-const functionNames = (): readonly string[] =>
-  readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => /^[^/]+\/handler\.ts$/.test(path))
-    .map((path) => path.slice(0, path.indexOf('/')));
 
 /** Zip attributes that never change: the same code must give the same bytes, or CloudFormation would see a change. */
 const fixedAttributes = { mtime: '1980-01-01', os: 3, attrs: 0o100644 << 16, level: 9 } as const;
@@ -26,7 +21,7 @@ export async function writeBundles(folder: string): Promise<void> {
     mainFields: [...esbuildOptions.mainFields],
     sourcemap: false,
     entryPoints: Object.fromEntries(
-      functionNames().map((name) => [name, join(root, `functions/${name}/handler.ts`)]),
+      [...apiNames, ...workerNames].map((name) => [name, join(root, `functions/${name}/handler.ts`)]),
     ),
     outdir: folder,
     absWorkingDir: root,

@@ -4,10 +4,11 @@
  */
 
 import type { OwnMetric } from '../../functions/log/metrics.ts';
-import type { WorkerName } from '../../functions/worker-rows.ts';
+import type { ApiName, WorkerName } from '../../functions/rows.ts';
 
 /** What a metric is of: parts of a deployment, each of which is there or not. A function is called as its folder. */
 export type AlarmSubject =
+  | ApiName
   | WorkerName
   | 'secret'
   /** The same, where quotes are shared. */
@@ -15,8 +16,6 @@ export type AlarmSubject =
   | 'limiter-table'
   | 'journal-table'
   | 'controls-table'
-  | 'market-data'
-  | 'quote-streams'
   | 'order-audit-lost'
   | 'trading-stop-lost'
   | 'lookup-dead-letters'

@@ -4,7 +4,7 @@
  * into a stack.
  */
 
-import { type FunctionName, functionOf } from '../../lib/catalogue/functions.ts';
+import { type FunctionName, functionOf } from '../../functions/rows.ts';
 import { type Group, type Operation, routesOf } from '../../lib/catalogue/index.ts';
 import { isStream } from '../../lib/catalogue/operation.ts';
 import {

@@ -14,7 +14,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import type { FunctionName } from '../../functions/rows.ts';
 import {
   operations as catalogue,
   exposedOperations,
@@ -228,7 +228,9 @@ export class Countersign extends Construct {
     const { functions, lookups, orderJournal, orderAudit, tradingControls, tradingStop } = this;
     const { cache, config, limiter, workers } = this.#shared;
     return defined({
-      ...Object.fromEntries([...workers].map(([name, { functionName }]) => [name, functionName])),
+      ...Object.fromEntries(
+        [...workers, ...Object.entries(functions)].map(([name, { functionName }]) => [name, functionName]),
+      ),
       secret: this.secret.secretArn,
       quotes: cache.table && functions['market-data'] ? this.secret.secretArn : undefined,
       api: apiName,
@@ -236,8 +238,6 @@ export class Countersign extends Construct {
       'api-functions': Object.entries(functions)
         .filter(([name]) => !config.live?.streams[name as FunctionName])
         .map(([, { functionName }]) => functionName),
-      'market-data': functions['market-data']?.functionName,
-      'quote-streams': functions['quote-streams']?.functionName,
       'limiter-table': limiter?.name,
       'journal-table': orderJournal?.table.tableName,
       'controls-table': tradingControls?.table.tableName,

@@ -1,7 +1,7 @@
 /** The functions: what may be configured of them, and how many of each Lambda keeps free. */
 
 import * as v from 'valibot';
-import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/catalogue/functions.ts';
+import { apiRows, type FunctionName, functionOf, functionsOf, groupOf } from '../../functions/rows.ts';
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { type ResolvedLive, reservedStreams } from './live-config.ts';
@@ -48,7 +48,7 @@ const byName = v.strictObject(
     openable
       .flatMap(functionsOf)
       // `live` has those of streams.
-      .filter((name) => name !== 'quote-streams' && name !== 'order-streams')
+      .filter((name) => !apiRows[name]?.streams)
       .map((name) => [name, v.optional(reservation)]),
   ),
 );

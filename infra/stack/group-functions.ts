@@ -2,7 +2,6 @@
 
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { writePart } from '../../functions/settings/parts.ts';
 import {
   type FunctionName,
   functionOf,
@@ -10,7 +9,8 @@ import {
   groupOf,
   operationsIn,
   titleOf,
-} from '../../lib/catalogue/functions.ts';
+} from '../../functions/rows.ts';
+import { writePart } from '../../functions/settings/parts.ts';
 import {
   operations as catalogue,
   type Group,
@@ -18,6 +18,7 @@ import {
   getStockSnapshots,
   type Operation,
 } from '../../lib/catalogue/index.ts';
+import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
 import type { Cache } from './cache.ts';
 import type { EventHistory } from './event-history.ts';
@@ -46,7 +47,7 @@ export function groupFunctions(
     const operations = operationsIn(name, exposed);
     const streams = live?.streams[name];
     const capacity = name === 'quote-streams' ? live?.capacity : undefined;
-    const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
+    const lastPrices = lastPriceAccess(operations, { exposed, cache });
     const asking = operations.every(({ answeredBy }) => answeredBy === 'trade events')
       ? { ...shared.place, environment: writePart('METRICS', { secretId: shared.secret.secretArn }) }
       : shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
@@ -108,13 +109,11 @@ export const lastPriceActions = ['BatchGetItem'];
  * @returns undefined for a function that places no orders, and where no quotes are shared
  */
 function lastPriceAccess(
-  name: FunctionName,
   operations: readonly Operation[],
   { exposed, cache: { table } }: { readonly exposed: readonly Operation[]; readonly cache: Cache },
 ): LastPriceAccess | undefined {
-  const places = name === 'orders' && operations.some(({ sideEffect }) => sideEffect);
   const shared = exposed.some(({ id }) => id === getStockSnapshots.id);
-  if (!places || !shared || !table) return undefined;
+  if (!operations.some(isGuarded) || !shared || !table) return undefined;
   return {
     asked: [getStockSnapshots, getOptionSnapshots],
     policies: { ReadQuotes: [allowTable(lastPriceActions, table.tableArn)] },

@@ -1,9 +1,9 @@
 /** What a deployer may configure of streams. */
 
 import * as v from 'valibot';
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import { type FunctionName, functionOf } from '../../functions/rows.ts';
 import type { Group } from '../../lib/catalogue/groups.ts';
-import { streamOrderEvents, streamStockSnapshots } from '../../lib/catalogue/live.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Mistakes } from '../mistakes.ts';
 import {
@@ -132,6 +132,5 @@ export const withStreams = (
   live: ResolvedLive | undefined,
 ): readonly Operation[] => [
   ...operations,
-  ...(live?.streams['quote-streams'] ? [streamStockSnapshots] : []),
-  ...(live?.streams['order-streams'] ? [streamOrderEvents] : []),
+  ...liveOperations.filter((operation) => live?.streams[functionOf(operation)]),
 ];

@@ -2,7 +2,7 @@
 
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { workerRows } from '../../functions/worker-rows.ts';
+import { workerRows } from '../../functions/rows.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { EventHistory } from './event-history.ts';

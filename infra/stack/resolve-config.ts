@@ -1,8 +1,8 @@
 /** Fills in the defaults of a configuration; each wrong value is refused in a sentence that names the property. */
 
 import * as v from 'valibot';
+import { functionsOf, operationsIn } from '../../functions/rows.ts';
 import { readsOf } from '../../functions/settings/lookup-settings.ts';
-import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
   type Group,

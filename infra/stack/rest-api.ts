@@ -15,7 +15,7 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import type { FunctionName } from '../../functions/rows.ts';
 import { type Group, type Operation, routesOf, type UsagePlan } from '../../lib/catalogue/index.ts';
 import { type AccessMode, accessModes } from '../access-modes.ts';
 import type { JsonObject } from '../json.ts';

@@ -16,7 +16,7 @@ import {
   type Function as LambdaFunction,
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import type { FunctionName } from '../../functions/rows.ts';
 import type { AlarmName } from './alarm-table.ts';
 import type { Alarms } from './alarms.ts';
 import type { ResolvedConfig } from './config.ts';

@@ -4,8 +4,8 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import { memoryOf, type WorkerName, workerRows } from '../../functions/rows.ts';
 import { writePart } from '../../functions/settings/parts.ts';
-import { type WorkerName, workerRows } from '../../functions/worker-rows.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
@@ -78,16 +78,15 @@ export class Shared {
 
   /** Makes a worker as its row says, with the rights and variables that are its code's own. */
   worker(scope: Construct, id: string, name: WorkerName, own: Partial<GroupFunctionProps>): LambdaFunction {
-    const { title, purpose, asks, isUncounted, isKeyed, eachMinute, ...row } = workerRows[name];
-    const { timeoutSeconds = this.config.functions.timeoutSeconds, memoryMiB } = row;
+    const { title, purpose, asks, isUncounted, isKeyed, eachMinute, timeoutSeconds } = workerRows[name];
     const { function: made } = new GroupFunction(scope, id, {
       ...(asks.length > 0 ? this.asking(asks, isUncounted) : this.place),
       ...(isKeyed && { identityKeyArn: this.users?.identityKey.secretArn ?? '' }),
       title,
       ...(purpose && { purpose }),
       entry: this.entryOf(name),
-      timeoutSeconds,
-      ...(memoryMiB !== undefined && { memoryMiB }),
+      timeoutSeconds: timeoutSeconds ?? this.config.functions.timeoutSeconds,
+      memoryMiB: memoryOf(name),
       ...own,
     });
     // A schedule starts the function, because AWS stops functions that invoke themselves.

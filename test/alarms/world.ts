@@ -7,8 +7,8 @@ import * as functions from '../../functions/compose/functions.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
+import { startWorker } from '../../functions/compositions.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
-import { workers } from '../../functions/workers.ts';
 import type { MemoryPorts } from '../../infra/local/memory-ports.ts';
 import { type AlarmName, type AlarmSubject, alarmRows, formulaOf } from '../../infra/stack/alarm-table.ts';
 import { memoryPlatform } from '../compositions/memory-platform.ts';
@@ -97,7 +97,7 @@ export async function startWorld({
     const own = await memoryPlatform()(host);
     return { ...own, ports: breakable(own.ports, broken) };
   };
-  const compositions = { ...functions, offers: { ...offers, ...orderOffers }, workers };
+  const compositions = { ...functions, offers: { ...offers, ...orderOffers }, startWorker };
   const scene = await startScene({ platform, compositions, limits, share });
   // A whole hour, in which all periods begin.
   await scene.pass(60 * minute - (clock() % (60 * minute)));

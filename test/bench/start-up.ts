@@ -11,9 +11,15 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import {
+  apiNames,
+  functionOf,
+  functionsOf,
+  type WorkerName,
+  workerNames,
+  workerRows,
+} from '../../functions/rows.ts';
 import { writePart } from '../../functions/settings/parts.ts';
-import { workerNames } from '../../functions/workers.ts';
-import { functionOf, functionsOf } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { openable, openByDefault, operations } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
@@ -41,13 +47,6 @@ const aim = 1.25;
 
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const lookups = 'quote-lookup';
-const tokenCheck = 'access-token';
-const authorizer = 'authorizer';
-const tradeEvents = 'trade-events';
-const marketStream = 'market-stream';
-const audit = 'order-audit';
-const settlement = 'order-settlement';
-const tradingStop = 'trading-stop';
 const massCancels = 'mass-cancels';
 const emptyWithClient = 'empty with the AWS client';
 /** Its function sends to SQS and EventBridge, too. */
@@ -155,10 +154,10 @@ async function bundleAll(directory: string, issuer: IssuerServer): Promise<reado
 
 /** What the stack gives one function and not another. */
 const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<string, string>> => ({
-  ...(group === authorizer && writePart('AUTH', issuer.auth)),
+  ...(group === 'authorizer' && writePart('AUTH', issuer.auth)),
   ...((group === lookups || group === massCancels || cached.has(group)) && part('CACHE')),
-  ...((group === tradeEvents || group === marketStream) && part('UPSTREAM', { secretId: 'none' })),
-  ...([tradeEvents, audit, settlement, tradingStop, massCancels].includes(group) &&
+  ...(workerRows[group as WorkerName]?.listens && part('UPSTREAM', { secretId: 'none' })),
+  ...(workerRows[group as WorkerName]?.isKeyed &&
     writePart('IDENTITY', { identityKeySecretId: identityKeyId })),
   ...((group === massCancels || journaled.has(group)) && part('JOURNAL')),
   ...(group === 'orders' && part('TRADING')),
@@ -278,24 +277,21 @@ const anyEvent: FirstEvent = { event: {}, isAnswer: (answer) => !('errorMessage'
 
 /** Those of workers. */
 const firstEvents = (token: string): Readonly<Partial<Record<string, FirstEvent>>> => ({
-  ...Object.fromEntries(workerNames.map((name) => [name, anyEvent])),
+  ...Object.fromEntries(
+    workerNames.map((name) => [name, workerRows[name].listens ? everyMinute : anyEvent] as const),
+  ),
   [lookups]: emptyBatch,
-  [tokenCheck]: schedule,
+  'access-token': schedule,
   canary: answered,
-  [tradeEvents]: everyMinute,
-  [marketStream]: everyMinute,
-  [audit]: emptyBatch,
-  [settlement]: noOrder,
-  [tradingStop]: noAlarm,
+  'order-audit': emptyBatch,
+  'order-settlement': noOrder,
+  'trading-stop': noAlarm,
   [massCancels]: noRequest,
-  [authorizer]: question(token),
+  authorizer: question(token),
 });
 
 /** The functions that have a first event. */
-export const measured: readonly string[] = [
-  ...new Set(openable.flatMap(functionsOf)),
-  ...Object.keys(firstEvents('')),
-];
+export const measured: readonly string[] = [...apiNames, ...workerNames];
 
 /** Asked by the check of the access token alone. */
 async function startUpstreamWithoutTokens() {
@@ -314,7 +310,9 @@ async function print(candidates: readonly Candidate[], version: string, rounds: 
   for (const { name, file, bytes, times } of candidates) {
     const packed = gzipSync(await readFile(file), { level: 9 }).length;
     const time = median(times);
-    const base = timeOf(name === lookups || name === tradeEvents ? emptyWithLookupClients : emptyWithClient);
+    const base = timeOf(
+      name === lookups || name === 'trade-events' ? emptyWithLookupClients : emptyWithClient,
+    );
     const ratio = name.startsWith('empty') ? '' : `   ${(time / base).toFixed(2)} × (aim ≤ ${aim})`;
     const size = `${kilobytes(bytes)} kB, ${kilobytes(packed)} kB gzip`;
     console.log(`  ${name.padEnd(33)} ${size.padEnd(26)} ${time.toFixed(1).padStart(6)} ms${ratio}`);

@@ -5,7 +5,8 @@ import { test } from 'vitest';
 import * as functions from '../../functions/compose/functions.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
-import { type WorkerName, workerNames, workers } from '../../functions/workers.ts';
+import { startWorker } from '../../functions/compositions.ts';
+import { type WorkerName, workerNames } from '../../functions/rows.ts';
 import { memoryPlatform } from './memory-platform.ts';
 import { limits, scenarios } from './scenarios.ts';
 import { startScene } from './scene.ts';
@@ -22,7 +23,7 @@ for (const { name, run, share = 1 } of scenarios)
   test(name, async (t) => {
     const scene = await startScene({
       platform: memoryPlatform(),
-      compositions: { ...functions, offers: { ...offers, ...orderOffers }, workers },
+      compositions: { ...functions, offers: { ...offers, ...orderOffers }, startWorker },
       limits,
       share,
     });

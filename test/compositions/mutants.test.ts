@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, test } from 'vitest';
-import { workerNames, workers } from '../../functions/workers.ts';
+import { workerNames, workerRows } from '../../functions/rows.ts';
 import { bundle, load, replaceIn, root } from '../support/bundle.ts';
 import { memoryPlatform } from './memory-platform.ts';
 import { limits, scenarios } from './scenarios.ts';
@@ -241,6 +241,26 @@ const swapped: readonly Mutant[] = [
   },
 ];
 
+const textOf = (path: string) => readFileSync(join(root, 'functions', path), 'utf8');
+const composedIn = (name: string): readonly string[] =>
+  [...textOf(`${name}/handler.ts`).matchAll(/compose\/([\w-]+)\.ts/g)].map(([, file = '']) => file);
+const workersWithScenario = workerNames.filter(
+  (one) => workerRows[one].composition && !['access-token', 'canary'].includes(one),
+);
+
+/** Of a worker that has none above: each port whose table, bus or secret has a name gets another name. */
+const renamed: readonly Mutant[] = workersWithScenario
+  .flatMap(composedIn)
+  .filter((file) => file !== 'start' && !swapped.some((one) => one.file === file))
+  .flatMap((file) =>
+    [...textOf(`compose/${file}.ts`).matchAll(/(ports\.(\w+)\()\w+(?=[,)])/g)].map(([find, call, port]) => ({
+      wiring: `${file} has another ${port}`,
+      file,
+      find,
+      by: `${call}'another'`,
+    })),
+  );
+
 /** The scenario that fails first, or the start where no scene comes about. */
 async function foundBy(mutant?: Mutant): Promise<string | undefined> {
   const plugins = mutant ? [replaceIn(`functions/compose/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
@@ -248,7 +268,7 @@ async function foundBy(mutant?: Mutant): Promise<string | undefined> {
     import * as facts from './functions/compose/offers.ts';
     import * as ofOrders from './functions/compose/order-offers.ts';
     export * from './functions/compose/functions.ts';
-    export { workers } from './functions/workers.ts';
+    export { startWorker } from './functions/compositions.ts';
     export const offers = { ...facts, ...ofOrders };`;
   const { text } = await bundle(entry, { plugins, platform: 'node' });
   const compositions = (await load(text)) as Compositions;
@@ -281,23 +301,18 @@ describe('left out, a mutant does not compile', () => {
 });
 
 test('each worker with a scenario is wired wrongly in some way', () => {
-  for (const name of workerNames.filter(
-    (one) => workers[one].start && !['access-token', 'canary'].includes(one),
-  )) {
-    const text = readFileSync(join(root, `functions/${name}/handler.ts`), 'utf8');
-    const composed = [...text.matchAll(/compose\/([\w-]+)\.ts/g)].map(([, file]) => file);
+  for (const name of workersWithScenario)
     assert.ok(
-      swapped.some(({ file }) => composed.includes(file)),
+      [...swapped, ...renamed].some(({ file }) => composedIn(name).includes(file)),
       name,
     );
-  }
 });
 
 test('the compositions as they are pass', async () => {
   assert.equal(await foundBy(), undefined);
 });
 
-for (const mutant of swapped)
+for (const mutant of [...swapped, ...renamed])
   test(`found: ${mutant.wiring}`, async () => {
     const by = await foundBy(mutant);
     console.log(`| ${mutant.wiring} | ${by ?? 'not found'} |`);

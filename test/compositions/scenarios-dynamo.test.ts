@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import * as functions from '../../functions/compose/functions.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
-import { workers } from '../../functions/workers.ts';
+import { startWorker } from '../../functions/compositions.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { enginePlatform, makeResources } from './engine-platform.ts';
@@ -34,7 +34,7 @@ describe('on a DynamoDB engine', needsEmulator(), () => {
       await makeResources(emulator);
       const scene = await startScene({
         platform: enginePlatform(emulator),
-        compositions: { ...functions, offers: { ...offers, ...orderOffers }, workers },
+        compositions: { ...functions, offers: { ...offers, ...orderOffers }, startWorker },
         limits,
         share,
       });

@@ -12,16 +12,16 @@ import type * as orderOfferings from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
 import type { ListenerContext, WorkerHandler } from '../../functions/compose/start.ts';
 import type { StreamHandler } from '../../functions/compose/stream-handler.ts';
+import type { startWorker } from '../../functions/compositions.ts';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
+import { functionOf, type WorkerName, workerRows } from '../../functions/rows.ts';
 import { writePart } from '../../functions/settings/parts.ts';
-import type { WorkerName, workers as workerRows } from '../../functions/workers.ts';
 import type { MemoryPorts, PlatformNames } from '../../infra/local/memory-ports.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
 import type { AccessStore } from '../../lib/access/store.ts';
-import { functionOf } from '../../lib/catalogue/functions.ts';
 import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { streamOrderEvents } from '../../lib/catalogue/live.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
@@ -112,7 +112,7 @@ export interface Platform {
 /** The compositions that are judged: as they are, or with a wiring changed. */
 export type Compositions = typeof functions & {
   readonly offers: typeof offerings & typeof orderOfferings;
-  readonly workers: typeof workerRows;
+  readonly startWorker: typeof startWorker;
 };
 
 export const platformNames: PlatformNames = {
@@ -208,7 +208,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   };
   const { ports, ...own } = await platform(host);
   const portsOf = (functionName: string) => ({ ...ports, functionName });
-  const { offers, start, group, lookups, orderAudit, orderStreams, quoteStreams, workers } = compositions;
+  const { offers, start, group, lookups, orderAudit, orderStreams, quoteStreams } = compositions;
   const env = environmentFor(simulator, limits, share);
   const identity = createIdentity(async () => identityKey);
   await grantAll(own.access, identity);
@@ -225,11 +225,11 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const worked = new Set<WorkerName>();
   const started = new Map<WorkerName, WorkerHandler>();
   function workerOf(name: WorkerName): WorkerHandler {
-    const { start: startWorker, listens } = workers[name];
-    assert.ok(startWorker, name);
     worked.add(name);
     // A listener waits for what comes over a socket.
-    const handler = started.get(name) ?? startWorker(env, { ...portsOf(name), ...(listens && { sleep }) });
+    const own = { ...portsOf(name), ...(workerRows[name].listens && { sleep }) };
+    const handler = started.get(name) ?? compositions.startWorker(name, env, own);
+    assert.ok(handler, name);
     started.set(name, handler);
     return handler;
   }

@@ -10,7 +10,7 @@ import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.t
 import { orderStreamPorts } from '../../functions/aws/order-ports.ts';
 import { streamPorts } from '../../functions/aws/ports.ts';
 import { orderStreams, quoteStreams, start } from '../../functions/compose/functions.ts';
-import { workers } from '../../functions/workers.ts';
+import { workerRows } from '../../functions/rows.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { confirmTables } from '../../lib/guard-rails/admin.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
@@ -88,7 +88,9 @@ export async function stageScene(stage: Stage): Promise<Scene> {
   /** By the title of its row, with which its description begins. */
   const work: Scene['work'] = async (name, event) => {
     const { Functions = [] } = await lambda.send(new ListFunctionsCommand({}));
-    const found = Functions.find(({ Description = '' }) => Description.startsWith(`${workers[name].title}:`));
+    const found = Functions.find(({ Description = '' }) =>
+      Description.startsWith(`${workerRows[name].title}:`),
+    );
     return invoke(found?.FunctionName, event);
   };
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, test } from 'vitest';
-import { workerNames, workers } from '../../functions/workers.ts';
+import { apiNames, apiRows, workerNames, workerRows } from '../../functions/rows.ts';
 import { root } from '../support/bundle.ts';
 import { cell, codesIn, tableIn, textOf } from './pages.ts';
 import { type Right, sorted, type WholeStage, wholeStage, writes } from './whole-stage.ts';
@@ -71,15 +71,16 @@ test('it has the rights and variables of each function by its name', () => {
   );
 });
 
-test('it says of each worker what starts it, as its row does', () => {
+test('it says of each function what starts it, as its row does', () => {
   const told = new Map(
     tableOf('Function', 'Started by', 'Rights', 'Variables').map((row) => [
       cell(row, 0)[0] ?? '',
       (row[1] ?? '').trim(),
     ]),
   );
+  for (const name of apiNames) assert.equal(told.get(name), apiRows[name]?.startedBy ?? 'API Gateway', name);
   for (const name of workerNames) {
-    const { startedBy, eachMinute } = workers[name];
+    const { startedBy, eachMinute } = workerRows[name];
     assert.equal(told.get(name), startedBy, name);
     assert.equal(/each minute/.test(startedBy), eachMinute !== undefined, name);
   }

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
+import { functionsOf } from '../../functions/rows.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { config } from '../../infra/stack/config-schema.ts';
 import { type Place, placesIn } from '../../infra/stack/places.ts';
-import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { type Group, groups } from '../../lib/catalogue/index.ts';
 import { firstColumn, rowsOf } from './pages.ts';
 import { wholeStage } from './whole-stage.ts';

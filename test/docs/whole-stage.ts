@@ -1,8 +1,6 @@
 /** A stage with everything on, synthesised: what each function may do and which variables it has, as the page says it. */
 
-import { workerNames, workers } from '../../functions/workers.ts';
-import { functionsOf, titleOf } from '../../lib/catalogue/functions.ts';
-import { openable } from '../../lib/catalogue/index.ts';
+import { apiNames, titleOf, workerNames, workerRows } from '../../functions/rows.ts';
 import { everythingOn, managed } from '../stack/everything-on.ts';
 import { idOf, type Policy, partOf, policiesOf, synthesise, variablesOf } from '../stack/synthesise.ts';
 
@@ -53,8 +51,8 @@ const idsIn = (part: unknown): readonly string[] =>
 /** The handler's folder, by the title at the beginning of the function's description. */
 const folders = new Map<string, string>([
   ['Direct lookups', 'direct-lookup'],
-  ...openable.flatMap(functionsOf).map((name) => [titleOf(name), name] as const),
-  ...workerNames.map((name) => [workers[name].title, name] as const),
+  ...apiNames.map((name) => [titleOf(name), name] as const),
+  ...workerNames.map((name) => [workerRows[name].title, name] as const),
 ]);
 
 export function wholeStage(): WholeStage {

@@ -14,11 +14,11 @@ import { composeGateway, composeQuotes } from '../../functions/compose/gateway.t
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import { orders } from '../../functions/compose/order-offers.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
+import { operationsIn } from '../../functions/rows.ts';
 import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import { type ApiFault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { noControl, type SnapshotCheckpoint } from '../../lib/cache/snapshots/index.ts';
-import { operationsIn } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
+import { functionOf } from '../../functions/rows.ts';
 import { startApiGateway } from '../../infra/local/api-gateway.ts';
 import { localEnvironment, names } from '../../infra/local/environment.ts';
 import { groupRoutes } from '../../infra/local/functions.ts';
@@ -12,7 +13,6 @@ import { grantUsers, usersOf } from '../../infra/local/users.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { functionOf } from '../../lib/catalogue/functions.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import { useCalmTime } from '../support/calm-time.ts';

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
+import { functionsOf } from '../../functions/rows.ts';
 import { openApiText } from '../../infra/commands/open-api.ts';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
-import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { exposed } from './support.ts';
 
 const folder = join(import.meta.dirname, '.build');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { corsExposedHeaders, corsRequestHeaders } from '../../functions/events/cors.ts';
+import { functionsOf } from '../../functions/rows.ts';
 import { type ApiDefinitionOptions, apiDefinition } from '../../infra/stack/api-definition.ts';
-import { functionsOf } from '../../lib/catalogue/functions.ts';
 import {
   exposedOperations,
   getConfig,

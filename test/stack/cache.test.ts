@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoResponseStore, responsePartitions } from '../../functions/aws/dynamo-response-store.ts';
+import { functionsOf } from '../../functions/rows.ts';
 import {
   directoryActions,
   endingActions,
   responseActions,
   snapshotActions,
 } from '../../infra/stack/cache.ts';
-import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { calledBy, codeOf } from './called-by.ts';
 import { idOf, policiesOf, settingsOf, synthesise, twoKeys } from './synthesise.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { type FunctionName, functionOf, functionsOf } from '../../lib/catalogue/functions.ts';
+import { type FunctionName, functionOf, functionsOf } from '../../functions/rows.ts';
 import {
   operations as catalogue,
   getStockSnapshots,

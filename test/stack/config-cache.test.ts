@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import type { FunctionName } from '../../functions/rows.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import { appPlan } from '../../lib/catalogue/index.ts';
 import { testRefusals } from './refusals.ts';
 import { baseUrl } from './synthesise.ts';

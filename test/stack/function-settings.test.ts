@@ -8,10 +8,9 @@ import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import * as functions from '../../functions/compose/functions.ts';
-import * as offers from '../../functions/compose/offers.ts';
-import * as orderOffers from '../../functions/compose/order-offers.ts';
+import { offerOf } from '../../functions/compositions.ts';
+import { apiNames, composedOf, workerNames, workerRows } from '../../functions/rows.ts';
 import type { Environment } from '../../functions/settings/parts.ts';
-import { workerNames, workers } from '../../functions/workers.ts';
 import type { AuthConfig } from '../../infra/stack/auth-config.ts';
 import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
 import { exampleAt } from '../../infra/stack/config-examples.ts';
@@ -25,22 +24,29 @@ import { base, createApp, textIn } from './synthesise.ts';
 
 type Reader = (env: Environment) => { readonly ok: boolean; readonly faults?: readonly string[] };
 
+const compositions = { ...functions };
+const lookups = functions.lookups(operations).read;
+
 /** By the construct's path; of workers by the title of their row. */
 const readers: Readonly<Record<string, Reader>> = {
-  ...Object.fromEntries(workerNames.map((name) => [workers[name].title, workers[name].read as Reader])),
-  'Direct lookups': functions.lookups(operations).read,
-  accounts: functions.group(offers.accounts()).read,
-  fundamentals: functions.group(offers.fundamentals()).read,
-  instruments: functions.group(offers.instruments()).read,
-  screeners: functions.group(offers.screeners()).read,
-  'market-data': functions.group(offers.marketData()).read,
-  orders: functions.group(orderOffers.orders()).read,
-  'order-cancels': functions.group(orderOffers.orderCancels()).read,
-  'order-reads': functions.group(orderOffers.orderReads()).read,
-  watchlists: functions.group(orderOffers.watchlists()).read,
-  'quote-streams': functions.quoteStreams.read,
+  ...Object.fromEntries(
+    apiNames.map((name) => {
+      const offer = offerOf(name);
+      return [name, (offer ? functions.group(offer) : functions.quoteStreams).read] as const;
+    }),
+  ),
   'quote-streams-managed': functions.quoteStreams.read,
   'order-streams': functions.orderStreams.read,
+  ...Object.fromEntries(
+    workerNames.flatMap((name) => {
+      const composition = composedOf(name);
+      return composition ? [[workerRows[name].title, compositions[composition].read] as const] : [];
+    }),
+  ),
+  [workerRows.authorizer.title]: functions.authorizer.read,
+  [workerRows['order-audit'].title]: functions.orderAudit.read,
+  [workerRows['quote-lookup'].title]: lookups,
+  'Direct lookups': lookups,
 };
 
 interface Choices {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { functionsOf } from '../../lib/catalogue/functions.ts';
+import { functionsOf } from '../../functions/rows.ts';
 import {
   getStockSnapshots,
   listAccounts,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { orders } from '../../functions/compose/order-offers.ts';
+import { type FunctionName, functionOf, operationsIn } from '../../functions/rows.ts';
 import { readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
-import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   cancelOrder,
   operations as catalogue,

@@ -2,10 +2,10 @@
 
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import type { FunctionName } from '../../functions/rows.ts';
 import { type Parts, readParts } from '../../functions/settings/parts.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
-import type { FunctionName } from '../../lib/catalogue/functions.ts';
 
 export const baseUrl = 'https://upstream.example';
 
