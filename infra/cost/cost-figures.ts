@@ -136,7 +136,6 @@ export const users = {
   readUnits: 3,
   authorizerKeptSeconds: 60,
   authorizerMs: 10,
-  authorizerMiB: 256,
 } as const;
 
 /**
@@ -160,7 +159,6 @@ export const orderAudit = {
   writeUnits: 2,
   calls: 2,
   billedMs: 50,
-  memoryMiB: 256,
   alarms: 3,
 } as const;
 
@@ -171,12 +169,19 @@ export const orderAudit = {
 export const massCancels = {
   runsPerMonth: 30 * 24 * 60,
   billedMs: 50,
-  memoryMiB: 256,
   readUnits: 1,
   metrics: 2,
   alarms: 2,
   /** Bytes of that line and of Lambda's own, each with the 26 bytes that CloudWatch adds. */
   logBytes: 1000,
+} as const;
+
+/** A month of workers that find nothing to do. The settlement reads two empty indexes; its checkpoints are told apart. */
+export const resting = {
+  'mass-cancels': massCancels,
+  'order-settlement': { ...massCancels, metrics: 5 },
+  'access-token': { ...massCancels, runsPerMonth: 30 * 4, readUnits: 0, metrics: 1 },
+  'trading-stop': { ...massCancels, runsPerMonth: 0, metrics: 0 },
 } as const;
 
 /**
@@ -255,7 +260,7 @@ export const optionSituations = [
 export const ownKey = { heldMinutes: 5, tables: 2, secrets: 1, webAclRules: 3 } as const;
 
 /** Canary, by default one request every five minutes. Its time is assumed, most of it for the connection. */
-export const canary = { everyMinutes: 5, billedMs: 500, memoryMiB: 256 } as const;
+export const canary = { everyMinutes: 5, billedMs: 500 } as const;
 
 /** Order events in a day; nothing else happens beside them. */
 export const tradeEventSituations = [
@@ -269,7 +274,6 @@ export const tradeEventSituations = [
  */
 export const tradeEvents = {
   daysPerMonth: 30,
-  memoryMiB: 256,
   /** Minutes between two hand-overs; on average the successor waits for the last half a minute. */
   runMinutes: 14,
   waitSeconds: 30,
@@ -300,7 +304,6 @@ export const marketStreamSituations = [
 
 /** The listener of the market stream: its lease, its starts and its reads of the secret are those of trade events. */
 export const marketStream = {
-  memoryMiB: 512,
   /** Units of its log a second: at rest, and while symbols trade with five processes that read (`docs/market-stream.md`). */
   atRest: { readUnits: 0, writeUnits: 3 },
   trading: { readUnits: 63, writeUnits: 57 },

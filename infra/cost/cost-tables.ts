@@ -49,14 +49,14 @@ const lookupRows = {
 };
 
 const userRows = {
-  authorizerRequests: 'Lambda, requests to the authorizer',
+  authorizerRequests: 'Lambda, requests to `authorizer`',
   authorizerTime: 'Lambda, its time',
   directory: 'DynamoDB, the users’ table',
   logs: 'CloudWatch Logs, its lines',
 };
 
 const tradeEventRows = {
-  lambdaTime: 'Lambda, time',
+  lambdaTime: 'Lambda, time of `trade-events`',
   lambdaRequests: 'Lambda, requests',
   table: 'DynamoDB, the table of trade events',
   limiter: 'DynamoDB, the limiter',
@@ -67,7 +67,7 @@ const tradeEventRows = {
 };
 
 const marketStreamRows = {
-  lambdaTime: 'Lambda, time',
+  lambdaTime: 'Lambda, time of `market-stream`',
   lambdaRequests: 'Lambda, requests',
   lease: 'DynamoDB, the lease',
   log: 'DynamoDB, what the channel told',

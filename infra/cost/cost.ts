@@ -1,5 +1,6 @@
 /** Computes the cost of reads and of a key's worst day from cost-figures.ts and from the bounds that the gateway keeps. */
 
+import { memoryOf, type WorkerName } from '../../functions/rows.ts';
 import { maxStoredBytes } from '../../lib/cache/responses/index.ts';
 import { limits } from '../../lib/catalogue/index.ts';
 import { maxAnswerBytes } from '../../lib/upstream/channel-bound.ts';
@@ -14,10 +15,10 @@ import {
   logBytesPerRequest,
   lookupWrites,
   marketStream,
-  massCancels,
   orderAudit,
   ownKey,
   prices,
+  resting,
   type Situation,
   type StreamFigures,
   situations,
@@ -97,7 +98,7 @@ export function userCostOf({ directoryReads }: UserSituation) {
   const authorizerShare = user.everySeconds / users.authorizerKeptSeconds;
   return {
     authorizerRequests: authorizerShare * prices.lambdaPerMillion,
-    authorizerTime: authorizerShare * lambdaTime(users.authorizerMs, users.authorizerMiB),
+    authorizerTime: authorizerShare * lambdaTime(users.authorizerMs, memoryOf('authorizer')),
     directory: directoryReads * users.readUnits * prices.readUnitsPerMillion,
     logs: authorizerShare * logs,
   };
@@ -135,7 +136,7 @@ const canaryMonth = () =>
   prices.secretPerMonth +
   prices.alarmPerMonth +
   ((30 * 24 * 60) / canary.everyMinutes / million) *
-    (lambdaTime(canary.billedMs, canary.memoryMiB) +
+    (lambdaTime(canary.billedMs, memoryOf('canary')) +
       prices.lambdaPerMillion +
       logs +
       totalOf(costOf(situations.at(-1)!)));
@@ -161,7 +162,7 @@ export function optionCostOf({ readsPerSecond }: { readonly readsPerSecond: numb
 /** Dollars a month for trade events: one listener, all day and every day. */
 export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: number }) {
   const { unitsPerEvent, logBytes, ...listener } = tradeEvents;
-  const { minutes, lambdaTime, lambdaRequests, lease, secretReads } = listenerCost(listener.memoryMiB);
+  const { minutes, lambdaTime, lambdaRequests, lease, secretReads } = listenerCost('trade-events');
   const events = listener.daysPerMonth * eventsPerDay;
   const reads = (minutes / listener.compareEveryMinutes) * listener.readsPerComparison;
   return {
@@ -171,7 +172,7 @@ export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: numb
     limiter: units(reads, { readUnits: 1, writeUnits: 2 }),
     events: (events * prices.eventsPerMillion) / million,
     secrets: prices.secretPerMonth + secretReads,
-    metrics: listener.metrics * prices.metricPerMonth + listener.alarms * prices.alarmPerMonth,
+    metrics: watchCost(listener),
     logs: ((events * logBytes.perEvent + minutes * logBytes.perMinute) * prices.logsPerGb) / gigabyte,
   };
 }
@@ -179,7 +180,7 @@ export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: numb
 const units = (count: number, each: Units) => (count * unitsCost(each)) / million;
 
 /** Dollars a month of a function that always runs once: for starts that are not needed, for hand-overs, and for the lease. */
-function listenerCost(memoryMiB: number) {
+function listenerCost(name: WorkerName) {
   const { daysPerMonth, runMinutes, startMs, waitSeconds, looks, ...every } = tradeEvents;
   const minutes = daysPerMonth * 24 * 60;
   const handOvers = minutes / runMinutes;
@@ -188,7 +189,7 @@ function listenerCost(memoryMiB: number) {
   const lookUps = minutes * looks.perStart + handOvers * looks.perHandOver;
   return {
     minutes,
-    lambdaTime: lambdaTime(billedMs, memoryMiB) / million,
+    lambdaTime: lambdaTime(billedMs, memoryOf(name)) / million,
     lambdaRequests: (minutes * prices.lambdaPerMillion) / million,
     lease: units(renewals + lookUps, { readUnits: 0, writeUnits: 1 }),
     secretReads:
@@ -198,36 +199,37 @@ function listenerCost(memoryMiB: number) {
 
 /** Dollars a month for the upstream's real-time channel: one listener, all day and every day. */
 export function marketStreamCostOf({ tradingHours }: { readonly tradingHours: number }) {
-  const { memoryMiB, atRest, trading, metrics, alarms, logBytesPerMinute } = marketStream;
-  const { minutes, lease, secretReads, ...lambda } = listenerCost(memoryMiB);
+  const { atRest, trading, logBytesPerMinute } = marketStream;
+  const { minutes, lease, secretReads, ...lambda } = listenerCost('market-stream');
   return {
     ...lambda,
     lease,
     log: units(minutes * 60, atRest) + units(tradingHours * 3600, trading),
     secrets: secretReads,
-    metrics: metrics * prices.metricPerMonth + alarms * prices.alarmPerMonth,
+    metrics: watchCost(marketStream),
     logs: (minutes * logBytesPerMinute * prices.logsPerGb) / gigabyte,
   };
 }
 
 /** Dollars for the audit of a million orders, without batching. */
 export function orderAuditCost(): number {
-  const { lines, writeUnits, calls, billedMs, memoryMiB } = orderAudit;
-  const call = prices.lambdaPerMillion + lambdaTime(billedMs, memoryMiB) + logs;
+  const { lines, writeUnits, calls, billedMs } = orderAudit;
+  const call = prices.lambdaPerMillion + lambdaTime(billedMs, memoryOf('order-audit')) + logs;
   return lines * writeUnits * prices.writeUnitsPerMillion + calls * call;
 }
 
-/** Dollars a month of the mass-cancel function, without requests. */
-export function massCancelCost(): number {
-  const { runsPerMonth, billedMs, memoryMiB, readUnits, metrics, alarms, logBytes } = massCancels;
+const watchCost = ({ metrics, alarms }: Readonly<Record<'metrics' | 'alarms', number>>): number =>
+  metrics * prices.metricPerMonth + alarms * prices.alarmPerMonth;
+
+/** Dollars a month of a worker that finds nothing to do. */
+export function restingCost(name: keyof typeof resting): number {
+  const { runsPerMonth, billedMs, readUnits, logBytes, ...watched } = resting[name];
   const millionRuns =
     prices.lambdaPerMillion +
-    lambdaTime(billedMs, memoryMiB) +
+    lambdaTime(billedMs, memoryOf(name)) +
     readUnits * prices.readUnitsPerMillion +
     (million * logBytes * prices.logsPerGb) / gigabyte;
-  return (
-    (runsPerMonth * millionRuns) / million + metrics * prices.metricPerMonth + alarms * prices.alarmPerMonth
-  );
+  return (runsPerMonth * millionRuns) / million + watchCost(watched);
 }
 
 export const totalOf = (cost: Readonly<Record<string, number>>): number =>

@@ -6,13 +6,14 @@ import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { memoryOf, workerNames } from '../../functions/rows.ts';
 import {
   costOf,
   dearestOf,
-  massCancelCost,
   orderAuditCost,
   perUserMonth,
   readsPerUserMonth,
+  restingCost,
   streamHourCost,
   totalOf,
   userCostOf,
@@ -25,7 +26,6 @@ import {
   largeAnswers,
   lookupWrites,
   managed,
-  marketStream,
   massCancels,
   orderAudit,
   orderStreams,
@@ -33,6 +33,7 @@ import {
   phones,
   prices,
   user as reader,
+  resting,
   type Situation,
   situations,
   streamSituations,
@@ -108,7 +109,7 @@ test('the figures between the tables are those of the tables', () => {
     `a second secret, ${dollars(prices.secretPerMonth)} a month`,
     `about accounts every ${reader.everySeconds} seconds adds`,
     `for ${users.authorizerKeptSeconds} seconds under the token, so one request in ${users.authorizerKeptSeconds / reader.everySeconds} asks it.`,
-    `has ${users.authorizerMiB} MiB; its time is assumed, ${users.authorizerMs} ms.`,
+    `has ${memoryOf('authorizer')} MiB; its time is assumed, ${users.authorizerMs} ms.`,
     `at most ${users.readUnits} units for a request`,
     `adds ${dollars(user)} a month at most, an hour a day; 10,000 of them $${number(Math.round(10_000 * user))}.`,
     `An order writes ${units} units:`,
@@ -116,12 +117,15 @@ test('the figures between the tables are those of the tables', () => {
     `${dollars(prices.storedPerGbMonth)} a month and ${dollars(prices.restorablePerGbMonth)} for point-in-time`,
     `its metric cost ${dollars(prices.alarmPerMonth)}, and ${dollars(prices.metricPerMonth)} by the hour`,
     `writes ${counted} units, ${dollars(counted * prices.writeUnitsPerMillion)} for a million:`,
-    `it costs ${dollars(massCancelCost())} a month, most of it for ${massCancels.metrics} metrics and ${massCancels.alarms} alarms.`,
+    `it costs ${dollars(restingCost('mass-cancels'))} a month, most of it for ${massCancels.metrics} metrics and ${massCancels.alarms} alarms.`,
+    `runs as often, and costs ${dollars(restingCost('order-settlement'))} at rest, for ${resting['order-settlement'].metrics} metrics and ${resting['order-settlement'].alarms} alarms.`,
+    `\`trading-stop\` costs ${dollars(restingCost('trading-stop'))} a month for its ${resting['trading-stop'].alarms} alarms`,
+    `${resting['access-token'].runsPerMonth} times a month: ${dollars(restingCost('access-token'))}, for a metric and ${resting['access-token'].alarms} alarms.`,
     `adds ${dollars(orderAuditCost())} for a million orders at most, when each is audited by itself: ${orderAudit.lines} lines of up to ${orderAudit.writeUnits} units`,
     `costs ${dollars(orderAudit.alarms * prices.alarmPerMonth)} a month for its ${orderAudit.alarms} alarms.`,
     `some hundred thousand times a month, ${dollars(prices.queuePerMillion)} a million.`,
     `compared every ${tradeEvents.compareEveryMinutes} minutes:`,
-    `the listener waits, at ${tradeEvents.memoryMiB} MiB.`,
+    `the listener waits, at ${memoryOf('trade-events')} MiB.`,
     `${tradeEvents.metrics} of them, and ${tradeEvents.alarms} alarms.`,
     `the limit allows ${number(upstreamPerSecond)} a second for all clients.`,
   ])
@@ -256,7 +260,7 @@ test('a month of trade events, added up another way', () => {
   const { Properties } = synthesise({ tradeEvents: {} })
     .all('AWS::Lambda::Function')
     .find(([id]) => id.startsWith('TradeEvents'))![1];
-  assert.equal(Properties.MemorySize, tradeEvents.memoryMiB);
+  assert.equal(Properties.MemorySize, memoryOf('trade-events'));
 });
 
 test('a month of the real-time channel, added up another way', () => {
@@ -272,7 +276,7 @@ test('a month of the real-time channel, added up another way', () => {
   const { Properties } = synthesise({ marketStream: { url: 'mqtts://quotes.example:1883' } })
     .all('AWS::Lambda::Function')
     .find(([id]) => id.startsWith('MarketStream'))![1];
-  assert.equal(Properties.MemorySize, marketStream.memoryMiB);
+  assert.equal(Properties.MemorySize, memoryOf('market-stream'));
 });
 
 test('a month of the function of mass cancels at rest, added up another way', () => {
@@ -282,11 +286,35 @@ test('a month of the function of mass cancels at rest, added up another way', ()
   assert.ok(Math.abs(Number(found) - sum) < 0.006, `${found}, ${sum}`);
   const opened = synthesise({ groups: { orders: 'iam' } });
   const own = (type: string) => opened.all(type).filter(([id]) => id.startsWith('MassCancels'));
-  assert.equal(own('AWS::Lambda::Function')[0]?.[1].Properties.MemorySize, massCancels.memoryMiB);
+  assert.equal(own('AWS::Lambda::Function')[0]?.[1].Properties.MemorySize, memoryOf('mass-cancels'));
   assert.equal(
     alarmRows.filter(([, { runbook }]) => runbook === 'Open orders are not cancelled').length,
     massCancels.alarms,
   );
+});
+
+test('the page names each worker beside its price', () => {
+  const priced = text.split(/\n(?=\n|- |#)/).filter((part) => part.includes('$'));
+  for (const name of workerNames)
+    assert.ok(
+      priced.some((part) => part.includes(`\`${name}\``)),
+      `docs/cost.md has no price of \`${name}\``,
+    );
+});
+
+test('workers at rest have as many alarms as the page computes with', () => {
+  for (const [name, { alarms }] of Object.entries(resting)) {
+    const own = alarmRows.filter(([, { of, runbook }]) =>
+      name === 'mass-cancels' ? runbook === 'Open orders are not cancelled' : of.startsWith(name),
+    );
+    assert.equal(own.length, alarms, name);
+  }
+});
+
+test('a month of the settlement at rest, added up another way', () => {
+  const [, found = ''] = /runs as often, and costs \$([\d.]+) at rest/.exec(text) ?? [];
+  const each = 0.2 + 50_000 * 0.25 * 0.0000133334 + 0.125 + (1e9 * 0.5) / 1024 ** 3;
+  assert.ok(Math.abs(Number(found) - (0.0432 * each + 5 * 0.3 + 2 * 0.1)) < 0.006, found);
 });
 
 test('a million requests about accounts, added up another way', () => {
@@ -305,7 +333,7 @@ test('the authorizer has the memory and API Gateway keeps its answer as long as 
     '',
     assert.fail('no authorizer'),
   ];
-  assert.equal(authorizer.Properties.MemorySize, users.authorizerMiB);
+  assert.equal(authorizer.Properties.MemorySize, memoryOf('authorizer'));
   assert.equal(authorizerResultSeconds, users.authorizerKeptSeconds);
 });
 
