@@ -1,6 +1,6 @@
 /** Acquires the limiter's permits for an attempt: a request leaves only with a permit that is valid at that moment. */
 
-import type { Limiter, Permit } from '../limiter/index.ts';
+import type { Limiter, Permit, PermitAnswer, RefusalReason } from '../limiter/index.ts';
 import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { RequestContext, UpstreamUsage } from './context.ts';
 import type { LetGo } from './send.ts';
@@ -18,12 +18,8 @@ interface AttemptCall {
   readonly limits: readonly [string, ...string[]];
   /** The user's name for the limiter's shares; undefined when the attempt counts against no share. */
   readonly user: string | undefined;
-  /** Until the platform stops waiting, in milliseconds. */
-  readonly timeLeft: () => number;
-  /** Until the attempt may not leave any more, in milliseconds. */
-  readonly timeToLeave: () => number;
   readonly clock: () => number;
-  readonly context: Pick<RequestContext, 'usage' | 'priority'>;
+  readonly context: Pick<RequestContext, 'deadline' | 'leaveBy' | 'usage' | 'priority'>;
   /** Longest wait for a permit. Default 2 s. */
   readonly waitMs?: number;
 }
@@ -72,7 +68,7 @@ export async function acquireForAttempt(
         }
         permit = next;
       }
-      if (call.timeToLeave() <= 0) {
+      if (timeToLeave(call) <= 0) {
         refusal = outOfTime;
         return false;
       }
@@ -84,9 +80,14 @@ export async function acquireForAttempt(
   };
 }
 
+/** Time until an attempt may not leave any more, in milliseconds. */
+export const timeToLeave = ({ context, clock }: Pick<AttemptCall, 'context' | 'clock'>): number =>
+  (context.leaveBy ?? context.deadline) - clock();
+
 async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
-  const { appKey, limits, user, timeLeft, clock, context, waitMs: longest = maxWaitMs } = call;
+  const { appKey, limits, user, clock, context, waitMs: longest = maxWaitMs } = call;
   const { usage } = context;
+  const timeLeft = () => Math.min(context.deadline - clock(), timeToLeave(call) + minAttemptMs);
   const started = clock();
   const waitMs = Math.max(0, Math.min(longest, timeLeft() - minAttemptMs - signingMs));
   const priority = context.priority && { priority: context.priority };
@@ -104,7 +105,7 @@ async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Re
 
 const tooSlow = { reason: 'exhausted', retryAfterMs: 1000 } as const;
 
-const details = {
+const details: Readonly<Record<RefusalReason, string>> = {
   exhausted: 'The upstream’s request limit, which all clients share, is used up for now',
   share_exhausted:
     'This user’s share of the upstream’s request limit is used up for now: as much is left for other users',
@@ -118,11 +119,7 @@ const details = {
 /** The limiter's refusal as the client's refusal. */
 export function limiterRefusal(
   { attempts }: Pick<UpstreamUsage, 'attempts'>,
-  {
-    reason,
-    retryAfterMs,
-    usedUp,
-  }: { readonly reason: keyof typeof details; readonly retryAfterMs: number; readonly usedUp?: string },
+  { reason, retryAfterMs, usedUp }: Omit<Extract<PermitAnswer, { ok: false }>, 'ok'>,
 ): Refusal {
   // After a first attempt "not sent" would be false; only a read has a second attempt.
   const hadNoEffect = attempts === 0 ? ` ${notSent}` : '';

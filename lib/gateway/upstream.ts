@@ -14,7 +14,7 @@ import { maxAccountAnswerBytes, maxAnswerBytes } from '../upstream/channel-bound
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
-import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime } from './permits.ts';
+import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime, timeToLeave } from './permits.ts';
 import type { AfterRateLimit, RateLimited } from './rate-limited.ts';
 import {
   type AnsweredAttempt,
@@ -204,11 +204,8 @@ class SignedUpstream implements Upstream {
     const limits = limitsOf(call.operation, this.#options, !call.own);
     if (!limiter || !limits) return undefined;
     const { context, permit, own } = call;
-    const timeLeft = () => Math.min(this.#timeLeft(call), this.#timeToLeave(call) + minAttemptMs);
-    const timeToLeave = () => this.#timeToLeave(call);
     const user = hasShares(call.operation) ? context.parties.user : undefined;
-    const asked = { appKey, limits, user, timeLeft, timeToLeave, context, clock, ...own };
-    return acquireForAttempt(limiter, asked, permit);
+    return acquireForAttempt(limiter, { appKey, limits, user, context, clock, ...own }, permit);
   }
 
   async #send(
@@ -222,7 +219,7 @@ class SignedUpstream implements Upstream {
     const { query, body, headers } = request;
     const upstreamPath = Object.hasOwn(paths, operation.id) ? paths[operation.id] : path;
     const url = `${baseUrl}${upstreamPath}`;
-    const letGo = permit?.letGo ?? (context.leaveBy !== undefined ? this.#inTimeToLeave(call) : undefined);
+    const letGo = permit?.letGo ?? (context.leaveBy !== undefined ? this.#inTimeToLeave(context) : undefined);
     const signed = await signer.sign({ method: operation.method, url, query, body });
     // With a permit, `letGo` counts the attempt at the moment when the request leaves.
     if (!permit) context.usage.attempts++;
@@ -241,16 +238,13 @@ class SignedUpstream implements Upstream {
   }
 
   /** The check before an attempt without a permit leaves: its `leaveBy` is not over. */
-  #inTimeToLeave(call: UpstreamCall): LetGo {
+  #inTimeToLeave(context: RequestContext): LetGo {
+    const { clock } = this.#options;
     return async (leave) => {
-      if (this.#timeToLeave(call) <= 0) return false;
+      if (timeToLeave({ context, clock }) <= 0) return false;
       leave();
       return true;
     };
-  }
-
-  #timeToLeave({ context }: UpstreamCall): number {
-    return (context.leaveBy ?? context.deadline) - this.#options.clock();
   }
 
   #timeLeft({ context }: UpstreamCall): number {
