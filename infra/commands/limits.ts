@@ -4,7 +4,7 @@
  */
 
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { limitsText, tighterLimits, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
+import { choicesFrom, limitsText, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
 import { StartError } from '../environment.ts';
 import type { Report } from './print.ts';
@@ -53,9 +53,7 @@ export async function limitsCommand({ target, reset }: LimitsArguments): Promise
 }
 
 function choiceAfter(configured: string, steps: number): string {
-  let choice: UpstreamLimits = configured.startsWith('{')
-    ? (JSON.parse(configured) as UpstreamLimits)
-    : (configured as UpstreamLimits);
-  for (let step = 0; step < steps; step++) choice = tighterLimits(choice) ?? choice;
-  return limitsText(choice);
+  const choice = (configured.startsWith('{') ? JSON.parse(configured) : configured) as UpstreamLimits;
+  const choices = choicesFrom(choice);
+  return limitsText(choices[Math.min(steps, choices.length - 1)]!);
 }

@@ -2,11 +2,14 @@
 
 import { isIn, type Range } from './numbers.ts';
 
-export interface RequestLimit {
-  readonly title: string;
+export interface LimitFigures {
   /** Number of requests that may arrive in any window of `perSeconds`. */
   readonly requests: number;
   readonly perSeconds: number;
+}
+
+export interface RequestLimit extends LimitFigures {
+  readonly title: string;
 }
 
 export const limits = {
@@ -37,9 +40,7 @@ export type EndpointKind = (typeof endpointKinds)[number];
  * Limit of each endpoint of a kind, by kind; for instruments, the limit of all endpoints together. The endpoints of a kind
  * that is left out have no counters of their own.
  */
-export type EndpointLimits = Readonly<
-  Partial<Record<EndpointKind, Pick<RequestLimit, 'requests' | 'perSeconds'>>>
->;
+export type EndpointLimits = Readonly<Partial<Record<EndpointKind, LimitFigures>>>;
 
 const published = {
   'market-data': { requests: 60, perSeconds: 60 },
@@ -80,8 +81,6 @@ export type UpstreamLimits = LimitPreset | EndpointLimits;
 export const endpointLimitsOf = (choice: UpstreamLimits = 'interface'): EndpointLimits =>
   typeof choice === 'string' ? limitPresets[choice] : choice;
 
-type LimitFigures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
-
 /** Whether a sender that keeps one limit also keeps the other, in any window. */
 const keepsLimit = (one: LimitFigures, other: LimitFigures) =>
   one.requests * Math.ceil(other.perSeconds / one.perSeconds) <= other.requests;
@@ -121,6 +120,12 @@ export function tighterLimits(choice: UpstreamLimits): UpstreamLimits | undefine
   return undefined;
 }
 
+/** Returns a choice and all tighter ones, the widest first. */
+export function choicesFrom(choice: UpstreamLimits = 'interface'): readonly UpstreamLimits[] {
+  const next = tighterLimits(choice);
+  return next === undefined ? [choice] : [choice, ...choicesFrom(next)];
+}
+
 /** Sorts figures by kind, so that equal figures have equal texts. */
 const sorted = (byKind: EndpointLimits, figuresOf = (kind: EndpointKind) => byKind[kind]): EndpointLimits =>
   Object.fromEntries(
@@ -142,7 +147,7 @@ interface CountedOperation {
   readonly endpointKind?: EndpointKind | undefined;
 }
 
-interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
+interface EndpointCounter extends LimitFigures {
   readonly name: string;
 }
 
@@ -153,10 +158,10 @@ interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> 
  */
 export function endpointCounterOf(
   { id, legacyOf, limit, endpointKind }: CountedOperation,
-  endpoints: EndpointLimits,
+  choice: UpstreamLimits | undefined,
 ): EndpointCounter | undefined {
   const kind = limit ?? endpointKind;
-  const figures = kind && kind !== 'instruments' ? endpoints[kind] : undefined;
+  const figures = kind && kind !== 'instruments' ? endpointLimitsOf(choice)[kind] : undefined;
   return figures && { name: `endpoint.${legacyOf ?? id}`, ...figures };
 }
 

@@ -1,22 +1,24 @@
 /**
  * The limits that a request counts against: the catalogue's, the endpoint's own, and narrower ones that a deployer
- * configures.
+ * configures. The caches' quotas for callers and their pace of refreshes follow from them.
  */
 
+import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
 import type { Group } from '../catalogue/groups.ts';
 import {
+  choicesFrom,
   endpointCounterOf,
   endpointLimitsOf,
   figuresFault,
+  type LimitFigures,
   type LimitName,
   limits,
-  tighterLimits,
   type UpstreamLimits,
 } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { type Limit, windowOf } from '../limiter/index.ts';
 
-export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
+export interface OperationLimit extends LimitFigures {
   /** Operation ids and groups that count against this limit. */
   readonly for: readonly (Group | string)[];
   /** The catalogue's limit that these operations count against, if there is one. */
@@ -27,7 +29,7 @@ export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
  * Limit for callers' requests to the instruments endpoints: three quarters of the whole. The rest is for the directory of
  * symbols, thirteen pages a day, which could otherwise never be read while callers request more than the limit.
  */
-const callers = 'instruments-callers';
+const callersLimit = 'instruments-callers';
 const callersPart = 0.75;
 
 /** The deployer's limits by name. */
@@ -56,24 +58,20 @@ export interface EndpointsOptions {
  * const limiter = createLimiter({ store, limits, bucket: 'production' });
  */
 export function limiterLimits(
-  own: OperationLimits = {},
+  operationLimits: OperationLimits = {},
   share = 1,
-  { upstreamLimits = 'interface', operations }: EndpointsOptions = { operations: [] },
+  { upstreamLimits, operations }: EndpointsOptions = { operations: [] },
 ): Readonly<Record<string, Limit>> {
-  const instruments = instrumentsOf(upstreamLimits);
+  const wide = wideLimits(upstreamLimits);
+  const { requests, perSeconds } = wide.instruments;
   const all: Record<string, Limit> = {
-    ...limits,
-    instruments,
-    [callers]: {
-      requests: Math.ceil(instruments.requests * callersPart),
-      perSeconds: instruments.perSeconds,
-      within: 'instruments',
-    },
-    ...own,
+    ...wide,
+    [callersLimit]: { requests: Math.ceil(requests * callersPart), perSeconds, within: 'instruments' },
+    ...operationLimits,
   };
   for (const operation of operations) {
-    const counter = endpointCounterOf(operation, endpointLimitsOf(upstreamLimits));
-    const within = operation.limit ?? configuredFor(operation, own)[0];
+    const counter = endpointCounterOf(operation, upstreamLimits);
+    const within = operation.limit ?? configuredFor(operation, operationLimits)[0];
     if (counter) all[counter.name] = { ...counter, ...(within !== undefined && { within }) };
   }
   return Object.fromEntries(
@@ -98,18 +96,21 @@ export const tighterLimiterLimits = (...given: Parameters<typeof limiterLimits>)
     ]),
   );
 
-/** The limit of instruments, whose endpoints share one counter. */
-const instrumentsOf = (upstreamLimits: UpstreamLimits) =>
-  endpointLimitsOf(upstreamLimits).instruments ?? limits.instruments;
+/** The catalogue's limits under a choice, which may have figures for instruments: their endpoints share one counter. */
+const wideLimits = (choice: UpstreamLimits | undefined): Readonly<Record<LimitName, LimitFigures>> => ({
+  ...limits,
+  instruments: endpointLimitsOf(choice).instruments ?? limits.instruments,
+});
 
-const configuredFor = (operation: Operation, own: OperationLimits) =>
-  Object.keys(own).filter((name) => isFor(own[name]!, operation));
+/** Names of the deployer's limits for an operation. */
+const configuredFor = (operation: Operation, operationLimits: OperationLimits) =>
+  Object.keys(operationLimits).filter((name) => isFor(operationLimits[name]!, operation));
 
 /** The name of the first limit that could never grant a permit, if there is one. */
-export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
-  return Object.keys(limits).find((name) => {
+export function nothingLeftOf(all: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
+  return Object.keys(all).find((name) => {
     try {
-      windowOf(limits[name]!, {}, reserve);
+      windowOf(all[name]!, {}, reserve);
       return false;
     } catch {
       return true;
@@ -130,10 +131,10 @@ export function limitsOf(
 ): readonly [string, ...string[]] | undefined {
   const counted = operation.follows ?? operation;
   const { limit } = counted;
-  const endpoint = endpointCounterOf(counted, endpointLimitsOf(upstreamLimits));
+  const endpoint = endpointCounterOf(counted, upstreamLimits);
   const [outer, ...inner] = [
     ...(limit ? [limit] : []),
-    ...(isCallers && limit === 'instruments' ? [callers] : []),
+    ...(isCallers && limit === 'instruments' ? [callersLimit] : []),
     ...configuredFor(counted, operationLimits),
     ...(endpoint ? [endpoint.name] : []),
   ];
@@ -142,15 +143,24 @@ export function limitsOf(
 
 export const isOfEndpoint = (name: string): boolean => name.startsWith('endpoint.');
 
-/** Whether any of the operations counts against a limit, under the given choice or a tighter one. */
-export function mayCount(operations: readonly Operation[], rules: LimitRules): boolean {
-  const { upstreamLimits = 'interface' } = rules;
-  const tighter = tighterLimits(upstreamLimits);
-  return (
-    operations.some((operation) => limitsOf(operation, rules)) ||
-    (tighter !== undefined && mayCount(operations, { ...rules, upstreamLimits: tighter }))
-  );
+/** The upstream's counters of an operation's requests under a choice, the widest first. */
+export function countersOf(
+  operation: Operation,
+  choice: UpstreamLimits | undefined,
+): readonly (LimitFigures & { readonly name: string })[] {
+  const { limit } = operation;
+  const endpoint = endpointCounterOf(operation, choice);
+  return [...(limit ? [{ ...wideLimits(choice)[limit], name: limit }] : []), ...(endpoint ? [endpoint] : [])];
 }
+
+/** Whether any of the operations counts against a limit, under the given choice or a tighter one. */
+export const mayCount = (
+  operations: readonly Operation[],
+  { operationLimits, upstreamLimits }: LimitRules,
+): boolean =>
+  choicesFrom(upstreamLimits).some((choice) =>
+    operations.some((operation) => limitsOf(operation, { operationLimits, upstreamLimits: choice })),
+  );
 
 /** Whether a limit applies to an operation or to the current form of a legacy one, whose clients must count, too. */
 export const isFor = (
@@ -181,7 +191,7 @@ export function operationLimitsFault(
     if (!limitName.test(name))
       return 'a limit’s name has 1 to 32 lower-case letters, digits and -, beginning with a letter';
     if (Object.hasOwn(limits, name)) return `${name} is the upstream’s own limit`;
-    if (name === callers) return `${name} is the callers’ part of a limit of the upstream`;
+    if (name === callersLimit) return `${name} is the callers’ part of a limit of the upstream`;
     const fault = figuresFault(limit);
     if (fault) return `${name} ${fault}`;
     const { for: named, within } = limit as Partial<OperationLimit>;
@@ -189,40 +199,76 @@ export function operationLimitsFault(
       return `${name} needs a list of operations and groups that it is for`;
     if (within !== undefined && !Object.hasOwn(limits, within)) return `${name} is within an unknown limit`;
   }
-  const own = given as OperationLimits;
-  return operations
-    .map((one) => one.follows ?? one)
-    .map(
-      (operation) => nestingFault(own, operation) ?? apartFault(own, operation, operations, upstreamLimits),
-    )
-    .find((fault) => fault);
+  const operationLimits = given as OperationLimits;
+  for (const one of operations) {
+    const operation = one.follows ?? one;
+    const rules = { operationLimits, upstreamLimits };
+    const fault = nestingFault(operation, operationLimits) ?? apartFault(operation, operations, rules);
+    if (fault) return fault;
+  }
+  return undefined;
 }
 
 /** Refuses different limits for an operation and its older form: their one counter can be within only one limit. */
 function apartFault(
-  own: OperationLimits,
   older: Operation,
   operations: readonly Operation[],
-  upstreamLimits: UpstreamLimits,
+  { operationLimits, upstreamLimits }: LimitRules,
 ): string | undefined {
   const current = operations.find(({ id }) => id === older.legacyOf);
-  if (!current || older.limit || !endpointCounterOf(older, endpointLimitsOf(upstreamLimits)))
-    return undefined;
-  const [one] = configuredFor(current, own);
-  const [other] = configuredFor(older, own);
+  if (!current || older.limit || !endpointCounterOf(older, upstreamLimits)) return undefined;
+  const [one] = configuredFor(current, operationLimits);
+  const [other] = configuredFor(older, operationLimits);
   if (one === other) return undefined;
   return `${one ?? other} must be for ${current.id} and its older form ${older.id}, which have one counter at the upstream`;
 }
 
 /** Refuses a limit outside the catalogue's limit of the operation: narrower limits must lie within the wide one. */
-function nestingFault(own: OperationLimits, operation: Operation): string | undefined {
+function nestingFault(operation: Operation, operationLimits: OperationLimits): string | undefined {
   const { id, limit } = operation;
-  const names = Object.keys(own).filter((name) => isFor(own[name]!, operation));
-  const odd = names.find((name) => own[name]!.within !== limit);
-  if (odd !== undefined)
-    return limit
-      ? `${odd} is for ${id}, which is within ${limit}`
-      : `${odd} is for ${id}, which is within none`;
+  const names = configuredFor(operation, operationLimits);
+  const odd = names.find((name) => operationLimits[name]!.within !== limit);
+  if (odd !== undefined) return `${odd} is for ${id}, which is within ${limit ?? 'none'}`;
   if (!limit && names.length > 1) return `${names[0]} and ${names[1]} are both for ${id}`;
   return undefined;
+}
+
+/** Size of a limit as a part, at most 1, of the market-data limit, from which all quotas are computed. */
+export const sizeOf = ({ requests, perSeconds }: LimitFigures) =>
+  Math.min(1, (60 * requests) / perSeconds / limits['market-data'].requests);
+
+/** Limits that callers have quotas for, the narrowest first. */
+export function quotaLimitsOf(
+  operation: Operation,
+  { upstreamLimits }: Pick<LimitRules, 'upstreamLimits'>,
+): readonly { readonly name?: string; readonly size: number }[] {
+  const named = countersOf(operation, upstreamLimits).filter(({ name }) => name !== 'market-data');
+  return [
+    ...named.map((counter) => ({ name: counter.name, size: sizeOf(counter) })),
+    ...(operation.limit === 'instruments' ? [] : [{ size: 1 }]),
+  ];
+}
+
+type PaceOptions = Pick<SnapshotOptions, 'paceMs' | 'probesPerMinute' | 'forgivenPerMinute'>;
+
+/** Factor that makes the pace of refreshes a little shorter than the interval at which the limiter grants permits. */
+const paceFactor = 0.995;
+
+/** Options of the snapshot cache under an endpoint's own limit: refreshes as often as it allows, probes in proportion. */
+export function snapshotPaceOf(
+  operation: Operation,
+  { upstreamLimits }: Pick<LimitRules, 'upstreamLimits'>,
+): Partial<PaceOptions> {
+  const endpoint = endpointCounterOf(operation, upstreamLimits);
+  if (!endpoint) return {};
+  const usual: PaceOptions = defaultSnapshotOptions;
+  const { stepMs } = windowOf({ ...endpoint, ...(operation.limit && { within: operation.limit }) });
+  const paceMs = Math.floor(stepMs * paceFactor);
+  if (paceMs <= usual.paceMs) return {};
+  const scaled = (perMinute: number) => Math.max(1, Math.round((perMinute * usual.paceMs) / paceMs));
+  return {
+    paceMs,
+    probesPerMinute: scaled(usual.probesPerMinute),
+    forgivenPerMinute: scaled(usual.forgivenPerMinute),
+  };
 }
