@@ -5,9 +5,8 @@
 
 import type { LimitName } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { createLimitsInForce, limitsInForceKey } from '../../lib/gateway/limits-in-force.ts';
 import { limiterLimits, tighterLimiterLimits } from '../../lib/gateway/operation-limits.ts';
-import type { Tightening } from '../../lib/gateway/rate-limited.ts';
+import { limitsInForceKey, type Tightening } from '../../lib/gateway/tightening.ts';
 import {
   createLimiter,
   type Limiter,
@@ -16,6 +15,7 @@ import {
   type ReserveOptions,
 } from '../../lib/limiter/index.ts';
 import type { LowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
+import { createLimitsInForce } from '../../lib/limiter/tightening.ts';
 import { createLimiterMetrics, type LimiterMetrics } from '../log/limiter-metrics.ts';
 import { type LimiterSettings, unusedReserve } from '../settings/function-settings.ts';
 import type { GatewayPorts } from './ports.ts';

@@ -5,7 +5,7 @@
 
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { choicesFrom, limitsText, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
-import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
+import { stepsOf } from '../../lib/limiter/tightening.ts';
 import { StartError } from '../environment.ts';
 import type { Report } from './print.ts';
 import type { StackTarget } from './readers.ts';

@@ -59,6 +59,7 @@ export {
   StoreThrottled,
   type WriteAnswer,
 } from '../limiter/index.ts';
+export { createLimitsInForce, type LimitsInForce } from '../limiter/tightening.ts';
 export {
   type Fault,
   type PartialResult,
@@ -83,7 +84,6 @@ export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export { createGatewayLastPrices, type GatewayLastPricesOptions, type PricedKind } from './last-prices.ts';
-export { createLimitsInForce, type LimitsInForce, limitsInForceKey } from './limits-in-force.ts';
 export {
   type EndpointsOptions,
   limiterLimits,
@@ -110,7 +110,6 @@ export type {
   SnapshotsFound,
   UncachedAnswer,
 } from './outcome.ts';
-export type { RateLimitReport, Tightening } from './rate-limited.ts';
 export { refusalResponse } from './render.ts';
 export {
   type Attempt,
@@ -120,5 +119,6 @@ export {
   type Send,
   type SendLimits,
 } from './send.ts';
+export { limitsInForceKey, type RateLimitReport, type Tightening } from './tightening.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';
 export { type AccessOptions, type AccessStep, accessStep } from './who.ts';

@@ -141,8 +141,6 @@ export function limitsOf(
   return outer === undefined ? undefined : [outer, ...inner];
 }
 
-export const isOfEndpoint = (name: string): boolean => name.startsWith('endpoint.');
-
 /** The upstream's counters of an operation's requests under a choice, the widest first. */
 export function countersOf(
   operation: Operation,

@@ -15,10 +15,10 @@ import type { GatewayRequest } from './http.ts';
 import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
 import type { OrdersStep } from './order-hand-over.ts';
 import type { CacheResult, Outcome } from './outcome.ts';
-import type { AfterRateLimit, Tightening } from './rate-limited.ts';
 import type { ReachNow } from './reach.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
+import type { AfterRateLimit, Tightening } from './tightening.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 
@@ -58,7 +58,7 @@ interface BaseWiring {
   readonly reportRefresh: (report: RefreshReport) => void;
 }
 
-/** Dependencies that tests replace, and the tightening gateway where it creates a gateway for each choice of limits. */
+/** Dependencies that tests replace, and that tightening replaces in the gateway of each choice of limits. */
 export interface GatewaySeams {
   /** Random numbers from 0 to below 1, for the pauses before a read is sent again. Default `Math.random`. */
   readonly random?: () => number;

@@ -1,17 +1,70 @@
 /**
- * Reacts to the upstream's 429 although the gateway kept its limits. Requests of the refused kind pause, and if a tighter
- * choice of limits would have sent less, all instances switch to it. There is a gateway for each choice; one in front
- * passes each request to the gateway of the choice in force, as if that choice had been deployed.
+ * The choice of limits in force. After the upstream's 429, requests of the refused kind pause, and if a tighter choice would
+ * have sent less, all instances switch to it, as if that choice had been deployed.
  */
 
-import { limitsText, tighterLimits, type UpstreamLimits } from '../catalogue/limits.ts';
+import { choicesFrom, limitsText, type UpstreamLimits } from '../catalogue/limits.ts';
+import type { Operation } from '../catalogue/operation.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { endOf } from '../kernel/pauses.ts';
 import type { Limiter } from '../limiter/index.ts';
+import { type LimitsInForce, tightenAfter, type Verdict } from '../limiter/tightening.ts';
 import type { GatewayRequest } from './http.ts';
-import { isOfEndpoint, limitsOf, operationLimitsFault } from './operation-limits.ts';
+import { countersOf, type LimitRules, limitsOf, operationLimitsFault } from './operation-limits.ts';
 import type { CoreOptions } from './options.ts';
-import { pauseMsOf, type RateLimited, stepPauseMsOf, type Tightening, verdictOn } from './rate-limited.ts';
+
+/** Options for switching to tighter limits. */
+export interface Tightening {
+  readonly inForce: LimitsInForce;
+  /** Creates the limiter of a tighter choice over the store of the configured limiter. Called once for each choice. */
+  readonly limiterFor: (upstreamLimits: UpstreamLimits) => Limiter;
+  /** This deployment's part of each limit. Default 1. */
+  readonly share?: number;
+  readonly report?: (report: RateLimitReport) => void;
+}
+
+/** Report on a 429 of the upstream. */
+export interface RateLimitReport {
+  readonly operation: string;
+  readonly verdict: Verdict;
+  /** The choice of limits that all instances keep from now on, as a text. */
+  readonly kept: string;
+  /** How many steps `kept` is tighter than the configured choice. */
+  readonly steps: number;
+}
+
+/** A request that the upstream refused with 429. */
+export interface RateLimited {
+  readonly operation: Operation;
+  readonly appKey: string;
+  /** The answer's `Retry-After`. */
+  readonly retryAfterMs: number | undefined;
+  /** Time left to answer the client, in milliseconds. */
+  readonly timeLeft: number;
+}
+
+export type AfterRateLimit = (refused: RateLimited) => Promise<void>;
+
+/**
+ * The key of the store's item. It contains the configured choice, so that another configured choice begins without steps.
+ *
+ * @example
+ * limitsInForceKey('countersign', 'interface'); // 'countersign.limits#interface'
+ */
+export const limitsInForceKey = (bucket: string, configured: UpstreamLimits): string =>
+  `${bucket}.limits#${limitsText(configured)}`;
+
+/** Longest delay of the client's answer while a pause or a step is stored for other instances. */
+const maxWaitMs = 1500;
+
+/** Blocks the refused request's widest limit for a while: all that a gateway does without options for tightening. */
+export const blockAfterRateLimit =
+  ({ limiter, ...rules }: LimitRules & { readonly limiter: Limiter | undefined }): AfterRateLimit =>
+  async ({ operation, appKey, retryAfterMs, timeLeft }) => {
+    const [limit] = limitsOf(operation, rules) ?? [];
+    if (!limiter || !limit) return;
+    await endOf(limiter.block(appKey, limit, retryAfterMs), Math.min(maxWaitMs, timeLeft));
+  };
 
 /** The methods of a gateway, for any types of request and answer. */
 interface Answering<Response, Outcome, Request> {
@@ -19,91 +72,66 @@ interface Answering<Response, Outcome, Request> {
   ask(request: Request): Promise<Outcome>;
 }
 
-/** Longest delay of the client's answer while the pause and the switch are stored for other instances. */
-const maxWaitMs = 1500;
-
 /** @param create creates the gateway of one choice */
 export function createTighteningGateway<Response, Outcome, Request = GatewayRequest>(
-  { tightening, ...options }: CoreOptions,
-  { inForce, limiterFor, share = 1, report }: Tightening,
+  { tightening: _, ...options }: CoreOptions,
+  tightening: Tightening,
   create: (options: CoreOptions) => Answering<Response, Outcome, Request>,
 ): Answering<Response, Outcome, Request> {
-  const { clock, random, operationLimits = {} } = options;
+  const { clock, random } = options;
   const breaker = options.breaker ?? createCircuitBreaker({ clock, random });
-  const choices = choicesOf(options);
-  const limiters = new Map<number, Limiter | undefined>([[0, options.limiter]]);
-  const limiterAt = (steps: number) => {
-    if (!limiters.has(steps)) limiters.set(steps, limiterFor(choices[steps]!));
-    return limiters.get(steps);
-  };
-
-  async function afterRateLimit(steps: number, { operation, appKey, refusal }: RateLimited): Promise<void> {
-    const namesOf = (at: number) => limitsOf(operation, { operationLimits, upstreamLimits: choices[at]! });
-    async function pause(at: number, ms: number, name = namesOf(at)?.[0]): Promise<void> {
-      if (name !== undefined) await limiterAt(at)?.block(appKey, name, ms);
-    }
-    const endpoint = namesOf(steps)?.find(isOfEndpoint);
-    await pause(steps, pauseMsOf(operation, choices[steps]!, refusal), endpoint);
-    // Other instances may keep a wider choice, and this choice's counters do not include their requests.
-    const widest = await inForce.widest(steps);
-    const { verdict, steps: next } = await verdictOn(operation, {
-      choices,
-      steps: widest,
-      share,
-      names: namesOf(widest) ?? [],
-      usedOf: (name) => limiterAt(widest)?.used(appKey, name),
-    });
-    if (next > widest) {
-      const stepMs = stepPauseMsOf(operation, choices[next]!, refusal);
-      await pause(steps, stepMs);
-      await pause(next, stepMs);
-      await inForce.tighten(next);
-    }
-    const now = Math.min(inForce.known, choices.length - 1);
-    report?.({ operation: operation.id, verdict, kept: limitsText(choices[now]!), steps: now });
-  }
-
-  const gatewayAt = (steps: number) =>
-    create({
-      ...options,
-      breaker,
-      upstreamLimits: choices[steps]!,
-      limiter: limiterAt(steps),
-      isInForce: async () => Math.min(await inForce.current(), choices.length - 1) === steps,
-      afterRateLimit: (refused) =>
-        endOf(afterRateLimit(steps, refused), Math.min(maxWaitMs, refused.timeLeft)),
-    });
-  let current = { steps: 0, gateway: gatewayAt(0) };
-  function gatewayOf(known: number) {
-    const steps = Math.min(known, choices.length - 1);
-    if (steps !== current.steps) current = { steps, gateway: gatewayAt(steps) };
-    return current.gateway;
-  }
-
-  // A gateway whose operations count against no limit does not wait for the store.
-  const waits = options.operations.some((one) =>
-    limitsOf(one, { operationLimits, upstreamLimits: choices[0]! }),
-  );
-  const first = inForce.current();
-  async function inForceNow() {
-    const read = inForce.current();
-    if (waits || inForce.known > 0) await first.then(() => read);
-    return gatewayOf(inForce.known);
-  }
+  const inForce = createByStep(options, tightening, (parts) => create({ ...options, breaker, ...parts }));
   return {
-    handle: async (request) => (await inForceNow()).handle(request),
-    ask: async (request) => (await inForceNow()).ask(request),
+    handle: async (request) => (await inForce()).handle(request),
+    ask: async (request) => (await inForce()).ask(request),
   };
 }
 
-/** The configured choice and the tighter ones, up to the first that does not fit the deployer's own limits. */
-function choicesOf({ upstreamLimits, operationLimits = {}, operations }: CoreOptions): UpstreamLimits[] {
-  const choices: UpstreamLimits[] = [upstreamLimits ?? 'interface'];
-  for (
-    let next = tighterLimits(choices[0]!);
-    next && !operationLimitsFault(operationLimits, operations, next);
-    next = tighterLimits(next)
-  )
-    choices.push(next);
-  return choices;
+function createByStep<T>(
+  { limiter, operations, operationLimits = {}, upstreamLimits }: CoreOptions,
+  { inForce, limiterFor, share = 1, report }: Tightening,
+  create: (parts: Partial<CoreOptions>) => T,
+): () => Promise<T> {
+  const all = choicesFrom(upstreamLimits);
+  const unfit = all.findIndex(
+    (choice, steps) => steps > 0 && operationLimitsFault(operationLimits, operations, choice),
+  );
+  /** The configured choice and the tighter ones, up to the first that does not fit the deployer's own limits. */
+  const choices = unfit < 0 ? all : all.slice(0, unfit);
+  const limiters = new Map([[0, limiter]]);
+  function limiterAt(steps: number): Limiter | undefined {
+    if (!limiters.has(steps)) limiters.set(steps, limiterFor(choices[steps]!));
+    return limiters.get(steps);
+  }
+  const rulesAt = (steps: number) => ({ operationLimits, upstreamLimits: choices[steps]! });
+  const known = () => Math.min(inForce.known, choices.length - 1);
+
+  async function tighten(steps: number, { operation, appKey, retryAfterMs }: RateLimited): Promise<void> {
+    const limits = choices.map((choice, at) => ({
+      outer: limitsOf(operation, rulesAt(at))?.[0],
+      counters: countersOf(operation, choice),
+    }));
+    const refused = { appKey, steps, retryAfterMs, limits };
+    const verdict = await tightenAfter(refused, { inForce, limiterAt, share });
+    report?.({ operation: operation.id, verdict, kept: limitsText(choices[known()]!), steps: known() });
+  }
+
+  const createAt = (steps: number) =>
+    create({
+      ...rulesAt(steps),
+      limiter: limiterAt(steps),
+      isInForce: () => inForce.current().then(() => known() === steps),
+      afterRateLimit: (refused) => endOf(tighten(steps, refused), Math.min(maxWaitMs, refused.timeLeft)),
+    });
+  let latest = { steps: 0, made: createAt(0) };
+  // A gateway whose operations count against no limit does not wait for the store.
+  const waits = operations.some((operation) => limitsOf(operation, rulesAt(0)));
+  const first = inForce.current();
+  return async () => {
+    const read = inForce.current();
+    if (waits || inForce.known > 0) await first.then(() => read);
+    const steps = known();
+    if (steps !== latest.steps) latest = { steps, made: createAt(steps) };
+    return latest.made;
+  };
 }

@@ -7,7 +7,6 @@ import type { Answer, Refused } from '../answer.ts';
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
-import { endOf } from '../kernel/pauses.ts';
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import { maxAccountAnswerBytes, maxAnswerBytes } from '../upstream/channel-bound.ts';
@@ -15,7 +14,6 @@ import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
 import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime, timeToLeave } from './permits.ts';
-import type { AfterRateLimit, RateLimited } from './rate-limited.ts';
 import {
   type AnsweredAttempt,
   pauseBeforeRepeat,
@@ -24,6 +22,7 @@ import {
   type UpstreamBreaker,
 } from './read-again.ts';
 import type { Attempt, LetGo, Send } from './send.ts';
+import { type AfterRateLimit, blockAfterRateLimit } from './tightening.ts';
 import { meantBy, readUpstreamAnswer, type SentAttempt } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
@@ -73,9 +72,11 @@ export const createUpstream = (options: UpstreamOptions): Upstream => new Signed
 
 class SignedUpstream implements Upstream {
   readonly #options: UpstreamOptions;
+  readonly #afterRateLimit: AfterRateLimit;
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
+    this.#afterRateLimit = options.afterRateLimit ?? blockAfterRateLimit(options);
   }
 
   async fetch(call: UpstreamCall, credential: Credential): Promise<Answer> {
@@ -163,23 +164,13 @@ class SignedUpstream implements Upstream {
       now: clock(),
       sentToken: credential.accessToken !== undefined,
     });
-    if (answer.kind === 'refused' && isRateLimited(answer.refusal))
-      await this.#afterRateLimit({
-        operation,
-        appKey: credential.appKey,
-        refusal: answer.refusal,
-        timeLeft: context.deadline - clock(),
-      });
+    if (answer.kind === 'refused' && isRateLimited(answer.refusal)) {
+      const { appKey } = credential;
+      const { retryAfterSeconds: seconds } = answer.refusal;
+      const retryAfterMs = seconds === undefined ? undefined : seconds * 1000;
+      await this.#afterRateLimit({ operation, appKey, retryAfterMs, timeLeft: context.deadline - clock() });
+    }
     return { sent, answer };
-  }
-
-  async #afterRateLimit(refused: RateLimited): Promise<void> {
-    const { limiter, afterRateLimit } = this.#options;
-    if (afterRateLimit) return afterRateLimit(refused);
-    const { appKey, refusal, timeLeft } = refused;
-    const [limit] = limitsOf(refused.operation, this.#options) ?? [];
-    const ms = refusal.retryAfterSeconds === undefined ? undefined : refusal.retryAfterSeconds * 1000;
-    if (limiter && limit) await endOf(limiter.block(appKey, limit, ms), Math.min(maxBlockingMs, timeLeft));
   }
 
   /** Signs and sends one attempt. A repeated attempt gets a new signature and a new permit. */
@@ -251,9 +242,6 @@ class SignedUpstream implements Upstream {
     return context.deadline - this.#options.clock();
   }
 }
-
-/** Longest delay of the client's answer while the block is stored for other instances. */
-const maxBlockingMs = 1500;
 
 /** Whether users have shares of the operation's limit. Other operations' answers are shared, with quotas in the caches. */
 const hasShares = ({ endpointKind }: Operation) =>
