@@ -33,10 +33,11 @@ import type { GatewayRequest, GatewayResponse } from './http.ts';
 import { type CoreOptions, checkOptions, type RequestReport } from './options.ts';
 import type { OrderSteps } from './order-hand-over.ts';
 import { type Outcome, refused } from './outcome.ts';
+import type { UpstreamBreaker } from './read-again.ts';
 import { render } from './render.ts';
 import { createFetchSend } from './send.ts';
 import { withSymbolCase } from './symbol-case.ts';
-import { createTighteningGateway } from './tightening.ts';
+import { forLimitsInForce, type LimitParts } from './tightening.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { withholdFrom } from './withhold.ts';
 
@@ -59,47 +60,12 @@ export interface Gateway {
  */
 export function createCore(options: CoreOptions): Gateway {
   checkOptions(options);
-  const isSingleUser = options.access === 'single-user';
-  if (options.tightening)
-    return { ...createTighteningGateway(options, options.tightening, createCore), isSingleUser };
-  const { clock = Date.now, upstreamTimeoutMs: timeoutMs = 10_000, limiter } = options;
-  const { operationLimits = {}, upstreamLimits = 'interface', random = Math.random } = options;
-  const credentials = createCredentials({
-    source: options.secrets,
-    clock,
-    nonce: options.nonce,
-    digests: options.digests,
-    timeToLiveMs: options.secretTimeToLiveMs,
-  });
-  const shared = { credentials, operationLimits, upstreamLimits, clock, timeoutMs, limiter };
-  const upstream = createUpstream({
-    ...shared,
-    baseUrl: normalBaseUrl(options.upstreamBaseUrl),
-    paths: options.upstreamPaths ?? {},
-    send: options.send ?? createFetchSend(),
-    maxAnswerBytes: options.maxAnswerBytes,
-    afterRateLimit: options.afterRateLimit,
-    breaker: options.breaker ?? createCircuitBreaker({ clock, random }),
-    random,
-  });
-  const { access, orders, operations, report, reportRefresh, isInForce } = options;
-  const cache = options.cache?.({ ...shared, upstream, reportRefresh, isInForce });
-  if (options.readSecretAhead) credentials.current().catch(() => {});
-  const core: Core = {
-    routes: routesOf(operations),
-    who: access && access !== 'single-user' ? access(clock) : undefined,
-    credentials,
-    cache,
-    upstream,
-    orders: orders?.create({ upstream, clock, operations }),
-    events: options.events,
-    orderMembers: orders?.members ?? [],
-    maxAnswerBytes: options.maxAnswerBytes,
-    clock,
-    report,
-  };
+  const { clock = Date.now, random = Math.random } = options;
+  const breaker: UpstreamBreaker = createCircuitBreaker({ clock, random });
+  const coreInForce = forLimitsInForce(options, (limits) => coreOf(options, breaker, limits));
   return {
     async handle(request) {
+      const core = await coreInForce();
       const serving = beginServing(core, request);
       let outcome = await serve(core, serving);
       let response: GatewayResponse;
@@ -113,12 +79,51 @@ export function createCore(options: CoreOptions): Gateway {
       return response;
     },
     async ask(request) {
+      const core = await coreInForce();
       const serving = beginServing(core, request);
       const outcome = await serve(core, serving);
       reportOn(core, serving, outcome, statusOf(outcome));
       return outcome;
     },
-    isSingleUser,
+    isSingleUser: options.access === 'single-user',
+  };
+}
+
+/** Creates the steps for one choice of limits. */
+function coreOf(options: CoreOptions, breaker: UpstreamBreaker, limits: LimitParts): Core {
+  const { clock = Date.now, random = Math.random, upstreamTimeoutMs: timeoutMs = 10_000 } = options;
+  const credentials = createCredentials({
+    source: options.secrets,
+    clock,
+    nonce: options.nonce,
+    digests: options.digests,
+    timeToLiveMs: options.secretTimeToLiveMs,
+  });
+  const shared = { ...limits, credentials, clock, timeoutMs };
+  const upstream = createUpstream({
+    ...shared,
+    baseUrl: normalBaseUrl(options.upstreamBaseUrl),
+    paths: options.upstreamPaths ?? {},
+    send: options.send ?? createFetchSend(),
+    maxAnswerBytes: options.maxAnswerBytes,
+    breaker,
+    random,
+  });
+  const { access, orders, operations, report, reportRefresh } = options;
+  const cache = options.cache?.({ ...shared, upstream, reportRefresh });
+  if (options.readSecretAhead) credentials.current().catch(() => {});
+  return {
+    routes: routesOf(operations),
+    who: access && access !== 'single-user' ? access(clock) : undefined,
+    credentials,
+    cache,
+    upstream,
+    orders: orders?.create({ upstream, clock, operations }),
+    events: options.events,
+    orderMembers: orders?.members ?? [],
+    maxAnswerBytes: options.maxAnswerBytes,
+    clock,
+    report,
   };
 }
 

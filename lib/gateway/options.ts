@@ -16,9 +16,8 @@ import { type OperationLimits, operationLimitsFault } from './operation-limits.t
 import type { OrdersStep } from './order-hand-over.ts';
 import type { CacheResult, Outcome } from './outcome.ts';
 import type { ReachNow } from './reach.ts';
-import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
-import type { AfterRateLimit, Tightening } from './tightening.ts';
+import type { Tightening } from './tightening.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 
@@ -58,18 +57,12 @@ interface BaseWiring {
   readonly reportRefresh: (report: RefreshReport) => void;
 }
 
-/** Dependencies that tests replace, and that tightening replaces in the gateway of each choice of limits. */
+/** Dependencies that tests replace. */
 export interface GatewaySeams {
   /** Random numbers from 0 to below 1, for the pauses before a read is sent again. Default `Math.random`. */
   readonly random?: () => number;
   /** Creates the signer's nonces. */
   readonly nonce?: () => string;
-  /** Circuit breaker of the upstream's host. Default: the gateway creates its own. */
-  readonly breaker?: UpstreamBreaker;
-  /** Called after the upstream's 429; without it, the gateway only blocks the limit for a while. */
-  readonly afterRateLimit?: AfterRateLimit;
-  /** Whether this gateway's limits are still in force, for work that lasts longer than a request. */
-  readonly isInForce?: () => Promise<boolean>;
 }
 
 export interface AnswerBound {

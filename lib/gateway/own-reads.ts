@@ -20,8 +20,9 @@ import {
   checkOptions,
   type GatewaySeams,
 } from './options.ts';
+import type { UpstreamBreaker } from './read-again.ts';
 import { createFetchSend } from './send.ts';
-import { createTighteningGateway } from './tightening.ts';
+import { forLimitsInForce } from './tightening.ts';
 import { createUpstream } from './upstream.ts';
 
 /** The gateway's options that also apply to its own reads. */
@@ -30,7 +31,7 @@ export type OwnReadsWiring = Omit<
   'operations' | 'readSecretAhead' | 'report' | 'reportRefresh' | 'access' | 'cache' | 'orders'
 >;
 
-export type OwnReadsSeams = Pick<GatewaySeams, 'random' | 'breaker' | 'nonce'> & AnswerBound;
+export type OwnReadsSeams = GatewaySeams & AnswerBound;
 
 type OwnReadsOptions = OptionsOf<OwnReadsWiring, 'upstreamBaseUrl' | 'secrets'> & OwnReadsSeams;
 
@@ -75,47 +76,42 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
     digests: options.digests,
   });
 
-  /** Creates the reads for one choice of limits; the tightening gateway calls it again for a tighter choice. */
-  function readsOf(choice: CoreOptions) {
-    const upstream = createUpstream({
+  const breaker: UpstreamBreaker = createCircuitBreaker({ clock, random });
+  const upstreamInForce = forLimitsInForce(whole, (limits) =>
+    createUpstream({
+      ...limits,
       credentials,
       clock,
       random,
       timeoutMs,
-      baseUrl: normalBaseUrl(choice.upstreamBaseUrl),
-      paths: choice.upstreamPaths ?? {},
-      send: choice.send ?? createFetchSend(),
-      maxAnswerBytes: choice.maxAnswerBytes,
-      operationLimits: choice.operationLimits ?? {},
-      upstreamLimits: choice.upstreamLimits ?? 'interface',
-      afterRateLimit: choice.afterRateLimit,
-      breaker: choice.breaker ?? createCircuitBreaker({ clock, random }),
-      limiter: choice.limiter,
-    });
-    async function ask([query, endBy, user]: Parameters<OwnReads['read']>): Promise<OwnAnswer> {
-      const current = await credentials.forRead();
-      if (!current.ok) return { kind: 'refused', refusal: { code: current.code } };
-      const context = createContext(endBy, undefined);
-      const answer = await upstream.fetch(
-        {
-          operation,
-          path: operation.path,
-          request: { query, body: '', headers: {} },
-          context,
-          own: { waitMs: permitMs, user },
-          isRepeatedByCaller: true,
-        },
-        current.credential,
-      );
-      if (answer.kind === 'refused') return answer;
-      const { sentAt = steady() } = context.usage;
-      return { kind: 'answer', body: answer.body, sentAt: sentAt + clock() - steady() };
-    }
-    return { ask, handle: ask };
+      breaker,
+      baseUrl: normalBaseUrl(options.upstreamBaseUrl),
+      paths: options.upstreamPaths ?? {},
+      send: options.send ?? createFetchSend(),
+      maxAnswerBytes: options.maxAnswerBytes,
+    }),
+  );
+  async function ask([query, endBy, user]: Parameters<OwnReads['read']>): Promise<OwnAnswer> {
+    const upstream = await upstreamInForce();
+    const current = await credentials.forRead();
+    if (!current.ok) return { kind: 'refused', refusal: { code: current.code } };
+    const context = createContext(endBy, undefined);
+    const answer = await upstream.fetch(
+      {
+        operation,
+        path: operation.path,
+        request: { query, body: '', headers: {} },
+        context,
+        own: { waitMs: permitMs, user },
+        isRepeatedByCaller: true,
+      },
+      current.credential,
+    );
+    if (answer.kind === 'refused') return answer;
+    const { sentAt = steady() } = context.usage;
+    return { kind: 'answer', body: answer.body, sentAt: sentAt + clock() - steady() };
   }
 
-  const { tightening } = options;
-  const { ask } = tightening ? createTighteningGateway(whole, tightening, readsOf) : readsOf(whole);
   return {
     async account() {
       const current = await credentials.forRead();

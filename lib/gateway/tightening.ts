@@ -5,11 +5,9 @@
 
 import { choicesFrom, limitsText, type UpstreamLimits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { endOf } from '../kernel/pauses.ts';
 import type { Limiter } from '../limiter/index.ts';
 import { type LimitsInForce, tightenAfter, type Verdict } from '../limiter/tightening.ts';
-import type { GatewayRequest } from './http.ts';
 import { countersOf, type LimitRules, limitsOf, operationLimitsFault } from './operation-limits.ts';
 import type { CoreOptions } from './options.ts';
 
@@ -34,7 +32,7 @@ export interface RateLimitReport {
 }
 
 /** A request that the upstream refused with 429. */
-export interface RateLimited {
+interface RateLimited {
   readonly operation: Operation;
   readonly appKey: string;
   /** The answer's `Retry-After`. */
@@ -43,7 +41,14 @@ export interface RateLimited {
   readonly timeLeft: number;
 }
 
-export type AfterRateLimit = (refused: RateLimited) => Promise<void>;
+/** Parts of a gateway that depend on the choice of limits in force. */
+export interface LimitParts extends LimitRules {
+  readonly limiter: Limiter | undefined;
+  /** Called after the upstream's 429. Never rejects. */
+  readonly afterRateLimit: (refused: RateLimited) => Promise<void>;
+  /** Whether all instances still keep these limits, for work that lasts longer than a request. */
+  readonly isInForce: () => Promise<boolean>;
+}
 
 /**
  * The key of the store's item. It contains the configured choice, so that another configured choice begins without steps.
@@ -57,40 +62,35 @@ export const limitsInForceKey = (bucket: string, configured: UpstreamLimits): st
 /** Longest delay of the client's answer while a pause or a step is stored for other instances. */
 const maxWaitMs = 1500;
 
-/** Blocks the refused request's widest limit for a while: all that a gateway does without options for tightening. */
-export const blockAfterRateLimit =
-  ({ limiter, ...rules }: LimitRules & { readonly limiter: Limiter | undefined }): AfterRateLimit =>
-  async ({ operation, appKey, retryAfterMs, timeLeft }) => {
-    const [limit] = limitsOf(operation, rules) ?? [];
-    if (!limiter || !limit) return;
-    await endOf(limiter.block(appKey, limit, retryAfterMs), Math.min(maxWaitMs, timeLeft));
-  };
-
-/** The methods of a gateway, for any types of request and answer. */
-interface Answering<Response, Outcome, Request> {
-  handle(request: Request): Promise<Response>;
-  ask(request: Request): Promise<Outcome>;
-}
-
-/** @param create creates the gateway of one choice */
-export function createTighteningGateway<Response, Outcome, Request = GatewayRequest>(
-  { tightening: _, ...options }: CoreOptions,
-  tightening: Tightening,
-  create: (options: CoreOptions) => Answering<Response, Outcome, Request>,
-): Answering<Response, Outcome, Request> {
-  const { clock, random } = options;
-  const breaker = options.breaker ?? createCircuitBreaker({ clock, random });
-  const inForce = createByStep(options, tightening, (parts) => create({ ...options, breaker, ...parts }));
-  return {
-    handle: async (request) => (await inForce()).handle(request),
-    ask: async (request) => (await inForce()).ask(request),
-  };
+/**
+ * Returns a function that resolves to what `create` made for the choice in force.
+ *
+ * @param create called with the parts of one choice, as if that choice had been deployed
+ */
+export function forLimitsInForce<T>(
+  options: CoreOptions,
+  create: (parts: LimitParts) => T,
+): () => Promise<T> {
+  if (options.tightening) return createByStep(options, options.tightening, create);
+  const { limiter, operationLimits = {}, upstreamLimits = 'interface' } = options;
+  const rules = { operationLimits, upstreamLimits };
+  const configured = create({
+    ...rules,
+    limiter,
+    isInForce: async () => true,
+    async afterRateLimit({ operation, appKey, retryAfterMs, timeLeft }) {
+      const [limit] = limitsOf(operation, rules) ?? [];
+      if (!limiter || !limit) return;
+      await endOf(limiter.block(appKey, limit, retryAfterMs), Math.min(maxWaitMs, timeLeft));
+    },
+  });
+  return async () => configured;
 }
 
 function createByStep<T>(
   { limiter, operations, operationLimits = {}, upstreamLimits }: CoreOptions,
   { inForce, limiterFor, share = 1, report }: Tightening,
-  create: (parts: Partial<CoreOptions>) => T,
+  create: (parts: LimitParts) => T,
 ): () => Promise<T> {
   const all = choicesFrom(upstreamLimits);
   const unfit = all.findIndex(

@@ -7,12 +7,12 @@ import type { Answer, Refused } from '../answer.ts';
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { steadyClock } from '../kernel/age.ts';
-import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
+import { afterTimeout, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import { maxAccountAnswerBytes, maxAnswerBytes } from '../upstream/channel-bound.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
-import { type LimitRules, limitsOf } from './operation-limits.ts';
+import { limitsOf } from './operation-limits.ts';
 import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime, timeToLeave } from './permits.ts';
 import {
   type AnsweredAttempt,
@@ -22,22 +22,20 @@ import {
   type UpstreamBreaker,
 } from './read-again.ts';
 import type { Attempt, LetGo, Send } from './send.ts';
-import { type AfterRateLimit, blockAfterRateLimit } from './tightening.ts';
+import type { LimitParts } from './tightening.ts';
 import { meantBy, readUpstreamAnswer, type SentAttempt } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
 
-interface UpstreamOptions extends LimitRules {
+interface UpstreamOptions extends Omit<LimitParts, 'isInForce'> {
   readonly baseUrl: string;
   readonly paths: UpstreamPaths;
   readonly credentials: Credentials;
   readonly send: Send;
-  readonly limiter: Limiter | undefined;
   readonly clock: () => number;
   /** Time limit of one attempt. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number | undefined;
-  readonly afterRateLimit?: AfterRateLimit | undefined;
   /** Circuit breaker of the base URL's host. */
   readonly breaker: UpstreamBreaker;
   /** Random numbers from 0 to below 1, for the pauses of reads. */
@@ -72,11 +70,9 @@ export const createUpstream = (options: UpstreamOptions): Upstream => new Signed
 
 class SignedUpstream implements Upstream {
   readonly #options: UpstreamOptions;
-  readonly #afterRateLimit: AfterRateLimit;
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
-    this.#afterRateLimit = options.afterRateLimit ?? blockAfterRateLimit(options);
   }
 
   async fetch(call: UpstreamCall, credential: Credential): Promise<Answer> {
@@ -154,7 +150,7 @@ class SignedUpstream implements Upstream {
     credential: Credential,
     freshConnection: boolean,
   ): Promise<AnsweredAttempt> {
-    const { clock } = this.#options;
+    const { clock, afterRateLimit } = this.#options;
     const { operation, context } = call;
     const sent = await this.#signAndSend(call, credential, freshConnection);
     if (sent.kind === 'refused') return { answer: { ...sent, wasNotSent: true } };
@@ -168,7 +164,7 @@ class SignedUpstream implements Upstream {
       const { appKey } = credential;
       const { retryAfterSeconds: seconds } = answer.refusal;
       const retryAfterMs = seconds === undefined ? undefined : seconds * 1000;
-      await this.#afterRateLimit({ operation, appKey, retryAfterMs, timeLeft: context.deadline - clock() });
+      await afterRateLimit({ operation, appKey, retryAfterMs, timeLeft: context.deadline - clock() });
     }
     return { sent, answer };
   }
