@@ -167,16 +167,18 @@ async function readResponses(trace: Trace, seed: number): Promise<void> {
   const store = new Proxy(createMemoryResponseStore(), {
     get:
       (memory, name) =>
-      async (...given: readonly unknown[]) => {
+      async (...given: unknown[]) => {
         await time.sleep(2 + below(10));
         const at = time.now() - startedAt;
         if (at > awayAt && at < awayAt + 2000) throw new Error('away');
+        // Callers exhaust smaller quotas within so few requests.
+        if (name === 'countUse') given = [given[0], given[1], Math.ceil(Number(given[2]) / 16)];
         return Reflect.apply(Reflect.get(memory, name), memory, given);
       },
   });
   const create = trace.watched(createResponseCache);
   const instances = Array.from({ length: 4 }, () =>
-    create({ store, clock: time.now, sleep: time.sleep, missesPerCaller: 8, missesPerMember: 5, maxBytes }),
+    create({ store, clock: time.now, sleep: time.sleep, maxBytes }),
   );
   let calls = 0;
   for (let asked = 0; asked < 60; asked++)

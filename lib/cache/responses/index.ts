@@ -1,13 +1,16 @@
 /** Response cache that all instances share, and the port of its store. */
 
-export { freshnessFor, responseKey } from './request.ts';
+export {
+  type FetchedResponse,
+  freshnessFor,
+  type MissLimit,
+  type ResponseCall,
+  responseKey,
+} from './request.ts';
 export {
   createResponseCache,
-  type FetchedResponse,
-  type MissLimit,
   type ResponseCache,
   type ResponseCacheOptions,
-  type ResponseCall,
   type ResponseOutcome,
 } from './response-cache.ts';
 export {

@@ -1,4 +1,4 @@
-/** Port: store of responses for all instances, and of the lease that lets one instance ask the upstream. */
+/** Port: store of responses for all instances, and of the lease that lets one instance ask the upstream; its use. */
 
 /** A response without its date. A refusal is JSON that the gateway reads back; the cache does not look into it. */
 export type ResponseContent =
@@ -34,6 +34,30 @@ export interface ResponseStore {
  * of 100 orders has 70 kB, sealed.
  */
 export const maxStoredBytes = 128 * 1024;
+
+/** Pause after a failure of the store; without it each request would wait for the store's time-out. */
+const storePauseMs = 1000;
+
+/** One instance's circuit breaker, which leaves the store alone for a while after a failure. */
+export class StoreBreaker {
+  readonly #clock: () => number;
+  #awayUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Runs work on the store; undefined also when the store fails, or has just failed. */
+  async run<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#clock() < this.#awayUntil) return undefined;
+    try {
+      return await work();
+    } catch {
+      this.#awayUntil = this.#clock() + storePauseMs;
+      return undefined;
+    }
+  }
+}
 
 /** Number of the minute, since the epoch, that contains a moment. */
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);

@@ -5,14 +5,7 @@
  */
 
 import { steadyClock } from '../../kernel/age.ts';
-import type { ResponseStore } from './store.ts';
-
-interface VersionsOptions {
-  readonly store: ResponseStore;
-  readonly clock: () => number;
-  /** A text that no earlier call returned. Default: 128 random bits. */
-  readonly nonce?: () => string;
-}
+import { type ResponseStore, StoreBreaker, type StoredResponse } from './store.ts';
 
 export interface Versions {
   /**
@@ -30,8 +23,6 @@ export interface Versions {
 
 /** Lifetime of a version: longer than an answer that a change can end is served, the time of its fetch included. */
 const lifeMs = 600_000;
-/** Pause after a failure of the store; without it each request would wait for the store's time-out. */
-const storePauseMs = 1000;
 
 const firstVersion = 'first';
 
@@ -49,20 +40,17 @@ interface OwnVersion {
  * await versions.change('account-1');
  * (await versions.current('account-1')) === before; // false, in every instance on the store
  */
-export function createVersions({ store, clock: wall, nonce = randomText }: VersionsOptions): Versions {
+export function createVersions({
+  store,
+  clock: wall,
+}: {
+  readonly store: ResponseStore;
+  readonly clock: () => number;
+}): Versions {
   const clock = steadyClock(wall);
+  const breaker = new StoreBreaker(clock);
+  /** This instance's changes, in the order of their ends. */
   const own = new Map<string, OwnVersion>();
-  let storeAwayUntil = Number.NEGATIVE_INFINITY;
-
-  async function tryStore<T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
-    if (clock() < storeAwayUntil) return undefined;
-    try {
-      return { value: await work() };
-    } catch {
-      storeAwayUntil = clock() + storePauseMs;
-      return undefined;
-    }
-  }
 
   function forget(now: number): void {
     for (const [subject, { until }] of own) {
@@ -76,33 +64,29 @@ export function createVersions({ store, clock: wall, nonce = randomText }: Versi
       forget(clock());
       const known = own.get(subject);
       if (isLocal || (known && !known.isStored)) return known?.version ?? firstVersion;
-      const read = await tryStore(() => store.read(keyOf(subject), 'consistent'));
-      // A change by this instance during the read is newer.
+      const stored = await breaker.run(() => store.read(keyOf(subject), 'consistent'));
       const latest = own.get(subject);
-      if (!read || (latest && !latest.isStored)) return latest?.version ?? firstVersion;
-      return versionIn(read.value) ?? latest?.version ?? firstVersion;
+      // A change by this instance during the read is newer.
+      const read = latest && !latest.isStored ? undefined : versionIn(stored);
+      return read ?? latest?.version ?? firstVersion;
     },
     async change(subject, isLocal = false) {
       const now = clock();
-      const changed: OwnVersion = { version: nonce(), until: now + lifeMs, isStored: false };
+      const version = crypto.randomUUID().replaceAll('-', '');
+      const changed: OwnVersion = { version, until: now + lifeMs, isStored: false };
       own.delete(subject);
       own.set(subject, changed);
       if (isLocal) return;
-      const body = new TextEncoder().encode(changed.version);
-      const key = keyOf(subject);
-      const written = await tryStore(() =>
-        store.write(key, { kind: 'answer', body, askedAt: now }, now + lifeMs),
-      );
-      changed.isStored = written !== undefined;
+      await breaker.run(async () => {
+        const body = new TextEncoder().encode(version);
+        await store.write(keyOf(subject), { kind: 'answer', body, askedAt: now }, now + lifeMs);
+        changed.isStored = true;
+      });
     },
   };
 }
 
 const keyOf = (subject: string) => `version#${subject}`;
 
-const randomText = () => crypto.randomUUID().replaceAll('-', '');
-
-type StoredRead = Awaited<ReturnType<ResponseStore['read']>>;
-
-const versionIn = (stored: StoredRead): string | undefined =>
+const versionIn = (stored: StoredResponse | undefined): string | undefined =>
   stored?.kind === 'answer' ? new TextDecoder().decode(stored.body) : undefined;
