@@ -4,23 +4,26 @@
  */
 
 import type { FallbackLimiter } from './fallback.ts';
-import { allPriorities, type Priority } from './options.ts';
-import { createPermit, type LimiterReport, type PermitAnswer, type Validity } from './permit.ts';
+import type { RemainingPermits, Validity } from './grant.ts';
+import type { LimiterReport, Permit, PermitAnswer, PermitCall, RefusalReason } from './limiter.ts';
+import { allPriorities, type Priority } from './limits.ts';
 import { blockedWith, isShare } from './schedule.ts';
-import { UsersOfLate } from './shares.ts';
-import { failureOf, StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
+import { RecentGrants } from './shares.ts';
+import { type FailedTrip, failureOf, type StoreAccess, StoreClient } from './store-client.ts';
 import { WaitQueue } from './wait-queue.ts';
 
-interface PermitRequest {
-  readonly limits: readonly [string, ...string[]];
+interface PermitRequest extends Required<Pick<PermitCall, 'limits' | 'priority' | 'waitMs'>> {
   readonly user: string | undefined;
-  readonly priority: Priority;
-  readonly waitMs: number;
 }
 
-interface LimiterClientOptions extends StoreClientOptions {
+/** A request with the shares that it counts against, and when it came by this instance's own clock. */
+interface QueuedRequest extends PermitRequest {
+  readonly askedAt: number;
+}
+
+interface ClientParts extends StoreAccess {
   /** The fallback without the store; absent where nothing is reserved. */
-  readonly reserve?: FallbackLimiter | undefined;
+  readonly fallback: FallbackLimiter | undefined;
   readonly report: (report: LimiterReport) => void;
 }
 
@@ -36,73 +39,43 @@ const returnAfterMs = 500;
 const maxBatch = 32;
 
 export class LimiterClient {
-  readonly #options: LimiterClientOptions;
+  readonly #parts: ClientParts;
   readonly #store: StoreClient;
-  readonly #usersOfLate: UsersOfLate;
+  readonly #recentGrants: RecentGrants;
   readonly #queues = new Map<string, WaitQueue>();
   readonly #blockedUntil = new Map<string, number>();
   #storeNotBefore = 0;
   #storePauseMs = 0;
   /** Last failure of the store, which is left alone until `#storeNotBefore`; undefined after a success. */
-  #storeFailure: StoreFailure['kind'] | undefined;
+  #storeFailure: FailedTrip['kind'] | undefined;
   #isPumping = false;
   /** When unused permits are returned, unless a request's write returns them earlier. */
   #returnAt = Number.POSITIVE_INFINITY;
   #wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
-  constructor(options: LimiterClientOptions) {
-    this.#options = options;
-    this.#store = new StoreClient(options);
-    this.#usersOfLate = new UsersOfLate(options.windows);
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
+    this.#store = new StoreClient(parts);
+    this.#recentGrants = new RecentGrants(parts.windows);
   }
 
   acquire(request: PermitRequest): Promise<PermitAnswer> {
-    const { clock, report } = this.#options;
-    const { user, priority, waitMs } = request;
-    const limits = this.#usersOfLate.withShares(request.limits, user, clock.now());
-    const [limit] = limits;
-    const askedAt = this.#ownTime();
-    const queue = this.#queueOf(limits, priority);
+    const { clock } = this.#parts;
+    const limits = this.#recentGrants.withShares(request.limits, request.user, clock.now());
+    const queued = { ...request, limits, askedAt: this.#ownTime() };
+    const queue = this.#queueOf(limits, request.priority);
     return new Promise((resolve) => {
       const isQueued = queue.add({
         // A request waits by this instance's own clock, although the store's may be ahead.
         get deadline() {
-          return askedAt + waitMs + clock.ahead;
+          return queued.askedAt + queued.waitMs + clock.ahead;
         },
-        refuse: (reason, notBefore) => {
-          const retryAfterMs = Math.max(1, notBefore - clock.now());
-          report({
-            kind: 'refused',
-            priority,
-            limit,
-            reason,
-            waitedMs: this.#ownTime() - askedAt,
-            retryAfterMs,
-          });
-          const usedUp = reason === 'exhausted' || reason === 'blocked' ? queue.usedUp : undefined;
-          resolve({ ok: false, reason, retryAfterMs, ...(usedUp !== undefined && { usedUp }) });
-        },
-        grant: (validity, remaining, narrowest) => {
-          this.#usersOfLate.note(limits, user, clock.now());
-          this.#atTime(validity.validFrom, () => {
-            report({
-              kind: 'granted',
-              priority,
-              limit,
-              waitedMs: this.#ownTime() - askedAt,
-              remaining,
-              ...(narrowest && { narrowest }),
-            });
-            const { permit, expire } = createPermit(validity, () => clock.now(), {
-              isBlocked: () => this.#isBlocked(limits),
-              onUnused: () => {
-                report({ kind: 'expired', priority });
-                this.#giveBack(limits, [validity]);
-              },
-            });
-            this.#atTime(validity.expiresAt + 1, expire);
-            resolve({ ok: true, permit });
-          });
+        refuse: (reason, notBefore) => resolve(this.#refused(queued, queue, reason, notBefore)),
+        grant: (validity, remaining) => {
+          this.#recentGrants.note(limits, request.user, clock.now());
+          this.#atTime(validity.validFrom, () =>
+            resolve({ ok: true, permit: this.#granted(queued, validity, remaining) }),
+          );
         },
       });
       if (isQueued) void this.#pump();
@@ -111,7 +84,7 @@ export class LimiterClient {
 
   /** Never rejects: a failure of the store is reported. */
   async block(limit: string, until: number): Promise<void> {
-    const { report, windows } = this.#options;
+    const { report, windows } = this.#parts;
     // The same limits are blocked here as in the store, which may be away.
     const blocked = [...windows.keys()].filter((name) => name === limit || this.#isBlocked([name]));
     for (const name of blockedWith(limit, blocked, windows.get(limit)?.within))
@@ -129,29 +102,72 @@ export class LimiterClient {
     try {
       return await this.#store.used(limit);
     } catch (cause) {
-      this.#options.report(failureOf(cause));
+      this.#parts.report(failureOf(cause));
       return undefined;
     }
   }
 
   #ownTime(): number {
-    const { clock } = this.#options;
+    const { clock } = this.#parts;
     return clock.now() - clock.ahead;
   }
 
+  #refused(
+    { priority, limits: [limit], askedAt }: QueuedRequest,
+    { usedUp }: WaitQueue,
+    reason: RefusalReason,
+    notBefore: number,
+  ): PermitAnswer {
+    const { clock, report } = this.#parts;
+    const retryAfterMs = Math.max(1, notBefore - clock.now());
+    const waitedMs = this.#ownTime() - askedAt;
+    report({ kind: 'refused', priority, limit, reason, waitedMs, retryAfterMs });
+    const isUsedUp = usedUp !== undefined && (reason === 'exhausted' || reason === 'blocked');
+    return { ok: false, reason, retryAfterMs, ...(isUsedUp && { usedUp }) };
+  }
+
+  /** The permit ends once: its holder consumes it, or it expires, and the instance gives it back. */
+  #granted(
+    { priority, limits, askedAt }: QueuedRequest,
+    validity: Validity,
+    remaining: RemainingPermits,
+  ): Permit {
+    const { clock, report } = this.#parts;
+    const { expiresAt } = validity;
+    report({
+      kind: 'granted',
+      priority,
+      limit: limits[0],
+      waitedMs: this.#ownTime() - askedAt,
+      ...remaining,
+    });
+    let hasEnded = false;
+    const end = (isUsed: boolean): boolean => {
+      if (hasEnded) return false;
+      hasEnded = true;
+      if (isUsed) return true;
+      report({ kind: 'expired', priority });
+      this.#giveBack(limits, [validity]);
+      return false;
+    };
+    this.#atTime(expiresAt + 1, () => end(false));
+    return { expiresAt, consume: () => end(clock.now() <= expiresAt && !this.#isBlocked(limits)) };
+  }
+
   #isBlocked(limits: readonly string[]): boolean {
-    const now = this.#options.clock.now();
+    const now = this.#parts.clock.now();
     return limits.some(
       (name) => Math.max(this.#blockedUntil.get(name) ?? 0, this.#store.blockedUntil(name)) > now,
     );
   }
 
   #queueOf(limits: PermitRequest['limits'], priority: Priority): WaitQueue {
+    const { clock, random } = this.#parts;
     // Users come and go, so an empty queue of a share is removed once it delays no request.
     for (const [name, { length, notBefore }] of this.#queues)
-      if (isShare(name) && length === 0 && notBefore < this.#options.clock.now()) this.#queues.delete(name);
+      if (isShare(name) && length === 0 && notBefore < clock.now()) this.#queues.delete(name);
     const name = [priority, ...limits].join(' ');
-    const queue = this.#queues.get(name) ?? new WaitQueue(limits, priority);
+    const queue = this.#queues.get(name) ?? new WaitQueue(limits, priority, random);
     this.#queues.set(name, queue);
     return queue;
   }
@@ -170,7 +186,7 @@ export class LimiterClient {
   }
 
   #nextQueue(): WaitQueue | undefined {
-    const now = this.#options.clock.now();
+    const now = this.#parts.clock.now();
     if (this.#storeNotBefore > now) {
       for (const queue of this.#queues.values()) this.#serveWithoutStore(queue, now);
       return undefined;
@@ -180,7 +196,7 @@ export class LimiterClient {
   }
 
   async #askStore(queue: WaitQueue): Promise<void> {
-    const { clock, random, report } = this.#options;
+    const { clock, report } = this.#parts;
     const isOver = (deadline: number) => deadline < clock.now();
     queue.refuseHopeless(isOver, this.#storeFailure ?? queue.reason, () => clock.now());
     if (queue.length === 0) return;
@@ -193,21 +209,18 @@ export class LimiterClient {
     // Returns the permits that expired before the answer came.
     this.#giveBack([], []);
     const now = clock.now();
-    if (answer.kind === 'store_busy' || answer.kind === 'store_unavailable')
-      return this.#leaveStoreAlone(answer, now);
+    if ('cause' in answer) return this.#leaveStoreAlone(answer, now);
     if (this.#storeFailure) report({ kind: 'store_recovered' });
     this.#storeFailure = undefined;
     // A single answer between failures does not prove that the store has room, so the pause only shrinks.
     this.#storePauseMs /= 4;
-    if (answer.kind === 'granted') this.#giveBack(queue.limits, queue.serve(answer.permits, answer, now));
-    else {
-      const reason = isShare(answer.usedUp) ? 'share_exhausted' : 'exhausted';
-      queue.refuseUntil({ ...answer, reason: answer.isBlocked ? 'blocked' : reason }, now, random);
-    }
+    if (answer.kind === 'granted')
+      this.#giveBack(queue.limits, queue.serve(answer.permits, answer.remaining, now));
+    else queue.refuseUntil(answer, now);
   }
 
   #giveBack(limits: readonly string[], permits: readonly Validity[]): void {
-    const { clock, random } = this.#options;
+    const { clock, random } = this.#parts;
     const now = clock.now();
     if (this.#store.giveBack(limits, permits))
       this.#returnAt = Math.min(this.#returnAt, now + returnAfterMs * (1 + random()));
@@ -216,41 +229,40 @@ export class LimiterClient {
 
   /** Returns unused permits; not while the store fails, so that permits that wait too long stay counted. */
   async #returnUnused(): Promise<void> {
-    if (Math.max(this.#returnAt, this.#storeNotBefore) > this.#options.clock.now()) return;
+    if (Math.max(this.#returnAt, this.#storeNotBefore) > this.#parts.clock.now()) return;
     this.#returnAt = Number.POSITIVE_INFINITY;
     try {
       await this.#store.returnUnused();
     } catch (cause) {
-      this.#leaveStoreAlone(failureOf(cause), this.#options.clock.now());
+      this.#leaveStoreAlone(failureOf(cause), this.#parts.clock.now());
     }
     this.#giveBack([], []);
   }
 
-  #leaveStoreAlone({ kind, cause }: StoreFailure, now: number): void {
-    const { random, report } = this.#options;
-    this.#storeFailure = kind;
-    report({ kind, cause });
-    this.#storePauseMs = Math.min(maxPauseMs[kind], Math.max(minPauseMs, this.#storePauseMs * 2));
+  #leaveStoreAlone(failure: FailedTrip, now: number): void {
+    const { random, report } = this.#parts;
+    this.#storeFailure = failure.kind;
+    report(failure);
+    this.#storePauseMs = Math.min(maxPauseMs[failure.kind], Math.max(minPauseMs, this.#storePauseMs * 2));
     this.#storeNotBefore = now + this.#storePauseMs * (0.5 + random() / 2);
   }
 
   /** While the store is left alone, requests use the reserve, or wait until the store is asked again. */
   #serveWithoutStore(queue: WaitQueue, now: number): void {
-    const { permitLifeMs, random } = this.#options;
-    // A store that throttles can still be reached, and the reserve is only for one that cannot.
+    const { fallback, permitLifeMs } = this.#parts;
     const limits = queue.limits.filter((name) => !isShare(name));
-    const reserve = this.#storeFailure === 'store_unavailable' ? this.#options.reserve : undefined;
+    // A store that throttles can still be reached, and the reserve is only for one that cannot.
+    const reserve = this.#storeFailure === 'store_unavailable' ? fallback : undefined;
     const validity: Validity = { validFrom: now, expiresAt: now + permitLifeMs };
     if (reserve)
       queue.serveFromReserve(() => !this.#isBlocked(limits) && reserve.take(limits, now), validity);
     const reserveAt = reserve?.nextAt(limits, now) ?? Number.POSITIVE_INFINITY;
-    const reason = this.#storeFailure ?? queue.reason;
-    queue.refuseWithoutStore({ storeAt: this.#storeNotBefore, reserveAt, reason }, now, random);
+    queue.refuseWithoutStore(this.#storeNotBefore, reserveAt, this.#storeFailure ?? queue.reason, now);
   }
 
   /** Sets a timer for the next attempt of a queue, or for the return of unused permits. */
   #sleep(): void {
-    const { clock, after } = this.#options;
+    const { clock, after } = this.#parts;
     const times = [...this.#queues.values()].flatMap((queue) =>
       queue.length > 0 ? [Math.max(queue.askAt, this.#storeNotBefore)] : [],
     );
@@ -268,7 +280,7 @@ export class LimiterClient {
 
   /** Runs at `time`. A timer may be early by a fraction of a millisecond, which a permit must not be. */
   #atTime(time: number, run: () => void): void {
-    const { clock, after } = this.#options;
+    const { clock, after } = this.#parts;
     const earlyMs = time - clock.now();
     if (earlyMs <= 0) run();
     else after(Math.max(1, Math.ceil(earlyMs)), () => this.#atTime(time, run));

@@ -10,7 +10,7 @@
  * at most, and each uses its part once.
  */
 
-import type { LimitWindow } from './options.ts';
+import type { Windows } from './limits.ts';
 
 /** The part of each limit that instances may use while the store is unavailable. */
 export interface ReserveOptions {
@@ -20,44 +20,44 @@ export interface ReserveOptions {
   readonly part: number;
 }
 
-export interface FallbackLimiter {
-  /** Takes one permit of each of the limits, or none. */
-  take(limits: readonly string[], now: number): boolean;
-  /** When the next permit comes, in milliseconds since the epoch; infinite where nothing is reserved. */
-  nextAt(limits: readonly string[], now: number): number;
-}
-
 /** Longest request: API Gateway ends one after 29 s, and a replaced instance still finishes its requests. */
 const maxRequestMs = 30_000;
 
-/** @param startedAt when the instance started, by the clock that also gives `now` */
-export function createFallbackLimiter(
-  windows: ReadonlyMap<string, LimitWindow>,
-  { instances }: ReserveOptions,
-  startedAt: number,
-): FallbackLimiter {
-  const granted = new Map<string, number[]>([...windows.keys()].map((name) => [name, []]));
+export class FallbackLimiter {
+  readonly #windows: Windows;
+  readonly #instances: number;
+  readonly #startedAt: number;
+  /** Times of the permits of each limit, in their order. */
+  readonly #granted: ReadonlyMap<string, number[]>;
 
-  /** When one permit of a limit may be taken. */
-  function opensAt(name: string, now: number): number {
-    const window = windows.get(name);
-    const part = window ? Math.floor(window.reserve / instances) : 0;
-    if (!window || part < 1) return Number.POSITIVE_INFINITY;
-    const times = granted.get(name) ?? [];
-    while (times.length > 0 && times[0]! <= now - window.windowMs) times.shift();
-    const oldEnoughAt = startedAt + window.windowMs + maxRequestMs;
-    return Math.max(oldEnoughAt, times.length < part ? now : times[0]! + window.windowMs);
+  /** @param startedAt when the instance started, by the clock that also gives `now` */
+  constructor(windows: Windows, { instances }: ReserveOptions, startedAt: number) {
+    this.#windows = windows;
+    this.#instances = instances;
+    this.#startedAt = startedAt;
+    this.#granted = new Map([...windows.keys()].map((name) => [name, []]));
   }
 
-  const nextAt: FallbackLimiter['nextAt'] = (limits, now) =>
-    Math.max(now, ...limits.map((name) => opensAt(name, now)));
+  /** Takes one permit of each of the limits, or none. */
+  take(limits: readonly string[], now: number): boolean {
+    if (this.nextAt(limits, now) > now) return false;
+    for (const name of limits) this.#granted.get(name)?.push(now);
+    return true;
+  }
 
-  return {
-    nextAt,
-    take(limits, now) {
-      if (nextAt(limits, now) > now) return false;
-      for (const name of limits) granted.get(name)?.push(now);
-      return true;
-    },
-  };
+  /** When the next permit comes, in milliseconds since the epoch; infinite where nothing is reserved. */
+  nextAt(limits: readonly string[], now: number): number {
+    return Math.max(now, ...limits.map((name) => this.#opensAt(name, now)));
+  }
+
+  /** When one permit of a limit may be taken. */
+  #opensAt(name: string, now: number): number {
+    const { reserve = 0, windowMs = 0 } = this.#windows.get(name) ?? {};
+    const part = Math.floor(reserve / this.#instances);
+    if (part < 1) return Number.POSITIVE_INFINITY;
+    const times = this.#granted.get(name) ?? [];
+    while (times.length > 0 && times[0]! <= now - windowMs) times.shift();
+    const oldEnoughAt = this.#startedAt + windowMs + maxRequestMs;
+    return Math.max(oldEnoughAt, times.length < part ? now : times[0]! + windowMs);
+  }
 }

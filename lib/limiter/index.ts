@@ -9,8 +9,12 @@ export {
   createLimiter,
   type Limiter,
   type LimiterOptions,
+  type LimiterReport,
   type LimiterWiring,
+  type Permit,
+  type PermitAnswer,
   type PermitCall,
+  type RefusalReason,
 } from './limiter.ts';
 export {
   type Limit,
@@ -20,8 +24,7 @@ export {
   type PriorityRule,
   priorities,
   windowOf,
-} from './options.ts';
-export type { LimiterReport, Permit, PermitAnswer, RefusalReason } from './permit.ts';
+} from './limits.ts';
 export {
   type Addition,
   createMemoryLimiterStore,

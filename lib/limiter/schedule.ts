@@ -16,10 +16,11 @@ import {
   type LimitWindow,
   type Priority,
   priorities,
-} from './options.ts';
+  type Windows,
+} from './limits.ts';
 
 /** `count` permits at `from`, `from + step`, …: milliseconds since the epoch, fractions included. */
-export interface Run {
+export interface GrantRun {
   readonly from: number;
   readonly step: number;
   readonly count: number;
@@ -29,7 +30,7 @@ export interface Run {
  * When permits were granted, run-length encoded: a minute of steady use is one run, a burst is another, so
  * that a whole window fits into a small item.
  */
-type GrantLog = readonly Run[];
+type GrantLog = readonly GrantRun[];
 
 /** The schedule of one limit. */
 export interface LimitSchedule {
@@ -57,7 +58,16 @@ export interface Schedule {
 }
 
 /** The counters of the item that holds the schedule, by name. */
-export type Counters = Readonly<Record<string, number>>;
+export type PermitCounters = Readonly<Record<string, number>>;
+
+/** A schedule and its counters as an instance sees them at one moment. */
+export interface ScheduleView {
+  readonly schedule: Schedule;
+  readonly counters: PermitCounters;
+  readonly windows: Windows;
+  readonly permitLifeMs: number;
+  readonly now: number;
+}
 
 // These names are stored: instances of another version count by them too.
 export const takenCounter = (limit: string) => limit;
@@ -67,12 +77,16 @@ export const returnedCounter = (limit: string) => `${limit}/returned`;
 /** Name of a user's share, which is stored beside the limits; no limit's name contains `@`. */
 export const shareOf = (limit: string, user: string) => `${limit}@${user}`;
 export const isShare = (name: string) => name.includes('@');
-/** Whether an item holds so many shares that another one is not counted. */
-export const hasAllShares = (limits: Schedule['limits']) =>
-  Object.keys(limits).filter(isShare).length >= maxShares;
 /** The limit to which a share belongs. */
 export const baseOf = (share: string) => share.slice(0, share.indexOf('@'));
 export const priorityCounter = (limit: string, priority: Priority) => `${limit}/${priority}`;
+
+/** Whether an item holds so many shares that another one is not counted. */
+export const hasAllShares = (limits: Schedule['limits']) =>
+  Object.keys(limits).filter(isShare).length >= maxShares;
+const isWide = (name: string, windows: Windows) =>
+  windows.has(name) && windows.get(name)?.within === undefined;
+const isNarrow = (name: string, windows: Windows) => isShare(name) || windows.get(name)?.within !== undefined;
 
 /** Length of the immediate phase: short, because a permit for now counts at its end, but each renewal costs a write. */
 const immediateMs = 1000;
@@ -90,7 +104,7 @@ const maxShares = 64;
 /** Tolerance in comparing times: far below a millisecond, far above the rounding of a double at the size of a time. */
 const toleranceMs = 0.01;
 
-export const timeOf = ({ from, step }: Omit<Run, 'count'>, index: number): number => from + index * step;
+export const timeOf = ({ from, step }: Omit<GrantRun, 'count'>, index: number): number => from + index * step;
 
 /** Number of the log's permits that are later than `time`. */
 export function countAfter(log: GrantLog, time: number): number {
@@ -99,7 +113,7 @@ export function countAfter(log: GrantLog, time: number): number {
   return total;
 }
 
-function countUpTo({ from, step, count }: Run, time: number): number {
+function countUpTo({ from, step, count }: GrantRun, time: number): number {
   const passed = time - from + toleranceMs;
   if (passed < 0) return 0;
   return step === 0 ? count : Math.min(count, Math.floor(passed / step) + 1);
@@ -114,7 +128,7 @@ export function nthAfter(log: GrantLog, time: number, nth: number): number | und
 }
 
 /** The log without the permits up to `time`. */
-export function dropUpTo(log: GrantLog, time: number): Run[] {
+export function dropUpTo(log: GrantLog, time: number): GrantRun[] {
   return log.flatMap((run) => {
     const passed = countUpTo(run, time);
     if (passed === run.count) return [];
@@ -144,7 +158,7 @@ export const returnableAfter = ({ startedAt }: Schedule, { windowMs }: LimitSche
   startedAt - Math.min(returnMs, windowMs / 2);
 
 /** The log with one more run, joined to the last one if it continues that with the same step. */
-export function withRun(log: GrantLog, run: Run): GrantLog {
+export function withRun(log: GrantLog, run: GrantRun): GrantLog {
   if (run.count === 0) return log;
   const last = log.at(-1);
   if (!last) return [run];
@@ -160,9 +174,9 @@ export function withRun(log: GrantLog, run: Run): GrantLog {
  * A narrower limit's log with one more run. Its permits are all for now; those of the same part of the window become one
  * run at the latest time. A permit counted later than it was granted stays in the window longer, never shorter.
  */
-function withCoarseRun(log: GrantLog, run: Run, windowMs: number): GrantLog {
+function withCoarseRun(log: GrantLog, run: GrantRun, windowMs: number): GrantLog {
   const last = log.at(-1);
-  const partOf = ({ from }: Run) => Math.floor((from * maxNarrowRuns) / windowMs);
+  const partOf = ({ from }: GrantRun) => Math.floor((from * maxNarrowRuns) / windowMs);
   const isJoined = last?.step === 0 && run.step === 0 && run.count > 0 && partOf(last) === partOf(run);
   if (!isJoined) return withRun(log, run);
   return [
@@ -171,8 +185,12 @@ function withCoarseRun(log: GrantLog, run: Run, windowMs: number): GrantLog {
   ];
 }
 
-/** The schedule of a limit without an entry: no permit was granted for a time after `last`; before that, all may be. */
-const unused = (now: number, { capacity, windowMs, stepMs }: LimitWindow, last: number): LimitSchedule => ({
+/** The first schedule of a limit: no permit was granted for a time after `last`; before that, all may have been. */
+const firstSchedule = (
+  now: number,
+  { capacity, windowMs, stepMs }: LimitWindow,
+  last: number,
+): LimitSchedule => ({
   log: dropUpTo([{ from: last, step: 0, count: capacity }], now - windowMs),
   due: now - windowMs,
   step: stepMs,
@@ -199,46 +217,44 @@ export const exhaustedSchedule = (now: number): Schedule => ({
  */
 export function renewedSchedule(
   schedule: Schedule | undefined,
-  counters: Counters,
+  counters: PermitCounters,
   now: number,
-  windows: ReadonlyMap<string, LimitWindow>,
+  windows: Windows,
   wanted: readonly string[] = [],
 ): Schedule {
   const { unreadAt = 0 } = schedule ?? {};
   const limits: Record<string, LimitSchedule> = {};
-  const isWide = (name: string) => windows.has(name) && windows.get(name)?.within === undefined;
-  for (const [name, old] of Object.entries(schedule?.limits ?? {})) {
-    const isNarrow = isShare(name) || windows.get(name)?.within !== undefined;
-    const limit = withTaken(name, old, counters, now, schedule!, isNarrow);
-    if (isWide(name) || limit.log.length > 0 || limit.blockedUntil > now) limits[name] = limit;
+  for (const name of Object.keys(schedule?.limits ?? {})) {
+    const limit = withTaken(schedule!, name, counters, now, isNarrow(name, windows));
+    if (isWide(name, windows) || limit.log.length > 0 || limit.blockedUntil > now) limits[name] = limit;
   }
   let renewAt = now + renewAfterMs;
   for (const [name, window] of windows) {
-    if (!isWide(name) && !limits[name] && !wanted.includes(name)) continue;
+    if (!isWide(name, windows) && !limits[name] && !wanted.includes(name)) continue;
     // A wide limit's permits may be for times up to `floorAheadMs` ahead; a narrower limit's window includes that time.
-    const last = unreadAt + (isWide(name) ? floorAheadMs : 0);
-    const { limit, until } = paced(limits[name] ?? unused(now, window, last), now, window);
+    const last = unreadAt + (isWide(name, windows) ? floorAheadMs : 0);
+    const { limit, until } = withPace(limits[name] ?? firstSchedule(now, window, last), now, window);
     limits[name] = limit;
     renewAt = Math.min(renewAt, until);
   }
   for (const name of wanted) {
     if (!isShare(name) || limits[name] || hasAllShares(limits)) continue;
     const window = windows.get(baseOf(name));
-    if (window) limits[name] = unused(now, window, 0);
+    if (window) limits[name] = firstSchedule(now, window, 0);
   }
   return { startedAt: now, immediateUntil: now + immediateMs, renewAt, unreadAt, limits };
 }
 
 /** Moves the permits that were taken under the old schedule into the log. */
 function withTaken(
-  name: string,
-  limit: LimitSchedule,
-  counters: Counters,
-  now: number,
   schedule: Schedule,
-  isNarrow: boolean,
+  name: string,
+  counters: PermitCounters,
+  now: number,
+  isCoarse: boolean,
 ): LimitSchedule {
   const { startedAt, immediateUntil } = schedule;
+  const limit = schedule.limits[name]!;
   const taken = counters[takenCounter(name)] ?? 0;
   const returned = counters[returnedCounter(name)] ?? 0;
   // Every taker wrote before this instance read, so this instance's clock may replace the taker's.
@@ -248,7 +264,7 @@ function withTaken(
   const immediate = hasImmediate ? taken - countAfter([times], countedAt) : 0;
   const reserved = { from: timeOf(times, immediate), step: times.step, count: taken - immediate };
   const immediateRun = { from: countedAt, step: 0, count: immediate };
-  const withImmediate = isNarrow
+  const withImmediate = isCoarse
     ? withCoarseRun(limit.log, immediateRun, limit.windowMs)
     : withRun(limit.log, immediateRun);
   // Returned permits are removed before old ones are dropped, because one of them may be old.
@@ -274,7 +290,7 @@ export const floorOf = ({ floors, step }: LimitSchedule, priority: Priority, sin
   floors[priority] + (Math.max(0, sinceMs) / step) * priorities[priority].floor;
 
 /** Sets the times of the next permits. Unused pace is caught up: all of it after idling, little while demand lasts. */
-function paced(
+function withPace(
   limit: LimitSchedule,
   now: number,
   { capacity, windowMs, stepMs, burst }: LimitWindow,
@@ -321,14 +337,91 @@ export function blockedWith(limit: string, blocked: readonly string[], within: s
 }
 
 /** The counters of a new schedule, all zero; priorities are counted only under the widest limit. */
-export const zeroCounters = ({ limits }: Schedule, windows: ReadonlyMap<string, LimitWindow>): Counters =>
+export const zeroCounters = ({ limits }: Schedule, windows: Windows): PermitCounters =>
   Object.fromEntries(
-    Object.keys(limits).flatMap((name) => [
-      [takenCounter(name), 0],
-      ...(isShare(name) ? [] : [immediateCounter(name), returnedCounter(name)]).map((one) => [one, 0]),
-      ...(isShare(name) || windows.get(name)?.within !== undefined ? [] : allPriorities).map((one) => [
-        priorityCounter(name, one),
-        0,
-      ]),
-    ]),
+    Object.keys(limits)
+      .flatMap((name) => [
+        takenCounter(name),
+        ...(isShare(name) ? [] : [immediateCounter(name), returnedCounter(name)]),
+        ...(isNarrow(name, windows) ? [] : allPriorities.map((one) => priorityCounter(name, one))),
+      ])
+      .map((counter) => [counter, 0]),
   );
+
+/** Version of the text, raised when its meaning changes. */
+const version = 2;
+
+/** The schedule as an item's text. */
+export function scheduleText({ limits, ...schedule }: Schedule): string {
+  const entries = Object.entries(limits).map(([name, { log, ...limit }]) => [
+    name,
+    // Runs are written without member names, because a log may be long.
+    { ...limit, log: log.map(({ from, step, count }) => [from, step, count]) },
+  ]);
+  return JSON.stringify({ version, ...schedule, limits: Object.fromEntries(entries) });
+}
+
+/** Reads a schedule, and checks every number, because a wrong one would grant too much; undefined when the text is none. */
+export function readSchedule(text: string): Schedule | undefined {
+  try {
+    const stored = record(JSON.parse(text));
+    if (stored.version !== version) return undefined;
+    const limits = Object.entries(record(stored.limits)).map(([name, limit]) => [name, readLimit(limit)]);
+    return {
+      startedAt: time(stored.startedAt),
+      immediateUntil: time(stored.immediateUntil),
+      renewAt: time(stored.renewAt),
+      unreadAt: time(stored.unreadAt),
+      limits: Object.fromEntries(limits) as Record<string, LimitSchedule>,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function readLimit(value: unknown): LimitSchedule {
+  const stored = record(value);
+  if (!Array.isArray(stored.log)) throw new TypeError('no log');
+  return {
+    log: stored.log.map(readRun),
+    due: time(stored.due),
+    step: positive(stored.step),
+    windowMs: positive(stored.windowMs),
+    blockedUntil: time(stored.blockedUntil),
+    lastTakenAt: readByPriority(stored.lastTakenAt, time),
+    floors: readByPriority(stored.floors, finite),
+  };
+}
+
+function readRun(value: unknown): GrantRun {
+  if (!Array.isArray(value)) throw new TypeError('no run');
+  const [from, step, count] = value as readonly unknown[];
+  if (!Number.isSafeInteger(count)) throw new TypeError('no count');
+  return { from: time(from), step: time(step), count: positive(count) };
+}
+
+function readByPriority(value: unknown, read: (value: unknown) => number): Record<Priority, number> {
+  const stored = record(value);
+  return byPriority((one) => read(stored[one]));
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new TypeError('no record');
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** Checks a time: one beyond 2⁵³ − 1, far in the future, would not be exact. */
+function time(value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value;
+  throw new TypeError('no time');
+}
+
+function finite(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new TypeError('no number');
+}
+
+function positive(value: unknown): number {
+  if (time(value) === 0) throw new TypeError('not positive');
+  return time(value);
+}

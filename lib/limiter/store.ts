@@ -139,28 +139,28 @@ export function isSameItem(expected: LimiterItem | undefined, item: LimiterItem 
  * other, so that it does not wait for times that only seem far ahead. No clock gets further from the true time than the
  * furthest one already is.
  */
-export interface StoreClock {
-  /** The time in milliseconds since the epoch, which never goes back. */
-  now(): number;
-  /** How far the shared clock is ahead of this instance's own, in milliseconds; grows when it follows another. */
-  readonly ahead: number;
-  /** Moves the clock forward to a time that another instance's clock has reached already. */
-  follow(writtenAt: number): void;
-}
+export class StoreClock {
+  readonly #clock: () => number;
+  #ahead = 0;
+  #last = 0;
 
-export function createStoreClock(clock: () => number): StoreClock {
-  let ahead = 0;
-  let last = 0;
-  return {
-    now() {
-      last = Math.max(last, clock() + ahead);
-      return last;
-    },
-    get ahead() {
-      return ahead;
-    },
-    follow(writtenAt) {
-      ahead = Math.max(ahead, writtenAt - clock());
-    },
-  };
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** How far the shared clock is ahead of this instance's own, in milliseconds; grows when it follows another. */
+  get ahead(): number {
+    return this.#ahead;
+  }
+
+  /** The time in milliseconds since the epoch, which never goes back. */
+  now(): number {
+    this.#last = Math.max(this.#last, this.#clock() + this.#ahead);
+    return this.#last;
+  }
+
+  /** Moves the clock forward to a time that another instance's clock has reached already. */
+  follow(writtenAt: number): void {
+    this.#ahead = Math.max(this.#ahead, writtenAt - this.#clock());
+  }
 }

@@ -1,13 +1,14 @@
 /** The queue of one instance's requests that wait for permits of the same kind. */
 
-import type { Priority } from './options.ts';
-import type { RefusalReason, Remaining, Validity } from './permit.ts';
+import type { Exhausted, RemainingPermits, Validity } from './grant.ts';
+import type { RefusalReason } from './limiter.ts';
+import type { Priority } from './limits.ts';
 
 /** A request that waits. */
 interface Waiter {
   /** When the request stops waiting; moves when the instance follows another's clock. */
   readonly deadline: number;
-  readonly grant: (validity: Validity, remaining: number, narrowest?: Remaining) => void;
+  readonly grant: (validity: Validity, remaining: RemainingPermits) => void;
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
@@ -32,15 +33,17 @@ export class WaitQueue {
   reason: RefusalReason = 'exhausted';
   /** Limit that had no permit left at the last attempt. */
   usedUp: string | undefined;
+  readonly #random: () => number;
   #waiters: Waiter[] = [];
   /** Time over which refused instances spread their next attempts, in milliseconds. */
   #spreadMs = 0;
   /** Number of requests refused since the last one was served. */
   #refused = 0;
 
-  constructor(limits: readonly [string, ...string[]], priority: Priority) {
+  constructor(limits: readonly [string, ...string[]], priority: Priority, random: () => number) {
     this.limits = limits;
     this.priority = priority;
+    this.#random = random;
   }
 
   get length(): number {
@@ -68,11 +71,7 @@ export class WaitQueue {
    *
    * @returns the permits that no request can use
    */
-  serve(
-    permits: readonly Validity[],
-    { remaining, narrowest }: { readonly remaining: number; readonly narrowest?: Remaining },
-    now: number,
-  ): readonly Validity[] {
+  serve(permits: readonly Validity[], remaining: RemainingPermits, now: number): readonly Validity[] {
     this.#spreadMs /= 4;
     this.#refused = 0;
     const waiters = [...this.#waiters].sort((a, b) => a.deadline - b.deadline);
@@ -82,7 +81,7 @@ export class WaitQueue {
         ({ deadline }) => deadline >= permit.validFrom || permit.validFrom <= now,
       );
       const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
-      waiter?.grant(permit, remaining, narrowest);
+      waiter?.grant(permit, remaining);
       return !waiter;
     });
     this.#waiters = waiters;
@@ -94,29 +93,19 @@ export class WaitQueue {
     while (this.length > 0 && take()) {
       const [waiter, ...others] = this.#waiters;
       this.#waiters = others;
-      waiter?.grant(validity, 0);
+      waiter?.grant(validity, { remaining: 0 });
     }
   }
 
   /** Plans the next attempt at `notBefore` after one that got no permit, and refuses requests that cannot wait so long. */
-  refuseUntil(
-    at: {
-      readonly notBefore: number;
-      readonly earliest: number;
-      readonly reason: RefusalReason;
-      readonly usedUp: string;
-      readonly mayReturn: boolean;
-    },
-    now: number,
-    random: () => number,
-  ): void {
-    this.usedUp = at.usedUp;
-    this.reason = at.reason;
+  refuseUntil({ notBefore, earliest, reason, usedUp, mayReturn }: Exhausted, now: number): void {
+    this.usedUp = usedUp;
+    this.reason = reason;
     // A distant time drawn earlier stays, or each early attempt would delay it again.
-    const laterMs = this.notBefore - at.notBefore;
-    const isDrawn = at.notBefore > now + askAgainMs && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
-    if (!isDrawn) this.notBefore = Math.max(at.notBefore, now);
-    const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, this.notBefore);
+    const laterMs = this.notBefore - notBefore;
+    const isDrawn = notBefore > now + askAgainMs && laterMs >= 0 && laterMs <= 10 + this.#spreadMs;
+    if (!isDrawn) this.notBefore = Math.max(notBefore, now);
+    const isHopeless = (deadline: number) => deadline < Math.max(earliest, this.notBefore);
     const patient = this.#waiters.filter(({ deadline }) => !isHopeless(deadline));
     this.#refused += this.length - patient.length;
     const patienceMs = Math.max(0, ...patient.map(({ deadline }) => deadline - now));
@@ -124,25 +113,21 @@ export class WaitQueue {
     const max = this.#spreadByRefused() + patienceMs / 4;
     this.#spreadMs = Math.min(maxSpreadMs, max, Math.max(minSpreadMs, this.#spreadMs * 2));
     // A random part keeps instances with the same time from coming at once.
-    if (!isDrawn) this.notBefore += 10 + random() * this.#spreadMs;
-    this.askAt = at.mayReturn ? now + askAgainMs * (0.5 + random()) : this.notBefore;
-    this.refuseHopeless(isHopeless, this.reason, () => this.notBefore);
+    if (!isDrawn) this.notBefore += 10 + this.#random() * this.#spreadMs;
+    this.askAt = mayReturn ? now + askAgainMs * (0.5 + this.#random()) : this.notBefore;
+    this.refuseHopeless(isHopeless, reason, () => this.notBefore);
   }
 
   /**
    * Refuses requests that cannot wait until the store is asked again. Each gets a retry time of its own; the more there
    * are, the further apart.
    */
-  refuseWithoutStore(
-    at: { readonly storeAt: number; readonly reserveAt: number; readonly reason: RefusalReason },
-    now: number,
-    random: () => number,
-  ): void {
-    const isHopeless = (deadline: number) => deadline < at.storeAt;
+  refuseWithoutStore(storeAt: number, reserveAt: number, reason: RefusalReason, now: number): void {
+    const isHopeless = (deadline: number) => deadline < storeAt;
     this.#refused += this.#waiters.filter(({ deadline }) => isHopeless(deadline)).length;
-    const spreadMs = Math.min(maxSpreadMs, at.storeAt - now + this.#spreadByRefused());
-    const notBefore = () => Math.max(now, Math.min(at.reserveAt, at.storeAt + random() * spreadMs));
-    this.refuseHopeless(isHopeless, at.reason, notBefore);
+    const spreadMs = Math.min(maxSpreadMs, storeAt - now + this.#spreadByRefused());
+    const notBefore = () => Math.max(now, Math.min(reserveAt, storeAt + this.#random() * spreadMs));
+    this.refuseHopeless(isHopeless, reason, notBefore);
   }
 
   refuseHopeless(

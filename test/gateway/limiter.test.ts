@@ -222,7 +222,7 @@ describe('without a permit in time', () => {
     const { gateway, reports } = await limitedFor(t, {
       requests: 2,
       perSeconds: 1,
-      limiterOptions: { clock, after, storeTimeoutMs },
+      limiterOptions: { clock, after },
       options: { clock },
       simulated: { clock },
     });

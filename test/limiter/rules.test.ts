@@ -15,15 +15,16 @@ import {
 import {
   countAfter,
   dropUpTo,
+  type GrantRun,
   nthAfter,
-  type Run,
+  readSchedule,
   renewedSchedule,
   type Schedule,
+  scheduleText,
   timeOf,
   withoutFirst,
   withRun,
 } from '../../lib/limiter/schedule.ts';
-import { readSchedule, scheduleText } from '../../lib/limiter/schedule-text.ts';
 import { randomFrom } from './world/random.ts';
 import { SlowStore } from './world/slow-store.ts';
 import { Upstream } from './world/upstream.ts';
@@ -38,7 +39,7 @@ describe('the grant log', () => {
     count: fc.integer({ min: 1, max: 20 }),
   });
   const runs = fc.array(run, { maxLength: 6 });
-  const timesOf = (list: readonly Run[]) =>
+  const timesOf = (list: readonly GrantRun[]) =>
     list
       .flatMap((one) => Array.from({ length: one.count }, (_, index) => timeOf(one, index)))
       .sort((a, b) => a - b);
@@ -73,14 +74,14 @@ describe('the grant log', () => {
   test('joined runs hold the same times', () => {
     fc.assert(
       fc.property(runs, (list) => {
-        const joined = list.reduce<readonly Run[]>(withRun, []);
+        const joined = list.reduce<readonly GrantRun[]>(withRun, []);
         const [before, after] = [timesOf(list), timesOf(joined)];
         assert.equal(after.length, before.length);
         for (const [index, time] of after.entries()) assert.ok(Math.abs(time - before[index]!) < 0.01);
       }),
     );
     const step = 207.2214765100671;
-    let steady: readonly Run[] = [];
+    let steady: readonly GrantRun[] = [];
     for (let index = 0; index < 300; index += 3)
       steady = withRun(steady, { from: timeOf({ from: epoch, step }, index), step, count: 3 });
     assert.deepEqual(steady, [{ from: epoch, step, count: 300 }]);

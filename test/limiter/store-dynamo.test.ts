@@ -6,8 +6,7 @@ import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-sto
 import { operations } from '../../lib/catalogue/index.ts';
 import { limiterLimits } from '../../lib/gateway/operation-limits.ts';
 import { type LimiterStore, windowOf } from '../../lib/limiter/index.ts';
-import { renewedSchedule, shareOf, zeroCounters } from '../../lib/limiter/schedule.ts';
-import { scheduleText } from '../../lib/limiter/schedule-text.ts';
+import { renewedSchedule, scheduleText, shareOf, zeroCounters } from '../../lib/limiter/schedule.ts';
 import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { limitsInForceContract } from './limits-in-force.contract.ts';
 import { limiterStoreContract } from './store.contract.ts';

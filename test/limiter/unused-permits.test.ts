@@ -8,7 +8,7 @@ import {
   type LimiterStore,
   StoreThrottled,
 } from '../../lib/limiter/index.ts';
-import { windowOf } from '../../lib/limiter/options.ts';
+import { windowOf } from '../../lib/limiter/limits.ts';
 import { renewedSchedule, returnedCounter } from '../../lib/limiter/schedule.ts';
 import { burst } from './bursts.ts';
 import { SlowStore, type StoreFault, worldKey } from './world/slow-store.ts';
@@ -302,10 +302,21 @@ test('an unused permit makes room under a narrower limit, too, and after other i
 });
 
 test('a permit whose grant arrives too late, or for which no request waits any more, comes back, too', async () => {
-  const { answerOf, used, pass, faults } = instancesOf(1, { storeTimeoutMs: 3000 });
-  faults.set(0, 'slow');
+  // Longer than a permit's life, and within the limiter's time limit.
+  let lateMs = 400;
+  const late = async <T>(answer: Promise<T>): Promise<T> => {
+    const value = await answer;
+    await new Promise<void>((resolve) => clock.after(lateMs, resolve));
+    return value;
+  };
+  const through = (store: LimiterStore): LimiterStore => ({
+    read: (key) => late(store.read(key)),
+    add: (...given) => late(store.add(...given)),
+    replace: (...given) => late(store.replace(...given)),
+  });
+  const { clock, answerOf, used, pass } = instancesOf(1, { through });
   assert.equal((await answerOf(0)).ok, false);
-  faults.clear();
+  lateMs = 0;
   await pass(4000);
   assert.equal(await used(), 0);
 });

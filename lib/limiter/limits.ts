@@ -61,6 +61,9 @@ export interface LimitWindow {
   readonly within?: string;
 }
 
+/** The windows of all limits that one store's item counts, by name. */
+export type Windows = ReadonlyMap<string, LimitWindow>;
+
 /** Two clocks that count in whole milliseconds are off by one each. */
 const roundingMs = 2;
 
