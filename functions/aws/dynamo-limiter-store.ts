@@ -4,13 +4,10 @@
  * UpdateItem on it.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
 import { type StoreOptions, withLimit } from './dynamo-client.ts';
 import { expression, isAbsent, put, tellsItem } from './dynamo-expressions.ts';
-import { isUnmet, number, numberOf, seconds, textOf } from './dynamo-items.ts';
-
-type Item = Record<string, AttributeValue>;
+import { type Item, isUnmet, number, numberOf, seconds, textOf } from './dynamo-items.ts';
 
 /** @example const store = createDynamoLimiterStore({ client: createDynamoClient(), tableName: 'limits' }); */
 export function createDynamoLimiterStore(options: StoreOptions): LimiterStore {

@@ -4,7 +4,6 @@
  * DeleteItem on the table.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   maxStoredBytes,
   minuteOf,
@@ -15,7 +14,7 @@ import {
 import { compress, decompress } from './brotli.ts';
 import { type SharedStoreOptions, withLimit } from './dynamo-client.ts';
 import { type Expression, expression, put, remove, update } from './dynamo-expressions.ts';
-import { isMet, seconds, toItem } from './dynamo-items.ts';
+import { type Item, isMet, seconds, toItem } from './dynamo-items.ts';
 
 /** Patterns of the store's partitions, apart from snapshots, from which other functions read prices. `*` stands for any text. */
 export const responsePartitions = ['answers#*', 'spent#*'];
@@ -85,11 +84,7 @@ function pack(content: ResponseContent): Uint8Array {
 }
 
 /** Reads the item's response; undefined when it contains none. */
-function toResponse({
-  kind,
-  content,
-  asked_at: asked,
-}: Record<string, AttributeValue>): StoredResponse | undefined {
+function toResponse({ kind, content, asked_at: asked }: Item): StoredResponse | undefined {
   const askedAt = Number(asked?.N);
   if (!content?.B || !Number.isFinite(askedAt)) return undefined;
   try {
