@@ -3,6 +3,7 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { parseJson } from '../kernel/parse-json.ts';
+import { retryAfterOf } from '../kernel/retry-after.ts';
 import { refusingStatuses } from '../upstream/certainty.ts';
 import {
   BrokenAnswerError,
@@ -114,7 +115,7 @@ function factsOf({ status, headers }: ReceivedAnswer, body: unknown): RefusalFac
     textIn(body, 'error') ??
     (isRedirect(status) ? 'a redirect, which is not followed' : undefined);
   const requestId = textIn(body, 'request_id') ?? requestIdOf(headers);
-  const retryAfter = headers.get('retry-after') ?? '';
+  const retryAfterSeconds = retryAfterOf(headers.get('retry-after'), Date.now());
   const errors = memberOf(body, 'errors');
   const upstream = upstreamOf(body);
   return {
@@ -123,7 +124,7 @@ function factsOf({ status, headers }: ReceivedAnswer, body: unknown): RefusalFac
     ...(errorCode && { errorCode }),
     ...(detail && { detail }),
     ...(requestId && { requestId }),
-    ...(/^\d{1,9}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(Array.isArray(errors) && { faults: errors.filter(isFault) }),
     upstream,
   };

@@ -31,15 +31,30 @@ export interface Connection {
 /** A text, or a function that is called before each request. */
 export type TextSource = string | (() => string | Promise<string>);
 
-const allowedUrl =
-  /^(https:\/\/[^\s/\\?#@]+|http:\/\/(localhost|127(\.\d+){3}|\[::1])(:\d+)?)(\/[\w.~/-]*)?$/i;
+const plainUrl = /^(https?):\/\/([^\s/\\?#@]+?)(?::\d+)?(\/[\w.~/-]*)?$/i;
+/** Loopback, and the address by which the Android emulator reaches the loopback of its machine. */
+const ownHost = /^(localhost|127(\.\d+){3}|\[::1]|10\.0\.2\.2)$/i;
+/** Addresses that are never routed on the internet (RFC 1918, RFC 4193, link-local), and names without a dot or in `.local`. */
+const privateHost =
+  /^(10(\.\d+){3}|192\.168(\.\d+){2}|172\.(1[6-9]|2\d|3[01])(\.\d+){2}|169\.254(\.\d+){2}|\[f[cde][^\]]*]|[a-z][\w-]*(\.local)?)$/i;
 
 /**
  * Checks a base URL and cuts its last slashes. Uses a regular expression, as React Native's URL does not give its parts.
- * @throws TypeError unless it is https, or http on loopback, with nothing after the path
+ * @param insecureOption name of the option that allows http to private hosts, where the caller has one, and its value
+ * @throws TypeError unless it is https, or http on this machine, with nothing after the path
  */
-export function checkBaseUrl(text: string): string {
-  if (!allowedUrl.test(text))
+export function checkBaseUrl(
+  text: string,
+  insecureOption?: { readonly name: string; readonly isOn: boolean },
+): string {
+  const [, scheme = '', host = ''] = plainUrl.exec(text) ?? [];
+  const isSecure = scheme.toLowerCase() === 'https' || (scheme !== '' && ownHost.test(host));
+  const isInLan = scheme !== '' && privateHost.test(host);
+  if (!isSecure && isInLan && insecureOption && !insecureOption.isOn)
+    throw new TypeError(
+      `baseUrl: http to ${host} lets others in its network read keys and change orders; use https, or in development ${insecureOption.name}: true`,
+    );
+  if (!isSecure && !(isInLan && insecureOption?.isOn))
     throw new TypeError(
       'baseUrl: https, or http on loopback, without credentials, query, fragment or characters to escape',
     );

@@ -112,13 +112,17 @@ async function* eventsOf(
     text: await response.text(),
   });
   try {
+    // Such a fetch would answer when the stream has ended.
+    if (!('body' in Response.prototype) && (connection.fetch ?? fetch) === fetch)
+      throw new BrokenAnswerError(operation.id, noStream, '');
     let response = await open(prepared);
     if (response.status !== 200 && connection.again) {
       const again = await connection.again(prepared, await refusalOf(response.clone()));
       if (again) response = await open(again);
     }
     if (response.status !== 200) readAnswer(operation, await refusalOf(response));
-    if (!response.body || !/^text\/event-stream\b/.test(response.headers.get('content-type') ?? ''))
+    if (!response.body) throw new BrokenAnswerError(operation.id, noStream, '');
+    if (!/^text\/event-stream\b/.test(response.headers.get('content-type') ?? ''))
       throw new BrokenAnswerError(operation.id, 'the answer is no stream of events', '');
     for await (const event of serverSentEvents(chunksOf(response.body))) {
       // The time that the caller needs for an event does not count as silence.
@@ -132,6 +136,10 @@ async function* eventsOf(
     end();
   }
 }
+
+/** Of a platform such as React Native, whose own fetch has no body to read before the answer's end. */
+const noStream =
+  'this fetch does not stream: give the connection one that does, such as `fetch` of expo/fetch (docs/library.md, React Native)';
 
 /** Iterates over a stream by its reader, because not every runtime's streams are iterable. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

@@ -16,24 +16,28 @@ export async function* serverSentEvents(
 ): AsyncGenerator<ServerSent, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
+  let endsWithCr = false;
   let id = '';
-  let event = 'message';
+  let event = '';
   let data: string[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.length;
     if (length > maxLength) throw new Error('an event without an end');
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    const text = decoder.decode(chunk, { stream: true });
+    // A line feed after a carriage return is the rest of one line end.
+    const lines = (rest + (endsWithCr ? text.replace(/^\n/, '') : text)).split(/\r\n|\r|\n/);
+    if (text !== '') endsWithCr = text.endsWith('\r');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      const [, name, value = ''] = /^([^:]*):? ?(.*?)\r?$/s.exec(line) ?? [];
+      const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
       if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
-      else if (name === 'id') id = value;
-      else if (line.length <= 1) {
+      else if (name === 'id' && !value.includes('\0')) id = value;
+      else if (line === '') {
         length = 0;
-        if (data.length > 0) yield { id, event, data: data.join('\n') };
-        event = 'message';
+        if (data.length > 0) yield { id, event: event || 'message', data: data.join('\n') };
+        event = '';
         data = [];
       }
     }

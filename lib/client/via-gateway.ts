@@ -5,8 +5,16 @@ import { type Connection, checkBaseUrl, checkToken } from './connection.ts';
 import { createTokens, type TokenSource } from './tokens.ts';
 
 export interface GatewayConnectionOptions {
-  /** URL such as `https://api.example.com`; it includes the stage if the gateway has no domain of its own. */
+  /**
+   * URL such as `https://api.example.com`; it includes the stage if the gateway has no domain of its own. http reaches this
+   * machine alone: loopback, and `10.0.2.2` from the Android emulator.
+   */
   readonly baseUrl: string;
+  /**
+   * For development: allows http to private hosts, such as `192.168.1.7` or a container's name. Everybody in that network
+   * can then read key and token, and change what is sent. Default false.
+   */
+  readonly allowInsecureHttp?: boolean | undefined;
   /** Sent as `x-api-key`. */
   readonly apiKey?: string;
   /**
@@ -36,8 +44,8 @@ const accept = 'application/problem+json, application/json';
  * const connection = viaGateway({ baseUrl, apiKey, token: ({ renew }) => auth.accessToken({ forceRefresh: renew }) });
  */
 export function viaGateway(options: GatewayConnectionOptions): Connection {
-  const { apiKey, token } = options;
-  const baseUrl = checkBaseUrl(options.baseUrl);
+  const { apiKey, token, allowInsecureHttp: isOn = false } = options;
+  const baseUrl = checkBaseUrl(options.baseUrl, { name: 'allowInsecureHttp', isOn });
   // Throws for invalid headers here: with the first order the error would look like a lost answer.
   new Headers(options.headers);
   const fixed = {

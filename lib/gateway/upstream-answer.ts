@@ -7,6 +7,7 @@ import type { Answer } from '../answer.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { isJson } from '../kernel/json-scan.ts';
+import { retryAfterOf } from '../kernel/retry-after.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
 import { causeOf } from '../upstream/cause.ts';
 import { refusingStatuses } from '../upstream/certainty.ts';
@@ -194,8 +195,7 @@ function refusedBy(answer: HttpAnswer, reader: AnswerReader): Refusal {
         return { code: 'upstream_path_unknown', ...caused, upstream };
       return { ...rejectedBy(upstream), ...caused };
     case 'upstream_rate_limited': {
-      const retryAfter = answer.header('retry-after') ?? '';
-      const seconds = /^\d{1,9}(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) : 0;
+      const seconds = retryAfterOf(answer.header('retry-after'), reader.now) ?? 0;
       return {
         code,
         cause: 'limit_tighter',

@@ -27,8 +27,8 @@ export const interfaceVersion = 'v3';
  */
 export type Bytes = ReturnType<TextEncoder['encode']>;
 
-const encoder = new TextEncoder();
-export const utf8 = (text: string): Bytes => encoder.encode(text);
+/** Makes its encoder when called: apps on engines without one load this file and never sign. */
+export const utf8 = (text: string): Bytes => new TextEncoder().encode(text);
 
 /** The six signing headers as pairs (step 1). */
 export const signingPairs = (headers: SigningHeaders): Pair[] => [

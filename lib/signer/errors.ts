@@ -35,7 +35,9 @@ export type SignErrorCode =
   | 'path_not_plain'
   /** Not GET or POST, or a GET with a body. */
   | 'invalid_method'
-  /** The body is neither text nor a value that JSON can hold. */
+  /** A value of the query is neither a text, a finite number nor a boolean, nor a list of these. */
+  | 'invalid_query'
+  /** The body is neither text nor a value that JSON can hold as it is: `NaN`, a map and a function would change. */
   | 'invalid_body'
   /** Half of a surrogate pair: it has no UTF-8 form. */
   | 'lone_surrogate'

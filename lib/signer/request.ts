@@ -59,7 +59,7 @@ export function toPlainRequest(input: SignInput): PlainRequest {
   const query: Pair[] = url.search ? [...url.searchParams] : [];
   const more = input.query ?? {};
   for (const [name, value] of Symbol.iterator in more ? more : Object.entries(more))
-    if (value != null) query.push([name, `${value}`]);
+    if (value != null) query.push([name, queryText(name, value)]);
 
   let sent = '';
   for (const [name, value] of query) {
@@ -69,18 +69,36 @@ export function toPlainRequest(input: SignInput): PlainRequest {
   return { method, url: url.origin + path + sent, host, path, query, body };
 }
 
+function queryText(name: string, value: QueryValue): string {
+  for (const one of Array.isArray(value) ? value : [value])
+    if (!/^[sb]/.test(typeof one) && !Number.isFinite(one)) throw new SignError('invalid_query', name);
+  return `${value}`;
+}
+
 function bodyText(body: SignInput['body']): string {
   let text: string | undefined;
   try {
-    text = typeof body === 'string' ? body : body == null ? '' : serialise(body);
+    if (body == null || typeof body === 'string') text = body ?? '';
+    else if (typeof body === 'object') text = JSON.stringify(body, faithful);
   } catch {}
   if (text === undefined) throw new SignError('invalid_body', 'not JSON');
   return refuseLoneSurrogate(text);
 }
 
-/** Refuses bytes, forms and maps: as JSON they would become an object of indices, or an empty one. */
-const serialise = (body: object): string | undefined =>
-  / (Object|Array)]$/.test({}.toString.call(body)) ? JSON.stringify(body) : undefined;
+/**
+ * Throws for what JSON would carry as something else: bytes, forms and maps as an object of indices or an empty one, `NaN`
+ * as null, a function not at all. An absent member stays absent.
+ */
+function faithful(this: unknown, _name: string, value: unknown): unknown {
+  const isAbsent = value === undefined && !Array.isArray(this);
+  if (
+    !isAbsent &&
+    !/ (Object|Array|Null|String|Boolean)]$/.test({}.toString.call(value)) &&
+    !Number.isFinite(value)
+  )
+    throw new TypeError();
+  return value;
+}
 
 export function refuseLoneSurrogate(text: string): string {
   if (/[\ud800-\udfff]/u.test(text)) throw new SignError('lone_surrogate', 'no UTF-8 form');

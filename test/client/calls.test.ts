@@ -225,9 +225,42 @@ describe('options that are wrong', () => {
       'http://localhost:8787',
       'http://127.0.0.1:1/a',
       'http://[::1]:8787',
+      'http://10.0.2.2:8787',
       'HTTPS://EXAMPLE.COM',
     ])
       viaGateway({ baseUrl });
+  });
+
+  test('http to a private host needs an option that the error names; to any other it is refused with it, too', () => {
+    for (const host of [
+      '192.168.1.7:8787',
+      '10.1.2.3',
+      '172.16.0.1',
+      '[fd00::1]:8787',
+      'gateway:8787',
+      'mac.local',
+    ]) {
+      assert.throws(() => viaGateway({ baseUrl: `http://${host}` }), /: true$/);
+      viaGateway({ baseUrl: `http://${host}`, allowInsecureHttp: true });
+      assert.throws(
+        () => direct({ baseUrl: `http://${host}`, signer }),
+        /^TypeError: baseUrl: https, or http on loopback/,
+      );
+    }
+    for (const host of [
+      '8.8.8.8',
+      '172.32.0.1',
+      '134744072',
+      '0x08080808',
+      '10.1',
+      'example.com',
+      '[2001:db8::1]',
+    ])
+      assert.throws(
+        () => viaGateway({ baseUrl: `http://${host}`, allowInsecureHttp: true }),
+        TypeError,
+        host,
+      );
   });
 
   test('key, time-out and paths', () => {

@@ -140,6 +140,21 @@ describe('a refusing answer', () => {
     assert.equal(message, `getOrder: 422 upstream_rejected OPENAPI_ORDER_NOT_FOUND: ${detail}`);
   });
 
+  test('of something in between: a wait in seconds, in a fraction, or until a date', async () => {
+    const waitOf = async (header: string) => {
+      const fetch = async () => new Response('{}', { status: 503, headers: { 'retry-after': header } });
+      const client = createClient(catalogue, viaGateway({ baseUrl: 'https://example.com', fetch }));
+      return (await failure('refused', client.listAccounts())).retryAfterSeconds;
+    };
+    assert.equal(await waitOf('7'), 7);
+    assert.equal(await waitOf('1.5'), 1.5);
+    assert.equal(await waitOf('Fri, 31 Dec 1999 23:59:59 GMT'), 0);
+    const inAnHour = (await waitOf(new Date(Date.now() + 3_600_000).toUTCString())) ?? 0;
+    assert.ok(inAnHour > 3000 && inAnHour <= 3600);
+    for (const odd of ['soon', '-1', '1e9', '2026-01-01', 'Fri, 31 Foo 1999 GMT'])
+      assert.equal(await waitOf(odd), undefined);
+  });
+
   test('of the gateway about parameters: the same faults as before sending', async (t) => {
     const { url } = await throughGateway(t);
     const unknownKey = createClient(

@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test, vi } from 'vitest';
-import { BrokenAnswerError, follow, streamStockSnapshots, viaGateway } from '../../lib/client/index.ts';
+import {
+  BrokenAnswerError,
+  type Connection,
+  follow,
+  streamStockSnapshots,
+  viaGateway,
+} from '../../lib/client/index.ts';
 
 const query = { symbols: ['A'], category: 'US_STOCK' } as const;
 const snapshot = (price: string) =>
@@ -84,6 +90,21 @@ test('what is no stream is refused at first, and later a connection that is lost
     if (prices.at(-1) === '2') break;
   }
   assert.deepEqual(prices, ['1', false, false, '2']);
+});
+
+test('a fetch that cannot stream is named at once: the platform’s own, or one whose answer has no body', async (t) => {
+  const fault = (connection: Connection) =>
+    assert.rejects(
+      follow(streamStockSnapshots, connection, query).next(),
+      /this fetch does not stream: .* expo\/fetch/,
+    );
+  const { connection } = world([() => ({ status: 200, headers: new Headers(), body: undefined }) as never]);
+  await fault(connection);
+  // As in React Native, whose fetch answers at the end of the stream.
+  vi.stubGlobal('Response', class {});
+  vi.stubGlobal('fetch', () => new Promise(() => {}));
+  t.onTestFinished(() => void vi.unstubAllGlobals());
+  await fault(viaGateway({ baseUrl: 'https://gateway.example' }));
 });
 
 test('a line without an end, and an event that is no JSON, are connections that are lost', async () => {

@@ -38,6 +38,7 @@ test('all refusals are in that bundle', async () => {
     'invalid_url',
     'path_not_plain',
     'invalid_method',
+    'invalid_query',
     'invalid_body',
     'lone_surrogate',
     'invalid_nonce_or_time',

@@ -108,6 +108,12 @@ test('invalid_body', async () => {
     new Blob(['a']),
     new ReadableStream(),
     { toJSON: () => undefined },
+    { quantity: Number.NaN },
+    { list: [Number.POSITIVE_INFINITY] },
+    { list: [undefined] },
+    { nested: new Map([['a', 1]]) },
+    { nested: new Uint8Array([1]) },
+    { later: () => 1 },
     {
       toJSON() {
         throw new Error('never shown');
@@ -115,6 +121,21 @@ test('invalid_body', async () => {
     },
   ])
     await rejectsWith('invalid_body', () => fixedSigner.sign(untyped({ url, body })));
+});
+
+test('invalid_query: what would be sent as another text', async () => {
+  for (const value of [
+    ['A', undefined],
+    ['A', null],
+    [['A']],
+    {},
+    [{}],
+    Number.NaN,
+    -1 / 0,
+    () => 1,
+    new Date(0),
+  ])
+    await rejectsWith('invalid_query', () => fixedSigner.sign(untyped({ url, query: { a: value } })));
 });
 
 test('lone_surrogate: in the URL, a name, a value, the body, the secret', async () => {
