@@ -16,11 +16,11 @@ export interface LookupSettings extends Omit<LookupQueueSettings, 'groups'> {
 /** @param catalogue every operation that a deployer can open */
 export function readLookupSettings(env: Environment, catalogue: readonly Operation[]): Read<LookupSettings> {
   const lookups = readParts(env, (parts) => {
-    const { groups = [], instances, queues } = parts.required('LOOKUPS');
+    const { groups = [], ...rest } = parts.required('LOOKUPS');
     // Every sender to the other queue could name a source that has been granted accounts.
-    if (queues && !queues.busQueueUrl && groups.some(isAccountData))
+    if (rest.queues && !rest.queues.busQueueUrl && groups.some(isAccountData))
       parts.faults.add('LOOKUPS: account data is read by event, and the bus has no queue of its own');
-    return { operations: readsOf(catalogue, groups), instances, queues };
+    return { operations: readsOf(catalogue, groups), ...rest };
   });
   const own = readFunctionSettings(env, lookups.ok ? lookups.settings.operations : []);
   if (!lookups.ok || !own.ok)
