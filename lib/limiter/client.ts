@@ -16,10 +16,8 @@ interface PermitRequest extends Required<Pick<PermitCall, 'limits' | 'priority' 
   readonly user: string | undefined;
 }
 
-/** A request with the shares that it counts against, and when it came by this instance's own clock. */
-interface QueuedRequest extends PermitRequest {
-  readonly askedAt: number;
-}
+/** A request with the shares that it counts against, and the time of its arrival by this instance's own clock. */
+type QueuedRequest = PermitRequest & { readonly askedAt: number };
 
 interface ClientParts extends StoreAccess {
   /** The fallback without the store; absent where nothing is reserved. */

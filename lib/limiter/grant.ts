@@ -16,7 +16,7 @@ import {
   takenCounter,
   timeOf,
 } from './schedule.ts';
-import { hasRoomAt, roomOf, type ShareRoom, withShares } from './shares.ts';
+import { hasRoomAt, type Room, roomOf, withShare } from './shares.ts';
 import type { Addition } from './store.ts';
 
 /** A request for several permits of one kind. */
@@ -100,22 +100,21 @@ export function grantOf(view: ScheduleView, request: GrantRequest): Grant | unde
   const hasFloor = byFloor >= 1;
   const keptOf = (one: ViewedLimit) => (yields && !hasFloor ? keptFor(request, one) : 0);
   const paceOf = (one: ViewedLimit) => (hasFloor ? byFloor : withinPace(view, one, request));
-  const shares = narrower.filter(isShare).flatMap((name) => roomOf(view, name) ?? []);
-  const narrow = narrower.flatMap((name): NarrowRoom | readonly NarrowRoom[] => {
-    if (isShare(name)) return [];
+  const rooms = narrower.flatMap((name): Room | readonly Room[] => {
+    if (isShare(name)) return roomOf(view, name) ?? [];
     const one = limitIn(view, name);
-    if (!one) return { name, room: 0, open: 0 };
-    const open = openAt(one, now) - keptOf(one);
-    return { name, room: Math.min(open - one.taken, paceOf(one)), open };
+    if (!one) return { name, room: 0, left: 0 };
+    const left = openAt(one, now) - keptOf(one);
+    return { name, room: Math.min(left - one.taken, paceOf(one)), left };
   });
-  const max = Math.min(request.count, paceOf(wide), ...[...narrow, ...shares].map(({ room }) => room));
+  const max = Math.min(request.count, paceOf(wide), ...rooms.map(({ room }) => room));
   if (max < 1) return undefined;
 
   const { taken } = wide;
   const open = isImmediate ? openAt(wide, now) - keptOf(wide) : 0;
   if (open > taken) {
     const count = Math.min(max, open - taken);
-    return grantWith(view, request, { mode: 'now', count, min: 0, max: open - count }, narrow, shares);
+    return grantWith(view, request, { mode: 'now', count, min: 0, max: open - count }, rooms);
   }
   if (yields && !hasFloor) return undefined;
   const aheadMs = yields ? floorAheadMs : aheadOf(request);
@@ -124,7 +123,7 @@ export function grantOf(view: ScheduleView, request: GrantRequest): Grant | unde
   if (!range) return undefined;
   const { first, end } = range;
   const count = Math.min(max, end - taken);
-  return grantWith(view, request, { mode: 'reserved', count, min: first, max: end - count }, narrow, shares);
+  return grantWith(view, request, { mode: 'reserved', count, min: first, max: end - count }, rooms);
 }
 
 /** Whether there are more urgent requests, for which this one leaves headroom. */
@@ -193,33 +192,28 @@ function floorLeft(
   return Math.floor(floorOf(limit, priority, now - schedule.startedAt) - taken);
 }
 
-/** The room of a narrower limit: further permits, and all open ones, less those kept for more urgent requests. */
-interface NarrowRoom {
-  readonly name: string;
-  readonly room: number;
-  readonly open: number;
-}
-
 /** @param wide bounds of the widest limit's counter */
 function grantWith(
   { counters }: ScheduleView,
   { limits: [outer], priority }: GrantRequest,
   { mode, count, ...wide }: Pick<Grant, 'mode' | 'count'> & Pick<Addition, 'min' | 'max'>,
-  narrow: readonly NarrowRoom[],
-  shares: readonly ShareRoom[],
+  rooms: readonly Room[],
 ): Grant {
   const unbounded = { by: count, min: 0, max: Number.MAX_SAFE_INTEGER };
-  const additions: Addition[] = [
+  let additions: readonly Addition[] = [
     { counter: takenCounter(outer), by: count, ...wide },
     { counter: priorityCounter(outer, priority), ...unbounded },
+    ...(mode === 'now' ? [{ counter: immediateCounter(outer), ...unbounded }] : []),
   ];
-  if (mode === 'now') additions.push({ counter: immediateCounter(outer), ...unbounded });
-  for (const { name, open } of narrow)
-    additions.push(
-      { counter: takenCounter(name), ...unbounded, max: open - count },
-      { counter: immediateCounter(name), ...unbounded },
-    );
-  return { mode, count, additions: withShares(additions, count, shares, counters) };
+  for (const { name, left } of rooms)
+    additions = isShare(name)
+      ? withShare(additions, count, { name, left }, counters)
+      : [
+          ...additions,
+          { counter: takenCounter(name), ...unbounded, max: left - count },
+          { counter: immediateCounter(name), ...unbounded },
+        ];
+  return { mode, count, additions };
 }
 
 /** The permits of a grant that was made at the view's time; the schedule and the counters are those after the write. */

@@ -21,10 +21,12 @@ import type { Addition } from './store.ts';
 /** Part of the limit that one instance grants a user in a window before the user's share is counted. */
 const uncountedPart = 1 / 128;
 
-/** Further permits in a share, and permits left for all. */
-export interface ShareRoom {
+/** Room of a share or a narrower limit. */
+export interface Room {
   readonly name: string;
+  /** How many further permits a request may take. */
   readonly room: number;
+  /** Permits left for all; under a narrower limit, those due, less those kept for more urgent requests. */
   readonly left: number;
 }
 
@@ -34,7 +36,7 @@ function shareIn({ schedule: { limits }, windows }: ScheduleView, share: string)
 }
 
 /** The room of a share; undefined where the share is not counted. */
-export function roomOf(view: ScheduleView, name: string): ShareRoom | undefined {
+export function roomOf(view: ScheduleView, name: string): Room | undefined {
   const { schedule, counters, now } = view;
   const { base, own, all, window } = shareIn(view, name);
   if (!all || !window) return undefined;
@@ -47,28 +49,24 @@ export function roomOf(view: ScheduleView, name: string): ShareRoom | undefined 
 }
 
 /**
- * The additions of a grant with those for shares. Their bounds leave room for permits that others take before the write:
- * of the limit, and in another instance of the share, as many as the rule allows.
+ * The additions of a grant with that of a share. The bounds leave room for permits that others take before the write: of
+ * the limit, and in another instance of the share, as many as the rule allows.
  */
-export function withShares(
+export function withShare(
   additions: readonly Addition[],
   count: number,
-  shares: readonly ShareRoom[],
+  { name, left }: Pick<Room, 'name' | 'left'>,
   counters: PermitCounters,
 ): readonly Addition[] {
-  let all = additions;
-  for (const { name, left } of shares) {
-    const base = takenCounter(baseOf(name));
-    const counter = takenCounter(name);
-    const spare = left + 1 - 2 * count;
-    const spareInShare = Math.floor(spare / 2);
-    const baseMax = (counters[base] ?? 0) + spare - spareInShare;
-    all = [
-      ...all.map((one) => (one.counter === base ? { ...one, max: Math.min(one.max, baseMax) } : one)),
-      { counter, by: count, min: 0, max: (counters[counter] ?? 0) + spareInShare },
-    ];
-  }
-  return all;
+  const base = takenCounter(baseOf(name));
+  const counter = takenCounter(name);
+  const spare = left + 1 - 2 * count;
+  const spareInShare = Math.floor(spare / 2);
+  const baseMax = (counters[base] ?? 0) + spare - spareInShare;
+  return [
+    ...additions.map((one) => (one.counter === base ? { ...one, max: Math.min(one.max, baseMax) } : one)),
+    { counter, by: count, min: 0, max: (counters[counter] ?? 0) + spareInShare },
+  ];
 }
 
 /** Time at which the share has room again if no other permits are taken; for a schedule whose counters are zero. */
