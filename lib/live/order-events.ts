@@ -19,17 +19,9 @@ import {
   timeOf,
   toldMs,
 } from '../trade-events/history.ts';
-import { serverSent } from './server-sent.ts';
-import {
-  endData,
-  endOfRefused,
-  type StreamTimes,
-  streamEnd,
-  tooManyStreams,
-  whenOver,
-} from './stream-end.ts';
-import type { StreamShares } from './stream-shares.ts';
-import { ToldEvents } from './told-events.ts';
+import { beatMs, endEvent, endOfRefused, type StreamTimes, serverSent, streamEnd } from './event-stream.ts';
+import { HandledEvents } from './handled-events.ts';
+import { openWithShare, type StreamShares } from './stream-shares.ts';
 
 interface OrderEventsOptions {
   readonly history: Pick<TradeEventHistory, 'after'>;
@@ -47,8 +39,6 @@ interface OrderEventsOptions {
 
 /** Wait between two reads of one account. Each costs half a read unit: one unit a second. */
 const pollMs = 500;
-/** Wait between two beats. A client that receives nothing for 12 s knows that the stream is dead. */
-const beatMs = 5000;
 /** Wait between two reads that go back as far as events may come late. */
 const settleMs = 5000;
 /** Events in one read of one account. */
@@ -67,20 +57,17 @@ export const orderEventsStep =
     const { clock, shares, random = Math.random, onFailure } = options;
     const reach = await reachNow();
     if (isRefusal(reach)) return refused(reach);
-    const end = streamEnd(request, clock(), { random });
-    // Takes a share before the first read, so that a caller without one causes no reads.
-    const free = shares ? await shares.take(request, end.endsAt) : async () => {};
-    if (!free) return refused(tooManyStreams);
-    const stream = new OrderEventStream(options, reachNow, request.headers['last-event-id']);
-    try {
-      await stream.begin(reach);
-    } catch (error) {
-      await free();
-      onFailure?.(error);
-      return refused({ code: 'journal_unavailable', detail: notRead });
-    }
-    const events = whenOver(stream.texts(end), free);
-    return { kind: 'stream', events, body: new Uint8Array() };
+    const end = streamEnd(request, clock(), random);
+    return openWithShare(shares, { request, endsAt: end.endsAt }, async () => {
+      const stream = new OrderEventStream(options, reachNow, request.headers['last-event-id']);
+      try {
+        await stream.begin(reach);
+      } catch (error) {
+        onFailure?.(error);
+        return refused({ code: 'journal_unavailable', detail: notRead });
+      }
+      return stream.texts(end);
+    });
   };
 
 const notRead = 'The gateway cannot read what it keeps of trade events now.';
@@ -99,7 +86,7 @@ class OrderEventStream {
   readonly #reachNow: ReachNow;
   readonly #isResumed: boolean;
   readonly #isNew: boolean;
-  readonly #told: ToldEvents;
+  readonly #handled: HandledEvents;
   readonly #names = new Map<string, string>();
   /** Place where the next read continues, if the last one left events unread. */
   #rest: (Pick<ReadEvents, 'began'> & { readonly from: string }) | undefined;
@@ -116,7 +103,7 @@ class OrderEventStream {
     const time = isPlace(lastId) ? timeOf(lastId) : Number.NaN;
     this.#isResumed = time > now - toldMs && time <= now + clocksApartMs;
     // A client whose id is invalid or too old may have missed any event: it receives the whole history.
-    this.#told = new ToldEvents(
+    this.#handled = new HandledEvents(
       this.#isResumed ? (lastId ?? '') : placeAt(this.#isNew ? now - clocksApartMs : 0),
     );
   }
@@ -126,16 +113,16 @@ class OrderEventStream {
     if (!this.#isNew) return;
     const at = this.#options.clock();
     for (const name of await this.#namesIn(reach))
-      for (let from: string | undefined = this.#told.from; from !== undefined; ) {
+      for (let from: string | undefined = this.#handled.from; from !== undefined; ) {
         const read = await this.#options.history.after(name, from, maxRead);
-        for (const event of read) this.#told.add(event.place, { at, isOwn: isOf(reach, event) });
+        for (const event of read) this.#handled.add(event.place, { at, isSent: mayRead(reach, event) });
         from = read.length < maxRead ? undefined : read.at(-1)?.place;
       }
   }
 
   async *texts({ endsAt, endsFor }: StreamTimes): AsyncGenerator<string, void> {
     const { clock, sleep, random = Math.random } = this.#options;
-    yield `retry: 1000\n\n${this.#said('start', { now: clock(), resumed: this.#isResumed })}`;
+    yield `retry: 1000\n\n${this.#event('start', { now: clock(), resumed: this.#isResumed })}`;
     for (let beatAt = clock() + beatMs; clock() < endsAt; ) {
       const reach = await this.#reachNow();
       const end = isRefusal(reach) && endOfRefused(reach, random);
@@ -146,31 +133,37 @@ class OrderEventStream {
       if (isRefusal(reach)) {
         this.#cause = reach.code;
         this.#rest = undefined;
-      } else yield* this.#news(reach, endsAt);
+      } else yield* this.#changes(reach, endsAt);
       if (isDue(clock(), beatAt, beatMs)) {
         beatAt = clock() + beatMs;
-        yield this.#said('beat', { now: clock(), ...(this.#cause && { cause: this.#cause }) });
+        yield this.#event('beat', { now: clock(), ...(this.#cause && { cause: this.#cause }) });
       }
       if (!this.#rest) await sleep(Math.max(0, Math.min(pollMs, endsAt - clock())));
     }
-    yield serverSent('end', JSON.stringify(endData(endsFor, random)));
+    yield endEvent(endsFor, random);
   }
 
   /** Yields events in the order of their places. With a slow client it stops early, so that rights are checked again. */
-  async *#news(reach: Reach, endsAt: number): AsyncGenerator<string, void> {
+  async *#changes(reach: Reach, endsAt: number): AsyncGenerator<string, void> {
     const { clock } = this.#options;
     const read = await this.#read(reach);
     this.#rest = undefined;
     if (!read) return;
     const until = Math.min(clock() + pollMs, endsAt);
     for (const event of read.events) {
-      const isOwn = isOf(reach, event);
-      if (isOwn && clock() >= until) return;
-      this.#told.add(event.place, { at: clock(), isOwn });
-      if (isOwn) yield this.#textOf(event);
+      const isSent = mayRead(reach, event);
+      if (isSent && clock() >= until) return;
+      this.#handled.add(event.place, { at: clock(), isSent });
+      // The upstream's JSON in the detail stays unchanged.
+      const { detailType, detail } = event;
+      if (isSent)
+        yield this.#text(
+          'change',
+          `{"source":"countersign","detail-type":"${detailType}","detail":${detail}}`,
+        );
     }
     const { began, end } = read;
-    if (began !== undefined) this.#told.settle(began, end);
+    if (began !== undefined) this.#handled.settle(began, end);
     if (end !== undefined) this.#rest = { began, from: end };
   }
 
@@ -180,20 +173,17 @@ class OrderEventStream {
     const settles = !this.#rest && isDue(now, this.#settleAt, settleMs);
     if (settles) this.#settleAt = now + settleMs;
     const began = this.#rest ? this.#rest.began : settles ? now : undefined;
-    const from = this.#rest?.from ?? (settles ? this.#told.from : this.#told.near(now));
+    const from = this.#rest?.from ?? (settles ? this.#handled.from : this.#handled.near(now));
     try {
       const names = await this.#namesIn(reach);
       const pages = await Promise.all(names.map((name) => history.after(name, from, maxRead)));
       this.#cause = undefined;
       const [end] = pages.flatMap((page) => page[maxRead - 1]?.place ?? []).sort();
-      const isFresh = ({ place }: PlacedEvent) =>
-        !(end !== undefined && place > end) && !this.#told.has(place);
-      const fresh = new Map(
-        pages
-          .flat()
-          .filter(isFresh)
-          .map((event) => [event.place, event] as const),
-      );
+      const fresh = new Map<string, PlacedEvent>();
+      for (const event of pages.flat()) {
+        const isBeyond = end !== undefined && event.place > end;
+        if (!isBeyond && !this.#handled.has(event.place)) fresh.set(event.place, event);
+      }
       return { events: [...fresh.values()].sort(byPlace), began, end };
     } catch (error) {
       onFailure?.(error);
@@ -216,19 +206,17 @@ class OrderEventStream {
     return name;
   }
 
-  #said(event: string, data: object): string {
-    return `id: ${this.#told.id}\n${serverSent(event, JSON.stringify(data))}`;
+  #event(event: string, data: object): string {
+    return this.#text(event, JSON.stringify(data));
   }
 
-  /** Writes an event; the upstream's JSON in the detail stays unchanged. */
-  #textOf({ detailType, detail }: PlacedEvent): string {
-    const data = `{"source":"countersign","detail-type":"${detailType}","detail":${detail}}`;
-    return `id: ${this.#told.id}\n${serverSent('change', data)}`;
+  #text(event: string, data: string): string {
+    return `id: ${this.#handled.id}\n${serverSent(event, data)}`;
   }
 }
 
 /** Whether the caller may see an event. Every event is checked, wherever it was read. */
-function isOf(reach: Reach, { detail }: PlacedEvent): boolean {
+function mayRead(reach: Reach, { detail }: PlacedEvent): boolean {
   if (reach.scope === 'every') return true;
   const { account_id } = JSON.parse(detail) as { readonly account_id?: string };
   return account_id !== undefined && isReached(reach, account_id);

@@ -4,29 +4,16 @@
  * that reads slowly skips values, and costs no other client anything.
  */
 
-import type { Look, View } from '../cache/snapshots/index.ts';
+import { demandWeight, type FollowedSnapshots } from '../cache/snapshots/index.ts';
 import { isDue } from '../kernel/pauses.ts';
-import { QuoteStream, type QuoteStreamCall } from './quote-stream.ts';
-import type { Topic } from './topic.ts';
-import { sameBytes, Version } from './version.ts';
+import { QuoteStream, type QuoteStreamCall, type QuoteStreamParts } from './quote-stream.ts';
+import { createTopic, type Topic, updateTopic } from './topic.ts';
 
-/** Source of the loop: a snapshot cache, and the reason why it cannot be kept fresh. */
-interface QuoteSource {
-  follow(): Promise<void>;
-  look(view: View, symbol: string): Look;
-  /** Counts demand for the symbol: one request for each stream that follows it. */
-  count(view: View, symbol: string): void;
-  /** Code of the upstream's present failure. */
-  cause(): string | undefined;
-  /** Whether the source still refreshes with the gateway's own app key and limits. */
-  isCurrent(): Promise<boolean>;
-}
-
-export interface QuoteHubOptions {
-  readonly source: QuoteSource;
-  readonly clock: () => number;
+interface QuoteHubOptions extends QuoteStreamParts {
+  readonly snapshots: Pick<FollowedSnapshots, 'follow' | 'look' | 'count'>;
+  /** Whether the snapshots are still refreshed with the gateway's own app key and limits. */
+  readonly isCurrent: () => Promise<boolean>;
   readonly sleep: (ms: number) => Promise<void>;
-  readonly random: () => number;
   /** Called with the error when a turn fails; the loop goes on. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -37,14 +24,17 @@ const turnMs = 100;
 const readMs = 40;
 /** Interval at which demand is counted: a followed symbol is in demand like one that a client polls each 5 s. */
 const demandEveryMs = 5000;
+const countsPerMinute = 60_000 / demandEveryMs;
 
 export class QuoteHub {
   readonly #options: QuoteHubOptions;
   readonly #topics = new Map<string, Topic>();
   readonly #streams = new Set<QuoteStream>();
+  /** Number of symbols that each caller's streams follow, summed over the streams. */
+  readonly #followed = new Map<string, number>();
   #isRunning = false;
   #countedAt = Number.NEGATIVE_INFINITY;
-  /** Checks in a row that found the source not current. */
+  /** Checks in a row that found the snapshots not current. */
   #notCurrentInRow = 0;
 
   constructor(options: QuoteHubOptions) {
@@ -56,26 +46,19 @@ export class QuoteHub {
   }
 
   /** Texts of a stream's events. The stream is open from the first `next` until its iterator ends or returns. */
-  open(call: QuoteStreamCall): AsyncIterable<string> {
-    return { [Symbol.asyncIterator]: () => this.#follow(call) };
-  }
-
-  /** Ends all streams; their clients connect again. */
-  close(): void {
-    for (const stream of this.#streams) stream.end('restart');
-  }
-
-  async *#follow(call: QuoteStreamCall): AsyncGenerator<string, void> {
-    const { source, clock, random } = this.#options;
-    const topics = [...new Set(call.symbols)].map((symbol) => this.#topicOf(call.view, symbol));
-    const stream = new QuoteStream(call, topics, { clock, random, cause: source.cause });
+  async *open(call: QuoteStreamCall): AsyncGenerator<string, void> {
+    const { caller, view, symbols } = call;
+    const topics = [...new Set(symbols)].map((symbol) => this.#topicOf({ view, symbol }));
+    const stream = new QuoteStream(call, topics, this.#options);
     for (const topic of topics) topic.streams.add(stream);
     this.#streams.add(stream);
+    this.#follow(caller, topics.length);
     if (!this.#isRunning) void this.#run();
     try {
       yield* stream.events();
     } finally {
       this.#streams.delete(stream);
+      this.#follow(caller, -topics.length);
       for (const topic of topics) {
         topic.streams.delete(stream);
         if (topic.streams.size === 0) this.#topics.delete(keyOf(topic));
@@ -83,24 +66,34 @@ export class QuoteHub {
     }
   }
 
-  #topicOf(view: View, symbol: string): Topic {
+  /** Ends all streams; their clients connect again. */
+  close(): void {
+    for (const stream of this.#streams) stream.end('restart');
+  }
+
+  #topicOf({ view, symbol }: Pick<Topic, 'view' | 'symbol'>): Topic {
     const key = keyOf({ view, symbol });
     const found = this.#topics.get(key);
     if (found) return found;
-    const unseen = { version: undefined, at: 0, seen: undefined, state: 'missing', isWanted: true } as const;
-    const topic: Topic = { view, symbol, ...unseen, streams: new Set() };
+    const topic = createTopic(view, symbol);
     this.#look(topic);
     this.#topics.set(key, topic);
     return topic;
   }
 
+  #follow(caller: string, symbols: number): void {
+    const count = (this.#followed.get(caller) ?? 0) + symbols;
+    if (count > 0) this.#followed.set(caller, count);
+    else this.#followed.delete(caller);
+  }
+
   async #run(): Promise<void> {
-    const { clock, sleep, onFailure, source } = this.#options;
+    const { clock, sleep, onFailure, snapshots } = this.#options;
     this.#isRunning = true;
     while (this.#streams.size > 0) {
       const startedAt = clock();
       // A refresh takes as long as the upstream does. No stream waits for it: other instances' records arrive meanwhile.
-      await Promise.race([source.follow().catch(onFailure), sleep(readMs)]);
+      await Promise.race([snapshots.follow().catch(onFailure), sleep(readMs)]);
       try {
         this.#turn(clock());
       } catch (error) {
@@ -113,22 +106,20 @@ export class QuoteHub {
   }
 
   #turn(now: number): void {
-    const { source, onFailure } = this.#options;
+    const { isCurrent, onFailure } = this.#options;
     const isCounted = isDue(now, this.#countedAt + demandEveryMs, demandEveryMs);
     if (isCounted) {
       this.#countedAt = now;
-      source.isCurrent().then((isCurrent) => this.#noteCurrent(isCurrent), onFailure);
+      isCurrent().then((isStill) => this.#noteCurrent(isStill), onFailure);
     }
-    for (const topic of this.#topics.values()) {
-      const { view, symbol, streams } = topic;
+    for (const topic of this.#topics.values())
       try {
-        if (isCounted) source.count(view, symbol);
-        if (this.#look(topic)) for (const stream of streams) stream.mark(topic);
+        if (isCounted) this.#count(topic);
+        if (this.#look(topic)) for (const stream of topic.streams) stream.mark(topic);
       } catch (error) {
         onFailure(error);
       }
-    }
-    for (const stream of this.#streams) stream.turn(now);
+    for (const stream of this.#streams) stream.checkDue(now);
   }
 
   /** Closes the hub after two checks in a row that find it not current: versions of a secret may alternate. */
@@ -137,23 +128,16 @@ export class QuoteHub {
     if (this.#notCurrentInRow > 1) this.close();
   }
 
-  /** Reads a symbol's state from the cache. @returns whether streams have a change to send */
+  /** Counts one request for each stream of the topic. A caller with many streams counts no more than other callers. */
+  #count({ view, symbol, streams }: Topic): void {
+    let times = 0;
+    for (const { caller } of streams)
+      times += demandWeight(countsPerMinute * (this.#followed.get(caller) ?? 0));
+    this.#options.snapshots.count(view, symbol, times);
+  }
+
   #look(topic: Topic): boolean {
-    const look = this.#options.source.look(topic.view, topic.symbol);
-    const state = look.kind !== 'known' ? look.kind : look.stale ? 'stale' : 'current';
-    const isOther = state !== topic.state;
-    topic.state = state;
-    topic.isWanted = look.kind === 'missing' || (look.kind === 'unknown' && look.mayExist === true);
-    // Drops a record that is older than the hard bound, or whose symbol is gone.
-    if (look.kind !== 'known') [topic.version, topic.at, topic.seen] = [undefined, 0, undefined];
-    if (look.kind !== 'known' || look.snapshot.sentAt < topic.at) return isOther;
-    const { sentAt, record } = look.snapshot;
-    topic.at = sentAt;
-    if (record === topic.seen) return isOther;
-    topic.seen = record;
-    if (topic.version && sameBytes(topic.version.record, record)) return isOther;
-    topic.version = new Version(look.snapshot);
-    return true;
+    return updateTopic(topic, this.#options.snapshots.look(topic.view, topic.symbol));
   }
 }
 

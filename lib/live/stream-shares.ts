@@ -5,6 +5,7 @@
 
 import { anonymousCaller } from '../gateway/cache-options.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
+import { type Outcome, type Refused, refused } from '../gateway/outcome.ts';
 import { type BackOff, compareAndSet, jitteredMs, sleep as sleepFor } from '../kernel/pauses.ts';
 
 interface HeldStreams {
@@ -93,6 +94,50 @@ export function createStreamShares(
       return free;
     },
   };
+}
+
+/** Refusal for a caller who has the largest number of streams. */
+const tooManyStreams = {
+  code: 'throttled',
+  detail: 'This caller has as many streams as one may have here: end one, or wait until one has ended.',
+  retryAfterSeconds: 5,
+} as const;
+
+/**
+ * Opens a stream that takes a share of its caller's until its texts end. The share is taken before `open` runs, so that a
+ * caller without one causes no reads.
+ *
+ * @param shares undefined when a caller may have any number of streams
+ */
+export async function openWithShare(
+  shares: StreamShares | undefined,
+  { request, endsAt }: { readonly request: GatewayRequest; readonly endsAt: number },
+  open: (free: () => Promise<void>) => Promise<AsyncIterable<string> | Refused>,
+): Promise<Outcome> {
+  const free = shares ? await shares.take(request, endsAt) : async () => {};
+  if (!free) return refused(tooManyStreams);
+  const opened = await open(free).catch(async (error: unknown) => {
+    await free();
+    throw error;
+  });
+  if (!('kind' in opened)) return { kind: 'stream', events: whenOver(opened, free), body: new Uint8Array() };
+  await free();
+  return opened;
+}
+
+/**
+ * Calls `over` when the texts have ended or nobody reads them any more, and waits for it: a function is frozen once its
+ * answer has ended.
+ */
+export async function* whenOver(
+  texts: AsyncIterable<string>,
+  over: () => Promise<void>,
+): AsyncGenerator<string, void> {
+  try {
+    yield* texts;
+  } finally {
+    await over();
+  }
 }
 
 /**

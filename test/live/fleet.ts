@@ -10,7 +10,6 @@ import { Quotes } from '../../lib/client/followed.ts';
 import { serverSentEvents } from '../../lib/client/server-sent.ts';
 import { jitteredMs } from '../../lib/kernel/pauses.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
-import { FollowedDemand } from '../../lib/live/stream-demand.ts';
 import { createChannel } from '../market-stream/channel.ts';
 import { type Client, createClients, exists } from '../snapshots/world/load.ts';
 import { type Ages, createSystem, Histogram, quantiles, worstWindow } from '../snapshots/world/study.ts';
@@ -95,16 +94,11 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
   /** One process of the deployment; another takes its place when it dies. */
   const begin = () => {
     const cache = new FollowedSnapshots({ ...system.instance(), streamed: channel?.connect() }, processes);
-    const demand = new FollowedDemand();
     const state = { isDead: false };
     const hub = new QuoteHub({
-      source: {
-        follow: () => cache.follow(),
-        look: (view, symbol) => cache.look(view, symbol),
-        count: (view, symbol) => cache.count(view, symbol, demand.of(view, symbol)),
-        cause: () => undefined,
-        isCurrent: async () => true,
-      },
+      snapshots: cache,
+      cause: () => undefined,
+      isCurrent: async () => true,
       clock: time.now,
       sleep: time.sleep,
       random,
@@ -112,7 +106,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
         throw error;
       },
     });
-    return { cache, hub, demand, state };
+    return { cache, hub, state };
   };
   const fleet = Array.from({ length: processes }, begin);
 
@@ -127,20 +121,20 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
       await time.sleep(networkMs);
       if (lostAt !== undefined) returns.push(time.now() - lostAt);
       const accepted = time.now();
-      const { cache, hub, demand, state } = fleet[index % processes]!;
+      const { cache, hub, state } = fleet[index % processes]!;
       const { view, symbols: asked, caller } = client.call;
       const askFor = (some: readonly string[]) =>
         cache.ask({ view, symbols: some, caller, deadline: time.now() + 5000 });
       await Promise.race([askFor(asked), time.sleep(700)]);
       const call = {
+        caller,
         view,
         symbols: asked,
         endsAt: Number.POSITIVE_INFINITY,
         endsFor: 'time',
         askFor,
       } as const;
-      const followed = { caller, view, symbols: asked };
-      const iterator = demand.during(hub.open(call), followed)[Symbol.asyncIterator]();
+      const iterator = hub.open(call);
       let last = '';
       for (let isFirst = true; ; isFirst = false) {
         const next = await iterator.next();

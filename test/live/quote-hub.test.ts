@@ -8,7 +8,6 @@ import { Quotes } from '../../lib/client/followed.ts';
 import { type ServerSent, serverSentEvents } from '../../lib/client/server-sent.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
 import type { QuoteStreamCall } from '../../lib/live/quote-stream.ts';
-import { FollowedDemand } from '../../lib/live/stream-demand.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
@@ -29,18 +28,17 @@ function world() {
   };
   let aheadMs = 0;
   let callers = 0;
-  const demand = new FollowedDemand();
   const hub = new QuoteHub({
-    source: {
+    snapshots: {
       follow: async () => void seen.turns++,
       look: (_, symbol) => {
         seen.looked.add(symbol);
         return known.get(symbol) ?? { kind: 'missing' };
       },
-      count: (view, symbol) => void counted.set(symbol, (counted.get(symbol) ?? 0) + demand.of(view, symbol)),
-      cause: () => seen.cause,
-      isCurrent: async () => seen.isCurrent,
+      count: (_, symbol, times) => void counted.set(symbol, (counted.get(symbol) ?? 0) + times),
     },
+    cause: () => seen.cause,
+    isCurrent: async () => seen.isCurrent,
     clock: () => time.now() + aheadMs,
     sleep: time.sleep,
     random: () => 0.5,
@@ -67,8 +65,7 @@ function world() {
     follow(symbols: readonly string[], more: Partial<QuoteStreamCall> = {}) {
       const call = { view, symbols, endsAt: Number.POSITIVE_INFINITY, endsFor: 'time' as const, ...more };
       const askFor = async (missing: readonly string[]) => void asked.push(missing);
-      const followed = { caller: `caller ${++callers}`, view, symbols };
-      return reader(demand.during(hub.open({ askFor, ...call }), followed), time);
+      return reader(hub.open({ caller: `caller ${++callers}`, askFor, ...call }), time);
     },
   };
 }

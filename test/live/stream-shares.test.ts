@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { callerOf } from '../../lib/identity/caller.ts';
-import { whenOver } from '../../lib/live/stream-end.ts';
 import {
   createMemoryStreamStore,
   createStreamShares,
   type StreamStore,
+  whenOver,
 } from '../../lib/live/stream-shares.ts';
 import { createRandom, VirtualTime } from '../support/virtual-time.ts';
 import { requestOf, streamStoreContract } from './stream-store.contract.ts';

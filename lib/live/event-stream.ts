@@ -1,4 +1,4 @@
-/** Decides when a stream ends, and why: with its token, and before the platform ends its request. */
+/** Parts of streams of both kinds: the form of their events, their end, and checks of their caller's rights. */
 
 import { skewSeconds } from '../access/token-claims.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
@@ -6,24 +6,38 @@ import type { ReachNow } from '../gateway/reach.ts';
 import { isExpiry } from '../gateway/who.ts';
 import { isDue } from '../kernel/pauses.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
-import { serverSent } from './server-sent.ts';
+
+/**
+ * Writes a server-sent event (the HTML standard, chapter 9.2). The upstream's JSON may have line breaks between its members:
+ * each line needs its own `data:`.
+ */
+export const serverSent = (event: string, data: string): string => {
+  const isOneLine = !data.includes('\n') && !data.includes('\r');
+  const lines = isOneLine ? data : data.split(/\r\n|[\r\n]/).join('\ndata: ');
+  return `event: ${event}\ndata: ${lines}\n\n`;
+};
+
+/** Wait between two beats. A client that receives nothing for 12 s knows that the stream is dead. */
+export const beatMs = 5000;
 
 export interface StreamTimes {
-  /** By the gateway's clock, in milliseconds since the epoch. */
+  /** Time by the gateway's clock, in milliseconds since the epoch. */
   readonly endsAt: number;
   readonly endsFor: 'time' | 'token_expired';
 }
 
+/** Longest duration of a stream; it ends earlier if the platform ends the request earlier. */
+const maxMs = 900_000;
 /** Time reserved between the last event of a stream and the end of its request. */
 const marginMs = 5000;
 /** Interval over which the ends of streams that began together are spread. */
 const spreadMs = 60_000;
 
-/** @param maxMs longest duration of a stream */
+/** Decides when a stream ends: with its token, and before the platform ends its request. */
 export function streamEnd(
   { deadline = Number.POSITIVE_INFINITY, streamDeadline = deadline, evidence }: GatewayRequest,
   now: number,
-  { maxMs = 900_000, random = Math.random }: { readonly maxMs?: number; readonly random?: () => number },
+  random: () => number,
 ): StreamTimes {
   const latest = Math.min(streamDeadline, now + maxMs) - marginMs;
   // The stream lives as long as the token is accepted: if it ended earlier, the client would come back with the same token.
@@ -36,21 +50,19 @@ export function streamEnd(
 /** Longest random wait before a client connects again, so that clients whose streams ended together come back apart. */
 const maxReturnMs = 1000;
 
-/** Data of the last event. */
-export const endData = (reason: string, random: () => number): Readonly<Record<string, unknown>> => ({
-  reason,
-  retry_after_ms: Math.floor(random() * maxReturnMs),
-});
+/** Writes the last event of a stream. */
+export const endEvent = (reason: string, random: () => number, more: object = {}): string =>
+  serverSent('end', JSON.stringify({ reason, retry_after_ms: Math.floor(random() * maxReturnMs), ...more }));
 
 /** Writes the last event for a caller who has lost the right to the stream; undefined while rights cannot be read. */
 export function endOfRefused(refusal: Refusal, random: () => number): string | undefined {
-  if (refusal.code === 'access_unavailable') return undefined;
-  const reason = isExpiry(refusal) ? 'token_expired' : 'revoked';
-  return serverSent('end', JSON.stringify({ ...endData(reason, random), code: refusal.code }));
+  const { code } = refusal;
+  if (code === 'access_unavailable') return undefined;
+  return endEvent(isExpiry(refusal) ? 'token_expired' : 'revoked', random, { code });
 }
 
 /** Wait between two checks of a caller's rights; the next text triggers a due check, at most a beat later. */
-const lookMs = 4000;
+const checkEveryMs = 4000;
 
 /** Passes texts on as long as their caller has the right to them. */
 export async function* whileReached(
@@ -58,10 +70,10 @@ export async function* whileReached(
   reachNow: ReachNow,
   { clock, random }: { readonly clock: () => number; readonly random: () => number },
 ): AsyncGenerator<string, void> {
-  let lookAt = clock() + lookMs;
+  let checkAt = clock() + checkEveryMs;
   for await (const text of texts) {
-    if (isDue(clock(), lookAt, lookMs)) {
-      lookAt = clock() + lookMs;
+    if (isDue(clock(), checkAt, checkEveryMs)) {
+      checkAt = clock() + checkEveryMs;
       const reach = await reachNow();
       const end = isRefusal(reach) && endOfRefused(reach, random);
       if (end) {
@@ -70,27 +82,5 @@ export async function* whileReached(
       }
     }
     yield text;
-  }
-}
-
-/** Refusal for a caller who has the largest number of streams. */
-export const tooManyStreams = {
-  code: 'throttled',
-  detail: 'This caller has as many streams as one may have here: end one, or wait until one has ended.',
-  retryAfterSeconds: 5,
-} as const;
-
-/**
- * Calls `over` when the texts have ended or nobody reads them any more, and waits for it: a function is frozen once its
- * answer has ended.
- */
-export async function* whenOver(
-  texts: AsyncIterable<string>,
-  over: () => Promise<void>,
-): AsyncGenerator<string, void> {
-  try {
-    yield* texts;
-  } finally {
-    await over();
   }
 }
