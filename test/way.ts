@@ -20,7 +20,6 @@ import {
   type Gateway,
   limiterLimits,
 } from '../lib/gateway/index.ts';
-import { createDirectLookup } from '../lib/lookups/direct.ts';
 import type { ObserverStep, SeenCall } from './support/call-observer.ts';
 import { credentials, secretText } from './support/core.ts';
 
@@ -97,16 +96,7 @@ const clock = () => now;
 
 async function waysOf(gateway: Gateway): Promise<Readonly<Record<keyof typeof goals, Way>>> {
   const handler = createProxyHandler(gateway, { clock });
-  const lookUp = createDirectHandler(
-    createDirectLookup({
-      gateway,
-      operations,
-      clock,
-      random: Math.random,
-      ages: undefined,
-      report: () => {},
-    }),
-  );
+  const lookUp = createDirectHandler({ gateway, operations, clock, ages: undefined, report: () => {} });
   const ask = async (symbol: string, after = 0) => {
     now += after;
     const { statusCode, body } = await handler(eventOf(symbol), context);

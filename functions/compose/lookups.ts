@@ -7,7 +7,6 @@ import { limits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
-import { createDirectLookup } from '../../lib/lookups/direct.ts';
 import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createDirectHandler, createQueueHandler, type LookupHandler } from '../events/lookup-handler.ts';
 import { describe } from '../log/log.ts';
@@ -43,23 +42,20 @@ function composeLookups(settings: LookupSettings, ports: LookupPorts): LookupHan
     cache: composeQuotes(symbolListing, own, ports),
     orders: undefined,
   });
-  const ages = own.cache?.tuning;
-  const report = createLookupMetrics(log, { functionName, clock });
-  if (!queues)
-    return createDirectHandler(
-      createDirectLookup({ gateway, operations, clock, random: Math.random, ages, report }),
-      clock,
-    );
-  const lookups = createLookups({
+  const parts = {
     gateway,
     operations,
-    ages,
+    clock,
+    ages: own.cache?.tuning,
+    report: createLookupMetrics(log, { functionName, clock }),
+  };
+  if (!queues) return createDirectHandler(parts);
+  const lookups = createLookups({
+    ...parts,
     names: identity?.names,
     store: ports.lookupStore(queues.tableName, identity?.sealer),
     queue: ports.queue(queues, failed('lookup_not_put_back')),
     bus: ports.bus(queues.busName, failed('lookup_not_published')),
-    report,
-    clock,
   });
   return createQueueHandler(lookups, queues, clock);
 }

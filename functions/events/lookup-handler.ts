@@ -4,7 +4,7 @@
  */
 
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { DirectReply, Lookups } from '../../lib/lookups/index.ts';
+import { type LookupParts, type Lookups, lookUpDirectly } from '../../lib/lookups/index.ts';
 import { isOf, toMessage } from './sqs-message.ts';
 
 /** @returns for a queue the messages that must come again, for a direct call the reply */
@@ -38,7 +38,7 @@ class LookupFailed extends Error {
 export function createQueueHandler(
   lookups: Pick<Lookups, 'batch'>,
   { queueUrl, busQueueUrl }: OwnQueues,
-  clock: () => number = Date.now,
+  clock: () => number,
 ): LookupHandler {
   const own = [queueUrl, ...(busQueueUrl === undefined ? [] : [busQueueUrl])];
   return async (event, context) => {
@@ -51,22 +51,16 @@ export function createQueueHandler(
   };
 }
 
-/**
- * Handles one request whose requester waits; records of a queue fail.
- *
- * @param clock now, in milliseconds since the epoch
- */
-export function createDirectHandler(
-  direct: (event: unknown, endAt: number) => Promise<DirectReply>,
-  clock: () => number = Date.now,
-): LookupHandler {
-  return async (event, context) => {
-    const { detail, failure } = await direct(event, clock() + context.getRemainingTimeInMillis());
+/** Handles one request whose requester waits; records of a queue fail. */
+export const createDirectHandler =
+  (parts: LookupParts): LookupHandler =>
+  async (event, context) => {
+    const endAt = parts.clock() + context.getRemainingTimeInMillis();
+    const { detail, failure } = await lookUpDirectly(parts, event, endAt);
     // A workflow distinguishes failures by name, and finds the reply in the error's message.
     if (failure) throw new (failure.retryable ? LookupRetryable : LookupFailed)(detail);
     return JSON.parse(detail) as object;
   };
-}
 
 const isQueueEvent = (event: unknown): event is SQSEvent =>
   typeof event === 'object' && event !== null && 'Records' in event && Array.isArray(event.Records);

@@ -1,16 +1,10 @@
 /** Asks the gateway for the data of all lookups of a batch, in as few calls as possible. */
 
-import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
+import { defaultSnapshotOptions } from '../cache/snapshots/ports.ts';
 import { quoteOperation } from '../events/parse-request.ts';
 import { bodyOf, recordsOf } from '../gateway/outcome.ts';
-import { gatewayFailed, isRejection, type LookupFailure, noFreshAnswer, noRecords } from './failure.ts';
-import {
-  type AnsweredCall,
-  callersOf,
-  type FailedCall,
-  GatewayCalls,
-  type GatewayCallsOptions,
-} from './gateway-calls.ts';
+import { gatewayFailed, isRejection, type LookupFailure } from './failure.ts';
+import { type CallLimits, type CallTimes, callersOf, GatewayCalls } from './gateway-calls.ts';
 import {
   BisectQuota,
   callFor,
@@ -20,6 +14,7 @@ import {
   mergeLookups,
   type SnapshotLookupCall,
 } from './merge.ts';
+import type { LookupParts } from './ports.ts';
 import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
 /** The result for one symbol, or for a read. */
@@ -37,86 +32,68 @@ type LookupResult =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
-export interface LookupResults {
-  symbol(lookup: OwnedQuotes, symbol: string): LookupResult;
-  read(lookup: OwnedRead): LookupResult;
-  /** Number of calls to the gateway. */
-  readonly calls: number;
-}
-
 /** A lookup, and the time until which its requester waits, in milliseconds since the epoch. */
 export interface PendingLookup {
   readonly lookup: OwnedLookup;
   readonly deadline: number;
 }
 
-interface AskOptions extends GatewayCallsOptions {
-  readonly ages?: AgeOptions | undefined;
-}
-
-/** Age options of the gateway, as far as they differ from the default. */
-export type AgeOptions = Partial<Pick<SnapshotOptions, 'staleAfterMs' | 'minMaxAgeMs'>>;
-
 /** Concurrent calls. More of them would only wait for each other's permits. */
 const concurrency = 4;
-const maxSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
 export async function askAll(
   requests: readonly PendingLookup[],
-  options: AskOptions,
+  parts: LookupParts,
+  limits: CallLimits,
 ): Promise<LookupResults> {
   const lookups = requests.map(({ lookup }) => lookup);
-  const calls = new GatewayCalls(options, await callersOf(lookups.map(({ requester }) => requester)));
-  const batch = new BatchRun(requests, options, calls);
+  const callers = await callersOf(lookups.map(({ requester }) => requester));
+  const results = new LookupResults(requests, parts, new GatewayCalls(parts, limits, callers));
   const quotes = lookups.filter((one) => one.kind === 'quotes');
   // Equal reads of one requester share a call. Requesters share none: one may be allowed to read more than another.
   const reads = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[readKey(one), one]] : [])));
   const tasks = [
-    ...mergeLookups(quotes, maxSymbolsOfCall).map((call) => () => batch.askQuotes(call)),
-    ...[...reads.values()].map((lookup) => () => batch.askRead(lookup)),
+    ...mergeLookups(quotes).map((call) => () => results.askQuotes(call)),
+    ...[...reads.values()].map((lookup) => () => results.askRead(lookup)),
   ];
   await mapLimited(tasks, concurrency, (task) => task());
   // Bisects calls with invalid symbols after all others, so that they delay nobody: one step of each lookup in turn.
-  for (let next = batch.takeDeferred(); next.length > 0; next = batch.takeDeferred())
-    await mapLimited(next, concurrency, (call) => batch.askQuotes(call));
-  return batch;
+  for (let next = results.takeDeferred(); next.length > 0; next = results.takeDeferred())
+    await mapLimited(next, concurrency, (call) => results.askQuotes(call));
+  return results;
 }
 
-class BatchRun implements LookupResults {
-  readonly #clock: () => number;
+/** Results of a batch, by symbol and by read. */
+export class LookupResults {
+  readonly #parts: LookupParts;
   readonly #calls: GatewayCalls;
-  readonly #ages: Required<AgeOptions>;
-  readonly #symbols = new Map<string, LookupResult>();
-  readonly #reads = new Map<string, LookupResult>();
+  readonly #results = new Map<string, LookupResult>();
   /** Time at which the last requester of a symbol or a read stops waiting. */
   readonly #latest = new Map<string, number>();
   readonly #quota = new BisectQuota();
   /** Calls for a part of one lookup's symbols, among which some are invalid. */
   readonly #deferred: SnapshotLookupCall[] = [];
 
-  constructor(requests: readonly PendingLookup[], { clock, ages }: AskOptions, calls: GatewayCalls) {
-    this.#clock = clock;
+  constructor(requests: readonly PendingLookup[], parts: LookupParts, calls: GatewayCalls) {
+    this.#parts = parts;
     this.#calls = calls;
-    const { staleAfterMs, minMaxAgeMs } = { ...defaultSnapshotOptions, ...ages };
-    this.#ages = { staleAfterMs, minMaxAgeMs };
     for (const { lookup, deadline } of requests)
       for (const key of keysOf(lookup))
         this.#latest.set(key, Math.max(this.#latest.get(key) ?? deadline, deadline));
   }
 
+  /** Number of calls to the gateway. */
   get calls(): number {
     return this.#calls.count;
   }
 
   symbol(lookup: OwnedQuotes, symbol: string): LookupResult {
-    const { staleAfterMs } = this.#ages;
-    const result = this.#symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
-    return notOlderThan(this.#maxAgeOf(lookup) ?? staleAfterMs, result);
+    const { staleAfterMs = defaultSnapshotOptions.staleAfterMs } = this.#parts.ages ?? {};
+    return this.#newEnough(symbolKey(groupOf(lookup), symbol), lookup, staleAfterMs);
   }
 
   read(lookup: OwnedRead): LookupResult {
-    const result = this.#reads.get(readKey(lookup)) ?? notAsked;
-    return notOlderThan(this.#maxAgeOf(lookup) ?? Number.POSITIVE_INFINITY, result);
+    return this.#newEnough(readKey(lookup), lookup, Number.POSITIVE_INFINITY);
   }
 
   takeDeferred(): readonly SnapshotLookupCall[] {
@@ -124,29 +101,21 @@ class BatchRun implements LookupResults {
   }
 
   async askRead(lookup: OwnedRead): Promise<void> {
-    const until = this.#latest.get(readKey(lookup)) ?? 0;
-    if (until <= this.#clock()) return;
+    const key = readKey(lookup);
+    const until = this.#latest.get(key) ?? 0;
+    if (until <= this.#parts.clock()) return;
     const { operation, query, body, requester, maxAgeSeconds } = lookup;
-    const answer = await this.#calls.ask({
-      operation,
-      query,
-      until,
-      requester,
-      body,
-      maxAgeSeconds,
-    });
-    const result: LookupResult =
-      answer.kind === 'failed'
-        ? { kind: 'failed', failure: answer.failure }
-        : found(bodyOf(answer.outcome), 'ageMs' in answer.outcome ? answer.outcome.ageMs : undefined, answer);
-    this.#reads.set(readKey(lookup), result);
+    const answer = await this.#calls.ask({ operation, query, until, requester, body, maxAgeSeconds });
+    if (answer.kind === 'failed') return this.#put(key, answer);
+    const { outcome } = answer;
+    this.#put(key, found(bodyOf(outcome), 'ageMs' in outcome ? outcome.ageMs : undefined, answer));
   }
 
   async askQuotes(call: SnapshotLookupCall): Promise<void> {
     const { group, requester, query, maxAgeSeconds } = call;
-    const latestOf = (symbol: string) => this.#latest.get(keyOf(group, symbol)) ?? 0;
+    const latestOf = (symbol: string) => this.#latest.get(symbolKey(group, symbol)) ?? 0;
     const symbols = call.symbols.filter(
-      (symbol) => !this.#isSettled(group, symbol) && latestOf(symbol) > this.#clock(),
+      (symbol) => !this.#isSettled(symbolKey(group, symbol)) && latestOf(symbol) > this.#parts.clock(),
     );
     if (symbols.length === 0) return;
     const answer = await this.#calls.ask({
@@ -156,81 +125,89 @@ class BatchRun implements LookupResults {
       requester,
       maxAgeSeconds,
     });
-    if (answer.kind === 'answered') this.#settle(group, symbols, answer);
-    else if (isRejection(answer.failure)) await this.#bisect(callFor(call, symbols), answer.failure);
-    else this.#settlePartial(group, symbols, answer);
-  }
-
-  #settle(group: string, symbols: readonly string[], answer: AnsweredCall): void {
-    const records = recordsOf(answer.outcome);
-    for (const symbol of symbols) {
-      const record = records?.get(symbol);
-      if (!records) this.#put(group, symbol, { kind: 'failed', failure: noRecords });
-      else this.#put(group, symbol, record ? found(record.bytes, record.ageMs, answer) : { kind: 'unknown' });
+    const put = (symbol: string, result: LookupResult) => this.#put(symbolKey(group, symbol), result);
+    if (answer.kind === 'answered') {
+      const records = recordsOf(answer.outcome);
+      for (const symbol of symbols) {
+        const record = records?.get(symbol);
+        if (!records) put(symbol, { kind: 'failed', failure: noRecords });
+        else put(symbol, record ? found(record.bytes, record.ageMs, answer) : { kind: 'unknown' });
+      }
+      return;
     }
-  }
-
-  /** Uses the records that a refusal carries: for many requesters they are all that was asked for. */
-  #settlePartial(group: string, symbols: readonly string[], answer: FailedCall): void {
     const { failure, partial } = answer;
-    for (const symbol of symbols) this.#put(group, symbol, { kind: 'failed', failure });
+    if (isRejection(failure)) return this.#bisect(callFor(call, symbols), failure);
+    for (const symbol of symbols) put(symbol, { kind: 'failed', failure });
+    // Uses the records that a refusal carries: for many requesters they are all that was asked for.
     for (const { symbol, bytes, ageMs } of partial?.records ?? [])
-      this.#put(group, symbol, found(bytes, ageMs, answer, failure));
+      put(symbol, found(bytes, ageMs, answer, failure));
   }
 
   /** Splits a call with an invalid symbol, so that the symbol costs no other lookup its quotes. */
   async #bisect(call: SnapshotLookupCall, failure: LookupFailure): Promise<void> {
     const { group, symbols } = call;
-    if (symbols.length === 1) return this.#put(group, symbols[0]!, { kind: 'unknown' });
-    const parts = halvesOf(call);
-    if (!this.#quota.allows(parts)) {
-      for (const symbol of symbols)
-        this.#put(group, symbol, { kind: 'failed', failure: { ...failure, retryable: true } });
-    } else if (haveSameLookup(parts)) this.#deferred.push(...parts);
-    else for (const part of parts) await this.askQuotes(part);
+    if (symbols.length === 1) return this.#put(symbolKey(group, symbols[0]!), { kind: 'unknown' });
+    const halves = halvesOf(call);
+    if (!this.#quota.allows(halves)) {
+      const failed = { kind: 'failed', failure: { ...failure, retryable: true } } as const;
+      for (const symbol of symbols) this.#put(symbolKey(group, symbol), failed);
+    } else if (haveSameLookup(halves)) this.#deferred.push(...halves);
+    else for (const half of halves) await this.askQuotes(half);
   }
 
-  #isSettled(group: string, symbol: string): boolean {
-    const kind = this.#symbols.get(keyOf(group, symbol))?.kind;
+  #isSettled(key: string): boolean {
+    const kind = this.#results.get(key)?.kind;
     return kind === 'found' || kind === 'unknown';
   }
 
   /** Stores a result; a failure does not replace the result of another call. */
-  #put(group: string, symbol: string, result: LookupResult): void {
-    if (result.kind !== 'failed' || !this.#isSettled(group, symbol))
-      this.#symbols.set(keyOf(group, symbol), result);
+  #put(key: string, result: LookupResult): void {
+    if (result.kind !== 'failed' || !this.#isSettled(key)) this.#results.set(key, result);
   }
 
-  #maxAgeOf({ maxAgeSeconds }: OwnedLookup): number | undefined {
-    return maxAgeSeconds === undefined ? undefined : Math.max(this.#ages.minMaxAgeMs, maxAgeSeconds * 1000);
+  /** The result, or a failure if it is older than the requester accepts. */
+  #newEnough(key: string, { maxAgeSeconds }: OwnedLookup, defaultMaxAgeMs: number): LookupResult {
+    const { minMaxAgeMs = defaultSnapshotOptions.minMaxAgeMs } = this.#parts.ages ?? {};
+    const maxAgeMs =
+      maxAgeSeconds === undefined ? defaultMaxAgeMs : Math.max(minMaxAgeMs, maxAgeSeconds * 1000);
+    const result: LookupResult = this.#results.get(key) ?? { kind: 'failed', failure: gatewayFailed };
+    const isTooOld = result.kind === 'found' && result.ageMs > maxAgeMs;
+    return isTooOld ? { kind: 'failed', failure: result.ifTooOld } : result;
   }
 }
+
+const noFreshAnswer: LookupFailure = {
+  code: 'no_fresh_answer',
+  retryable: true,
+  detail: 'What is known is older than was asked for, and nothing newer could be had.',
+};
+
+const noRecords: LookupFailure = {
+  code: 'upstream_broken_answer',
+  retryable: true,
+  detail: 'The upstream’s answer is no list of records.',
+};
 
 /** @param ageMs age of a cached answer; an uncached answer is as old as its call */
 function found(
   bytes: Uint8Array,
   ageMs: number | undefined,
-  { askedAt, answeredAt }: Pick<AnsweredCall, 'askedAt' | 'answeredAt'>,
+  { askedAt, answeredAt }: CallTimes,
   ifTooOld = noFreshAnswer,
 ): LookupResult {
   const asOf = ageMs === undefined ? askedAt : answeredAt - ageMs;
   return { kind: 'found', bytes, asOf, ageMs: askedAt - asOf, ifTooOld };
 }
 
-const notOlderThan = (maxAgeMs: number, result: LookupResult): LookupResult =>
-  result.kind === 'found' && result.ageMs > maxAgeMs ? { kind: 'failed', failure: result.ifTooOld } : result;
-
-const keyOf = (group: string, symbol: string) => `${group} ${symbol}`;
+const symbolKey = (group: string, symbol: string) => `${group} ${symbol}`;
 
 const readKey = ({ requester, content }: OwnedRead) => JSON.stringify([requester, content]);
 
 function keysOf(lookup: OwnedLookup): readonly string[] {
   if (lookup.kind === 'read') return [readKey(lookup)];
   const group = groupOf(lookup);
-  return lookup.symbols.map((symbol) => keyOf(group, symbol));
+  return lookup.symbols.map((symbol) => symbolKey(group, symbol));
 }
-
-const notAsked: LookupResult = { kind: 'failed', failure: gatewayFailed };
 
 /** Works like `Promise.all`, but runs only `concurrency` tasks at a time. */
 export async function mapLimited<T, R>(

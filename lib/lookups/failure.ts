@@ -41,24 +41,6 @@ export const deadlinePassed: LookupFailure = {
   detail: 'The deadline passed before the request could be answered.',
 };
 
-export const answerTooLarge: LookupFailure = {
-  code: 'answer_too_large',
-  retryable: false,
-  detail: 'The answer is larger than can be kept for a reply; ask for less.',
-};
-
-export const noFreshAnswer: LookupFailure = {
-  code: 'no_fresh_answer',
-  retryable: true,
-  detail: 'What is known is older than was asked for, and nothing newer could be had.',
-};
-
-export const noRecords: LookupFailure = {
-  code: 'upstream_broken_answer',
-  retryable: true,
-  detail: 'The upstream’s answer is no list of records.',
-};
-
 export const gatewayFailed: LookupFailure = {
   code: 'gateway_error',
   retryable: true,
@@ -67,6 +49,13 @@ export const gatewayFailed: LookupFailure = {
 
 /** Whether the upstream rejected the request; if it has a single symbol, that symbol does not exist. */
 export const isRejection = ({ code }: LookupFailure) => code === 'upstream_rejected';
+
+export const invalidRequest = ({ reason, faults }: InvalidRequest): LookupFailure => ({
+  code: 'invalid_request',
+  retryable: false,
+  detail: reason,
+  errors: faults,
+});
 
 /** Makes a failure fit for logs: without received values and the upstream's texts, which may hold an account's id. */
 export const withoutValues = ({ errors, upstream, ...failure }: LookupFailure): LookupFailure => ({
@@ -78,21 +67,3 @@ export const withoutValues = ({ errors, upstream, ...failure }: LookupFailure): 
 
 const withoutMember = (all: object, name: string): object =>
   Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
-
-/**
- * Whether the failure concerns this requester alone: it asked for too many invalid symbols, or for one that is not
- * cached yet. The failure shows nothing about other requesters.
- */
-export const concernsCallerOnly = ({ code }: LookupFailure) =>
-  code === 'throttled' || code === 'no_fresh_answer';
-
-/** Whether the cause may lie with this requester alone: its deadline, or its record. The next one may get an answer. */
-export const mayConcernCallerOnly = ({ code }: LookupFailure) =>
-  code === 'gateway_timeout' || code === 'access_unavailable';
-
-export const invalidRequest = ({ reason, faults }: InvalidRequest): LookupFailure => ({
-  code: 'invalid_request',
-  retryable: false,
-  detail: reason,
-  errors: faults,
-});

@@ -6,16 +6,14 @@
  */
 
 import type { Operation } from '../catalogue/operation.ts';
-import type { Gateway } from '../gateway/gateway.ts';
 import type { GatewayRequest } from '../gateway/http.ts';
 import type { Outcome, Refused } from '../gateway/outcome.ts';
 import { callerName } from '../identity/caller.ts';
 import type { PartialResult, Refusal } from '../problem.ts';
-import { concernsCallerOnly, failureOf, type LookupFailure, mayConcernCallerOnly } from './failure.ts';
+import { failureOf, type LookupFailure } from './failure.ts';
+import type { LookupParts } from './ports.ts';
 
-export interface GatewayCallsOptions {
-  readonly gateway: Pick<Gateway, 'ask'>;
-  readonly clock: () => number;
+export interface CallLimits {
   /** Time by which the answers must arrive, however long their requesters would wait. */
   readonly deadline: number;
   /** Identifies the calls in the log. */
@@ -32,23 +30,20 @@ interface GatewayCall {
   readonly maxAgeSeconds?: number | undefined;
 }
 
-type CallResult = AnsweredCall | FailedCall;
-
-interface CallTimes {
+export interface CallTimes {
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-export interface AnsweredCall extends CallTimes {
-  readonly kind: 'answered';
-  readonly outcome: Exclude<Outcome, Refused>;
-}
-
-export interface FailedCall extends CallTimes {
-  readonly kind: 'failed';
-  readonly failure: LookupFailure;
-  readonly partial?: PartialResult | undefined;
-}
+type CallResult = CallTimes &
+  (
+    | { readonly kind: 'answered'; readonly outcome: Exclude<Outcome, Refused> }
+    | {
+        readonly kind: 'failed';
+        readonly failure: LookupFailure;
+        readonly partial?: PartialResult | undefined;
+      }
+  );
 
 type CallersByRequester = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
 
@@ -57,8 +52,17 @@ const maxFailures = 3;
 /** Requesters with failures in a row after which the batch stops asking for the operation altogether. */
 const maxRequesters = 3;
 
+/**
+ * Failures that concern a requester alone: it asked for too many invalid symbols, or for one that is not cached yet. They show
+ * nothing about other requesters.
+ */
+const ofCaller = ['throttled', 'no_fresh_answer'];
+/** Failures whose cause may lie with a requester: its deadline, or its record. The next one may get an answer. */
+const perhapsOfCaller = ['gateway_timeout', 'access_unavailable'];
+
 export class GatewayCalls {
-  readonly #options: GatewayCallsOptions;
+  readonly #parts: LookupParts;
+  readonly #limits: CallLimits;
   readonly #callers: CallersByRequester;
   /** Failures of calls that are no longer made: by limit, by operation, or by operation and requester. */
   readonly #stopped = new Map<string, LookupFailure>();
@@ -69,8 +73,9 @@ export class GatewayCalls {
   #count = 0;
 
   /** @param callers callers by requester, as `callersOf` makes them */
-  constructor(options: GatewayCallsOptions, callers: CallersByRequester) {
-    this.#options = options;
+  constructor(parts: LookupParts, limits: CallLimits, callers: CallersByRequester) {
+    this.#parts = parts;
+    this.#limits = limits;
     this.#callers = callers;
   }
 
@@ -79,13 +84,14 @@ export class GatewayCalls {
   }
 
   async ask(call: GatewayCall): Promise<CallResult> {
-    const { gateway, clock, deadline } = this.#options;
+    const { gateway, clock } = this.#parts;
     const keys = keysOf(call);
     const stopped =
       this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation) ?? this.#stopped.get(keys.own);
     const askedAt = clock();
     // Fails here, because the gateway would notice only after its look-ups that the time is over.
-    const failed = stopped ?? (askedAt < deadline ? undefined : failureOf({ code: 'gateway_timeout' }));
+    const isOver = askedAt >= this.#limits.deadline;
+    const failed = stopped ?? (isOver ? failureOf({ code: 'gateway_timeout' }) : undefined);
     if (failed) return { kind: 'failed', failure: failed, askedAt, answeredAt: askedAt };
     const outcome = await gateway.ask(this.#requestOf(call));
     const times = { askedAt, answeredAt: clock() };
@@ -96,12 +102,11 @@ export class GatewayCalls {
     }
     const failure = failureOf(outcome.refusal);
     this.#noteFailure(call, failure, outcome.refusal);
-    const { partial } = outcome.refusal;
-    return { kind: 'failed', failure, partial, ...times };
+    return { kind: 'failed', failure, partial: outcome.refusal.partial, ...times };
   }
 
   #requestOf({ operation, query, body, until, requester, maxAgeSeconds }: GatewayCall): GatewayRequest {
-    const { requestId, deadline } = this.#options;
+    const { requestId, deadline } = this.#limits;
     return {
       method: operation.method,
       path: operation.path,
@@ -125,18 +130,18 @@ export class GatewayCalls {
     if (isOwnShare) this.#stopped.set(keys.own, failure);
     else if (failure.code === 'budget_used_up')
       this.#stopped.set(isEndpoints ? keys.operation : keys.limit, failure);
-    else if (failure.retryable && !concernsCallerOnly(failure)) this.#noteInRow(call, failure);
+    else if (failure.retryable && !ofCaller.includes(failure.code)) this.#noteInRow(call, failure);
   }
 
   #noteInRow(call: GatewayCall, failure: LookupFailure): void {
     const keys = keysOf(call);
-    const { operation, requester } = call;
     const inRow = (this.#failures.get(keys.own) ?? 0) + 1;
     this.#failures.set(keys.own, inRow);
     if (inRow >= maxFailures) this.#stopped.set(keys.own, failure);
-    if (mayConcernCallerOnly(failure)) return;
-    const failing = (this.#failing.get(operation.id) ?? new Set()).add(requester);
-    this.#failing.set(operation.id, failing);
+    if (perhapsOfCaller.includes(failure.code)) return;
+    const { id } = call.operation;
+    const failing = (this.#failing.get(id) ?? new Set()).add(call.requester);
+    this.#failing.set(id, failing);
     if (failing.size >= maxRequesters) this.#stopped.set(keys.operation, failure);
   }
 }

@@ -3,11 +3,13 @@
  * record. Requesters share no call: the gateway must know whose it is, and invalid symbols must concern nobody else.
  */
 
-import type { QuoteLookup } from '../events/parse-request.ts';
+import { quoteOperation } from '../events/parse-request.ts';
 import { halves } from '../kernel/bisect.ts';
 import type { LookupRequester, OwnedQuotes } from './request.ts';
 
-/** One call for at most as many symbols as the upstream accepts. */
+/** Largest number of symbols that the upstream accepts in one call. */
+const maxSymbols = quoteOperation.query.symbols?.list?.maxItems ?? 100;
+
 export interface SnapshotLookupCall extends LookupRequester {
   /** Requester and view; a record of one group never answers for another. */
   readonly group: string;
@@ -23,10 +25,7 @@ export interface SnapshotLookupCall extends LookupRequester {
 export const groupOf = ({ requester, query }: Pick<OwnedQuotes, 'requester' | 'query'>): string =>
   JSON.stringify([requester, query]);
 
-export function mergeLookups(
-  lookups: readonly OwnedQuotes[],
-  maxSymbols: number,
-): readonly SnapshotLookupCall[] {
+export function mergeLookups(lookups: readonly OwnedQuotes[]): readonly SnapshotLookupCall[] {
   const groups = new Map<string, OwnedQuotes[]>();
   for (const lookup of lookups) {
     const group = groupOf(lookup);
@@ -36,13 +35,15 @@ export function mergeLookups(
     const [{ requester, query }] = members as [OwnedQuotes];
     // Symbols with a small maximum age share calls with each other, so that the cache can serve the others.
     const sorted = [...maxAgesOf(members)].sort(([, one], [, other]) => (one === other ? 0 : one - other));
-    return chunks(sorted, maxSymbols).map((chunk) => ({
-      ...callFor(
-        { group, query, requester, lookups: members },
-        chunk.map(([symbol]) => symbol),
-      ),
-      ...(Number.isFinite(chunk[0]?.[1]) && { maxAgeSeconds: chunk[0]?.[1] as number }),
-    }));
+    const calls: SnapshotLookupCall[] = [];
+    for (let at = 0; at < sorted.length; at += maxSymbols) {
+      const chunk = sorted.slice(at, at + maxSymbols);
+      const [[, maxAge]] = chunk as [[string, number]];
+      const call = { group, query, requester, lookups: members };
+      const symbols = chunk.map(([symbol]) => symbol);
+      calls.push({ ...callFor(call, symbols), ...(Number.isFinite(maxAge) && { maxAgeSeconds: maxAge }) });
+    }
+    return calls;
   });
 }
 
@@ -78,12 +79,6 @@ function maxAgesOf(lookups: readonly OwnedQuotes[]): ReadonlyMap<string, number>
   return ages;
 }
 
-function chunks<T>(all: readonly T[], max: number): readonly (readonly T[])[] {
-  const found: T[][] = [];
-  for (let at = 0; at < all.length; at += max) found.push(all.slice(at, at + max));
-  return found;
-}
-
 /** Calls of a batch that separate lookups from each other. */
 const maxSeparations = 32;
 /** Calls that split a lookup's symbols, in a batch and for each lookup. To find one bad symbol in a hundred takes fourteen. */
@@ -97,7 +92,7 @@ const maxSplitsEach = 16;
 export class BisectQuota {
   #separations = 0;
   #splits = 0;
-  readonly #splitsOf = new Map<QuoteLookup, number>();
+  readonly #splitsOf = new Map<OwnedQuotes, number>();
 
   /** Counts the two calls that replace a refused one. @returns whether they may be made */
   allows(halves: readonly SnapshotLookupCall[]): boolean {

@@ -1,4 +1,26 @@
-/** Ports of lookups by event: a store of requests, a queue and a bus. Each is an object of plain functions. */
+/** Parts of lookups by event: the gateway, a store of requests, a queue and a bus; and the store in memory. */
+
+import type { SnapshotOptions } from '../cache/snapshots/ports.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+
+/** Parts of every lookup, whether its requester waits for the reply or receives it by the bus. */
+export interface LookupParts {
+  readonly gateway: Pick<Gateway, 'ask'>;
+  /** Should be the operations that the gateway offers. Lookups refuse those with a side effect. */
+  readonly operations: readonly Operation[];
+  /** Now, in milliseconds since the epoch. */
+  readonly clock: () => number;
+  /**
+   * The gateway's snapshot options, if they are not the default: the largest age of a quote when the request names no age,
+   * and the smallest age that a request can name, in milliseconds.
+   */
+  readonly ages: Partial<Pick<SnapshotOptions, 'staleAfterMs' | 'minMaxAgeMs'>> | undefined;
+  /** Called at the end of every batch and direct call. */
+  readonly report: (report: LookupReport) => void;
+  /** From 0 to below 1. Default `Math.random`; tests replace it. */
+  readonly random?: () => number;
+}
 
 /** Port: store of the requests of the last days, with their replies. Each method rejects when the store fails. */
 export interface LookupStore {
@@ -103,4 +125,76 @@ export interface LookupReport {
   readonly ages: readonly number[];
   /** Errors that left messages undone. */
   readonly causes: readonly unknown[];
+}
+
+export const emptyReport = () => ({
+  answered: 0,
+  failed: 0,
+  waiting: 0,
+  duplicates: 0,
+  poisoned: 0,
+  undone: 0,
+  calls: 0,
+  ages: [] as number[],
+  causes: [] as unknown[],
+});
+
+/** Sends a copy of a report. Metrics that fail must not cost a requester its reply. */
+export function sendReport({ report }: LookupParts, counts: LookupReport): void {
+  try {
+    report({ ...counts });
+  } catch {}
+}
+
+interface StoredLookup {
+  readonly hash: string;
+  owner: string;
+  leaseUntil: number;
+  readonly expiresAt: number;
+  reply?: StoredReply;
+  completedAt?: number;
+}
+
+/**
+ * Creates a store in memory: for tests, and for one process.
+ *
+ * @param maxBytes size limit of a reply
+ *
+ * @example
+ * const lookups = createLookups({ gateway, operations, store: createMemoryLookupStore(), queue, bus });
+ */
+export function createMemoryLookupStore(maxBytes = Number.POSITIVE_INFINITY): LookupStore {
+  const items = new Map<string, StoredLookup>();
+  return {
+    async claim({ id, hash, owner, now, leaseUntil, expiresAt }) {
+      const item = items.get(id);
+      if (!item || item.expiresAt <= now) {
+        items.set(id, { hash, owner, leaseUntil, expiresAt });
+        return { kind: 'acquired' };
+      }
+      if (item.hash !== hash) return { kind: 'conflict' };
+      if (item.reply && item.completedAt !== undefined) return { kind: 'completed', reply: item.reply };
+      // The owner itself claims again if it lost the store's answer.
+      if (item.owner !== owner) {
+        if (item.leaseUntil > now) return { kind: 'in_progress', until: item.leaseUntil };
+        Object.assign(item, { owner, leaseUntil });
+      }
+      return { kind: 'acquired', ...(item.reply && { reply: item.reply }) };
+    },
+    async saveReply(id, owner, reply) {
+      const item = items.get(id);
+      if (!item || item.owner !== owner || item.reply) return 'lost';
+      if (JSON.stringify(reply).length > maxBytes) return 'too_large';
+      item.reply = reply;
+      return 'saved';
+    },
+    async complete(id, now) {
+      const item = items.get(id);
+      if (item) item.completedAt = now;
+    },
+    async release(id, owner) {
+      const item = items.get(id);
+      if (item?.owner === owner) item.leaseUntil = 0;
+    },
+  };
 }

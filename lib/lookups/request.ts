@@ -26,18 +26,17 @@ export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }> & Lo
 
 type OwnedRequest = { readonly ok: true; readonly lookup: OwnedLookup } | InvalidRequest;
 
-interface RequestOrigin {
-  /** Requester if the envelope names none, or may not name one. */
-  readonly otherwise: string;
-  /** Whether the sender is not a bus, and so could write any source into the envelope. */
-  readonly isDirect: boolean;
-}
-
-/** Parses a request as `parseRequest` does, and names its requester. */
+/**
+ * Parses a request as `parseRequest` does, and names its requester.
+ *
+ * @param otherwise requester if the envelope names none, or may not name one
+ * @param isDirect whether the sender is not a bus, and so could write any source into the envelope
+ */
 export function ownedRequest(
   input: unknown,
   operations: readonly Operation[],
-  { otherwise, isDirect }: RequestOrigin,
+  otherwise: string,
+  isDirect: boolean,
 ): OwnedRequest {
   const parsed = parseRequest(input, operations);
   const source = parsed.ok ? parsed.lookup.source : parsed.source;

@@ -12,6 +12,7 @@ import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { getAccountBalance, openable, operations } from '../../lib/catalogue/index.ts';
 import { requesters } from '../../lib/events/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
+import { lookUpDirectly } from '../../lib/lookups/index.ts';
 import { accountId, credentials, secretText } from '../support/core.ts';
 import { each } from '../support/each.ts';
 import { createWorld, type Reply } from './world.ts';
@@ -80,7 +81,7 @@ test('each read of account data: refused without a call for a source without a g
       const { type, detail } = await ask(source, asked(operation));
       assert.deepEqual([type, refusals.includes(String(detail.code))], ['ReadFailed', true], operation.id);
     }
-    const { failure, detail } = await world.lookups.direct(asked(operation), world.now + 25_000);
+    const { failure, detail } = await lookUpDirectly(world.options, asked(operation), world.now + 25_000);
     assert.ok(refusals.includes(failure?.code ?? ''), detail);
   }
   assert.deepEqual(simulator.received, []);
@@ -114,15 +115,14 @@ test('the queue and direct calls are requesters that can be granted accounts, to
   await grant(requesters.queue, accountId);
   await grant(requesters.function, accountId);
   assert.equal((await ask(undefined, balanceOf(accountId))).type, 'ReadCompleted');
-  const { failure } = await world.lookups.direct(balanceOf(accountId), world.now + 25_000);
+  const { failure } = await lookUpDirectly(world.options, balanceOf(accountId), world.now + 25_000);
   assert.equal(failure, undefined);
 });
 
 test('a group that is not readable by event is unknown', async (t) => {
   const { world } = await startWorld(t);
-  const { failure } = await createWorld({
-    operations: readsOf(operations, ['market-data']),
-  }).lookups.direct(balanceOf(accountId), world.now);
+  const { options } = createWorld({ operations: readsOf(operations, ['market-data']) });
+  const { failure } = await lookUpDirectly(options, balanceOf(accountId), world.now);
   assert.deepEqual([failure?.code, failure?.retryable], ['invalid_request', false]);
   assert.match(failure?.detail ?? '', /not readable by event/);
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
+import { lookUpDirectly } from '../../lib/lookups/index.ts';
 import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts';
@@ -119,7 +120,7 @@ test('another read waits for the age that it names, and without one receives wha
 test('a direct call fails so that its workflow asks again', async () => {
   const world = createWorld();
   oldQuotes(world, { A: 31_000 });
-  const { failure } = await world.lookups.direct(quotes(['A']), world.now + 20_000);
+  const { failure } = await lookUpDirectly(world.options, quotes(['A']), world.now + 20_000);
   assert.deepEqual([failure?.code, failure?.retryable], ['no_fresh_answer', true]);
 });
 

@@ -6,7 +6,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import { joinParts, parseReply } from '../../lib/events/index.ts';
 import type { Refusal } from '../../lib/gateway/index.ts';
 import { callerName } from '../../lib/identity/caller.ts';
-import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
+import { createMemoryLookupStore, lookUpDirectly } from '../../lib/lookups/index.ts';
 import { each } from '../support/each.ts';
 import { createWorld, market, quotes, recordOf, symbolsOf, type World } from './world.ts';
 
@@ -451,7 +451,7 @@ test('what comes after the deadline is no answer, and a call lasts no longer tha
   assert.deepEqual(each(world.calls, 'deadline'), [sent + 6000]);
   assert.equal(only(world, early.request_id).detail.code, 'deadline_passed');
   assert.equal(only(world, late.request_id).type, 'QuoteLookupCompleted');
-  const { failure } = await world.lookups.direct(early, world.now + 20_000);
+  const { failure } = await lookUpDirectly(world.options, early, world.now + 20_000);
   assert.equal(failure?.code, 'deadline_passed');
 });
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { requesters } from '../../lib/events/index.ts';
+import { lookUpDirectly } from '../../lib/lookups/index.ts';
 import { createWorld, quotes, recordOf, type World } from './world.ts';
 
 const onBus = (source: string, detail: object, type = 'QuoteLookupRequested') => ({
@@ -102,7 +103,7 @@ test('what was sent directly has no source, whatever its envelope says', async (
   await deliverDirect(world, onBus('reports', request));
   assert.equal(world.repliesTo(request.request_id)[0]?.detail.requester, requesters.queue);
   assert.equal(world.calls[0]?.evidence?.eventSource, requesters.queue);
-  const { detail } = await world.lookups.direct(onBus('reports', request), world.now + 25_000);
+  const { detail } = await lookUpDirectly(world.options, onBus('reports', request), world.now + 25_000);
   assert.equal(JSON.parse(detail).requester, requesters.function);
   assert.equal(world.calls[1]?.evidence?.eventSource, requesters.function);
 });

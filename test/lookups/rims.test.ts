@@ -247,7 +247,7 @@ test('the handler names the messages that must come again', async () => {
 
 test('a direct call has the reply; a failure is an error that a workflow can match', async () => {
   const world = createWorld();
-  const handler = createDirectHandler(world.lookups.direct, world.options.clock);
+  const handler = createDirectHandler(world.options);
   const request = quotes(['A', 'XBAD']);
   const reply = (await handler(request, context)) as Record<string, unknown>;
   assert.equal(reply.request_id, request.request_id);
@@ -280,7 +280,7 @@ test('a direct call has the reply; a failure is an error that a workflow can mat
 test('what Lambda logs of a direct call’s failure has no value that came, and no word of the upstream', async () => {
   const account = 'ACCOUNT-7713';
   const world = createWorld();
-  const handler = createDirectHandler(world.lookups.direct, world.options.clock);
+  const handler = createDirectHandler(world.options);
   const upstream = { status: 417, errorCode: 'NOT_FOUND', message: `no account ${account}` };
   world.upstream = () => rejectedBy({ ...upstream, requestId: 'of-the-upstream' });
   const asked = { request_id: 'r', operation: 'getAccountBalance' };
@@ -317,7 +317,7 @@ test('who may call directly brings no message, and with it no other requester', 
   };
   const both = { ...queues, busQueueUrl: 'https://sqs.example/1/bus-queue' };
   const world = createWorld();
-  const direct = createDirectHandler(world.lookups.direct, world.options.clock);
+  const direct = createDirectHandler(world.options);
   const atQueues = createQueueHandler(world.lookups, both, world.options.clock);
   for (const event of [forged('bus-queue'), forged('queue'), { ...quotes(['A']), ...forged('bus-queue') }])
     await assert.rejects(direct(event, context), { name: 'LookupFailed' });
@@ -340,7 +340,7 @@ test('a direct call is not parted, and never waits longer than its function or i
   const world = createWorld();
   world.upstream = (request) =>
     `[${symbolsOf(request).map((symbol) => `{"symbol":"${symbol}","x":"${'x'.repeat(1000)}"}`)}]`;
-  const handler = createDirectHandler(world.lookups.direct, world.options.clock);
+  const handler = createDirectHandler(world.options);
   const symbols = Array.from({ length: 400 }, (_, index) => `S${index}`);
   const reply = (await handler(quotes(symbols), context)) as { quotes: []; parts: number };
   assert.deepEqual([reply.quotes.length, reply.parts], [400, 1]);
