@@ -1,6 +1,5 @@
 /** Lookups by event: names, types and schemas of the events, and functions that build requests and read replies. */
 
-export { type BusEntry, busEntry, quoteLookupRequested, readRequested } from './build.ts';
 export {
   defaultDeadlineSeconds,
   eventNames,
@@ -9,7 +8,6 @@ export {
   replySource,
   requesters,
 } from './names.ts';
-export { joinParts, parseReply } from './parse-reply.ts';
 export {
   type Lookup,
   type LookupFault,
@@ -18,6 +16,14 @@ export {
   type QuoteLookup,
   type Read,
 } from './parse-request.ts';
+export {
+  type BusEntry,
+  busEntry,
+  joinParts,
+  parseReply,
+  quoteLookupRequested,
+  readRequested,
+} from './requester.ts';
 export type {
   QuoteLookupCompleted,
   QuoteLookupFailed,
@@ -27,4 +33,4 @@ export type {
   ReadRequested,
   Reply,
   RequestEvent,
-} from './types.ts';
+} from './schemas.ts';

@@ -77,7 +77,8 @@ export function parseRequest(input: unknown, operations: readonly Operation[]): 
     const detail = fault === undefined ? 'not a JSON object' : `not a JSON object: ${fault}`;
     return refusal('quotes', undefined, [{ name: '/', detail }]);
   }
-  if (!('detail-type' in json)) return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations);
+  if (!('detail-type' in json))
+    return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations, { isReplay: false });
 
   const { 'detail-type': type, source: named } = json;
   const source = typeof named === 'string' && named !== '' ? named : undefined;
@@ -92,108 +93,83 @@ export function parseRequest(input: unknown, operations: readonly Operation[]): 
     return refusal(
       'quotes',
       json.detail,
-      [
-        {
-          name: 'detail-type',
-          detail: 'no request',
-          allowed: `one of ${Object.values(eventNames)
-            .map(({ requested }) => requested)
-            .join(', ')}`,
-          received: shown(type),
-        },
-      ],
+      [{ name: 'detail-type', detail: 'no request', allowed: requestTypes, received: shown(type) }],
       envelope,
     );
   return parseDetail(json.detail, kind, operations, envelope);
 }
 
+const requestTypes = `one of ${Object.values(eventNames)
+  .map(({ requested }) => requested)
+  .join(', ')}`;
+
 function parseDetail(
   detail: unknown,
   kind: LookupKind,
   operations: readonly Operation[],
-  envelope: RequestEnvelope = { isReplay: false },
+  envelope: RequestEnvelope,
 ): ParsedRequest {
   // The checks below recurse into the detail, one stack frame for each level.
-  if (isDeeperThan(detail, maxLevels))
-    return refusal(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }], envelope);
-  return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
+  const parsed = isDeeperThan(detail, maxLevels)
+    ? [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }]
+    : kind === 'quotes'
+      ? parseQuotes(detail)
+      : parseRead(detail, operations);
+  return 'kind' in parsed
+    ? { ok: true, lookup: { ...parsed, ...envelope } }
+    : refusal(kind, detail, parsed, envelope);
 }
 
 type RequestEnvelope = Pick<CommonMembers, 'source' | 'isReplay'>;
+type OrFaults<L> = Omit<L, keyof RequestEnvelope> | readonly LookupFault[];
 
 /** EventBridge accepts no longer source, and the receiver would refuse a reply with half of a surrogate pair. */
 const isSource = (text: string) =>
   text.length <= 256 && !/\p{Cs}/u.test(text) && !reservedSources.includes(text);
 
-function parseQuotes(detail: unknown, envelope: RequestEnvelope): ParsedRequest {
+function parseQuotes(detail: unknown): OrFaults<QuoteLookup> {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
-  if (!parsed.success) return refusal('quotes', detail, parsed.issues.map(memberFault), envelope);
+  if (!parsed.success) return parsed.issues.map(memberFault);
   const { symbols: requested, category, ...rest } = parsed.output;
   const symbols = [...new Set(requested)];
   const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
   const query = [['category', category], ...flags.map((flag) => [flag, 'true'])] as [string, string][];
   const content = JSON.stringify(['quotes', symbols, query, rest.max_age_seconds ?? null]);
-  return {
-    ok: true,
-    lookup: { kind: 'quotes', symbols, category, query, content, ...commonOf(rest), ...envelope },
-  };
+  return { kind: 'quotes', symbols, category, query, content, ...commonOf(rest) };
 }
 
-function parseRead(
-  detail: unknown,
-  operations: readonly Operation[],
-  envelope: RequestEnvelope,
-): ParsedRequest {
+function parseRead(detail: unknown, operations: readonly Operation[]): OrFaults<Read> {
   const parsed = v.safeParse(schemas.readRequested, detail);
-  if (!parsed.success) return refusal('read', detail, parsed.issues.map(memberFault), envelope);
-  const { operation: id, query = {}, body, ...rest } = parsed.output;
+  if (!parsed.success) return parsed.issues.map(memberFault);
+  const { operation: id, query: parameters = {}, body: members, ...rest } = parsed.output;
   const operation = operations.find((one) => one.id === id);
   if (!operation || operation.sideEffect) {
-    const what = operation
+    const fault = operation
       ? 'it has a side effect, and only reads are made by event'
       : 'no such operation, or its group is not readable by event here';
-    return refusal('read', detail, [{ name: 'operation', detail: what, received: shown(id) }], envelope);
+    return [{ name: 'operation', detail: fault, received: shown(id) }];
   }
-  const text = body && JSON.stringify(body);
-  const lengthFault = bodyLengthFault(operation, text ? new TextEncoder().encode(text).length : 0);
-  if (lengthFault) return refusal('read', detail, [{ name: 'body', detail: lengthFault.detail }], envelope);
+  const body = members && JSON.stringify(members);
+  const lengthFault = bodyLengthFault(operation, body ? new TextEncoder().encode(body).length : 0);
+  if (lengthFault) return [{ name: 'body', detail: lengthFault.detail }];
   const checked = checkQuery(
     operation,
-    Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
+    Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(',')] as const),
   );
-  const inBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
+  const inBody =
+    operation.body && body ? bodyFaults(operation.body, { text: body, value: JSON.parse(body) }) : [];
   const faults = [...checked.errors, ...inBody];
-  if (faults.length > 0) return refusal('read', detail, faults, envelope);
-  const content = JSON.stringify([
-    'read',
-    id,
-    [...checked.pairs].sort(byName),
-    text ?? '',
-    rest.max_age_seconds ?? null,
-  ]);
-  return {
-    ok: true,
-    lookup: {
-      kind: 'read',
-      operation,
-      query: checked.pairs,
-      body: text,
-      content,
-      ...commonOf(rest),
-      ...envelope,
-    },
-  };
+  if (faults.length > 0) return faults;
+  const query = checked.pairs;
+  const sorted = [...query].sort(byName);
+  const content = JSON.stringify(['read', id, sorted, body ?? '', rest.max_age_seconds ?? null]);
+  return { kind: 'read', operation, query, body, content, ...commonOf(rest) };
 }
 
 const byName = ([one]: readonly [string, string], [other]: readonly [string, string]) =>
   one < other ? -1 : 1;
 
-interface CommonDetail {
-  readonly request_id: string;
-  readonly max_age_seconds?: number | undefined;
-  readonly deadline?: string | undefined;
-  readonly deadline_seconds?: number | undefined;
-}
+type CommonDetail = Omit<v.InferOutput<typeof schemas.readRequested>, 'operation' | 'query' | 'body'>;
 
 const commonOf = ({
   request_id,

@@ -1,13 +1,15 @@
 /**
- * Contract of the events: the `detail` of each. Requests are strict, because a misspelt member would otherwise be ignored
+ * Contract of the events: the `detail` of each, as a schema and as a type. Requests are strict, because a misspelt member would otherwise be ignored
  * silently; replies are open, because later versions may add members.
  */
 
 import * as v from 'valibot';
 import { described, moment } from '../catalogue/described.ts';
 import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
+import type { Operation } from '../catalogue/operation.ts';
 import { text } from '../catalogue/schemas.ts';
-import { longestDeadlineSeconds, requesters } from './names.ts';
+import type { Given, Got, QueryOf, ResultOf } from '../client/types.ts';
+import { type eventNames, longestDeadlineSeconds, requesters } from './names.ts';
 
 const { symbols, category } = getStockSnapshots.query;
 
@@ -176,3 +178,35 @@ export const readCompleted = v.looseObject({
     ),
   ),
 });
+
+export type QuoteLookupRequested = Given<v.InferInput<typeof quoteLookupRequested>>;
+export type QuoteLookupCompleted = Got<v.InferOutput<typeof quoteLookupCompleted>>;
+export type QuoteLookupFailed = Got<v.InferOutput<typeof quoteLookupFailed>>;
+
+type ReadOptions = Omit<Given<v.InferInput<typeof readRequested>>, 'operation' | 'query' | 'body'>;
+
+/** @template O the operation that is read */
+export interface ReadRequested<O extends Operation = Operation> extends ReadOptions {
+  readonly operation: O['id'];
+  readonly query?: Operation extends O ? Readonly<Record<string, unknown>> : QueryOf<O>;
+  readonly body?: unknown;
+}
+
+export type ReadCompleted<O extends Operation = Operation> = Omit<
+  Got<v.InferOutput<typeof readCompleted>>,
+  'answer'
+> & { answer?: Operation extends O ? unknown : ResultOf<O> };
+export type ReadFailed = Got<v.InferOutput<typeof readFailed>>;
+
+/** A request, ready for a bus; its `detail` alone is ready for the queue. */
+export interface RequestEvent<D> {
+  readonly detailType: (typeof eventNames)[keyof typeof eventNames]['requested'];
+  readonly detail: D;
+}
+
+/** A reply of the kind `detailType`. */
+export type Reply =
+  | { readonly detailType: 'QuoteLookupCompleted'; readonly detail: QuoteLookupCompleted }
+  | { readonly detailType: 'QuoteLookupFailed'; readonly detail: QuoteLookupFailed }
+  | { readonly detailType: 'ReadCompleted'; readonly detail: ReadCompleted }
+  | { readonly detailType: 'ReadFailed'; readonly detail: ReadFailed };
