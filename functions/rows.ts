@@ -11,7 +11,7 @@ import type { Operation } from '../lib/catalogue/operation.ts';
 import { massCancelOperations } from '../lib/gateway/order-cancels.ts';
 import { orderReadOperations } from '../lib/gateway/order-reads.ts';
 import { subscriptionOperations } from '../lib/market-stream/calls.ts';
-import { tradeEventNames } from '../lib/trade-events/schemas.ts';
+import { tradeEventNames } from '../lib/trade-events/bus-events.ts';
 import { canaryTimeoutMs } from './compose/canary.ts';
 import type { Parts } from './settings/parts.ts';
 

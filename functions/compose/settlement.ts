@@ -6,8 +6,7 @@
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { reconcile } from '../../lib/orders/reconcile.ts';
 import { createSettlement, type SettlementReport, type SettlementWiring } from '../../lib/orders/settle.ts';
-import { orderInEvent } from '../../lib/trade-events/parse-event.ts';
-import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
+import { orderInEvent, tradeEventNames } from '../../lib/trade-events/bus-events.ts';
 import { describe } from '../log/log.ts';
 import { figuresOf } from '../log/metrics.ts';
 import { type FunctionSettings, holderSettings } from '../settings/function-settings.ts';

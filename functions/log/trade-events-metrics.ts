@@ -1,8 +1,7 @@
 /** Writes reports on trade events into the listener's log: lines for a person, with figures for CloudWatch's metrics. */
 
 import type { RunReport } from '../../lib/listener/shift.ts';
-import type { StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
-import { StreamError } from '../../lib/trade-events/ports.ts';
+import { type StreamEnd, StreamError, type TradeEventReport } from '../../lib/trade-events/ports.ts';
 import { describe, type Level, type Log } from './log.ts';
 import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';
 

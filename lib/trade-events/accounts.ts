@@ -3,7 +3,7 @@
  * good enough for a stream: a hand-over must not wait for the limiter.
  */
 
-import type { Parts } from './listener-options.ts';
+import type { Parts } from './ports.ts';
 
 /** Known ones are read again at the next stream: an operator may have opened another one. */
 const freshMs = 600_000;

@@ -5,7 +5,7 @@
 
 import { backOffMs } from '../kernel/pauses.ts';
 import { Bell } from '../listener/runtime.ts';
-import type { ShiftParts } from './listener-options.ts';
+import type { ShiftParts } from './ports.ts';
 import { type Comparison, type ComparisonCall, Reconciler } from './reconcile.ts';
 import type { Stream } from './stream.ts';
 

@@ -3,8 +3,8 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
 import type { ReadOrder } from '../orders/order-reads.ts';
+import { tradeEventNames } from './bus-events.ts';
 import type { TradeEvent } from './ports.ts';
-import { tradeEventNames } from './schemas.ts';
 
 /** When, by the listener's clock, and by the upstream's where it says so. */
 interface Occasion {

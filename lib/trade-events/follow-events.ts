@@ -6,7 +6,7 @@ import { type FollowOptions, overConnections, type Taken } from '../client/over-
 import { toRequest } from '../client/request.ts';
 import type { ServerSent } from '../client/server-sent.ts';
 import { dropOldest } from '../kernel/bounded-map.ts';
-import { type ParsedTradeEvent, parseTradeEvent } from './parse-event.ts';
+import { type ParsedTradeEvent, parseTradeEvent } from './bus-events.ts';
 
 export interface FollowEventsOptions extends FollowOptions {
   /** Where another process stopped: the last `lastId` that it saw. Without it the stream begins with what comes now. */

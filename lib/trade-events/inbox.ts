@@ -3,10 +3,10 @@
 import { backOffMs } from '../kernel/pauses.ts';
 import { leaseMs } from '../listener/lease.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
-import type { ShiftParts } from './listener-options.ts';
+import { accountIn, type StreamMessage, streamedOrderOf } from './messages.ts';
 import { type StreamedOrder, streamedChange } from './order-changes.ts';
-import { addEvent, changeTo, orderName, remembered } from './order-memory.ts';
-import { accountIn, type StreamMessage, streamedOrderOf } from './parse.ts';
+import { addEvent, changeTo, orderName, remembered } from './outbox.ts';
+import type { ShiftParts } from './ports.ts';
 
 interface InboxCallbacks {
   /** Only the look-up by id tells what the order is now. */

@@ -10,51 +10,49 @@ export type { AcquireCall, Acquired, LeaseRecord, LeaseState } from '../listener
 export type { LeasedListener as TradeEventListener, RunReport } from '../listener/shift.ts';
 export type { OrderReads, ReadOrder } from '../orders/order-reads.ts';
 export type { OrderState } from '../orders/order-state.ts';
+export {
+  createMemorySeenEvents,
+  createRepetitionFilter,
+  type OrderChanged,
+  type ParsedTradeEvent,
+  type PositionChanged,
+  parseTradeEvent,
+  type RepetitionFilter,
+  type SeenEvents,
+  type TradeEventReceived,
+  tradeEventNames,
+} from './bus-events.ts';
 export { type FollowEventsOptions, followOrderEvents, type OrderEventUpdate } from './follow-events.ts';
 export { createTradeEventListener } from './listener.ts';
-export type {
-  StreamCredential,
-  StreamEnd,
-  TradeEventListenerOptions,
-  TradeEventListenerWiring,
-  TradeEventReport,
-  TradeEventTuning,
-} from './listener-options.ts';
 export { createMemoryTradeEventStore } from './memory-store.ts';
 export {
   decodeSubscribeResponse,
   encodeSubscribeRequest,
   eventServicePath,
+  parseStreamMessage,
+  type StreamMessage,
+  type StreamMessageKind,
   type SubscribeRequest,
   type SubscribeResponse,
   subscribeTypes,
 } from './messages.ts';
-export { parseStreamMessage, type StreamMessage, type StreamMessageKind } from './parse.ts';
-export {
-  type OrderChanged,
-  type ParsedTradeEvent,
-  type PositionChanged,
-  parseTradeEvent,
-  type TradeEventReceived,
-} from './parse-event.ts';
 export {
   type AddCall,
   type KnownOrder,
   type OrderChange,
   type StreamCall,
+  type StreamCredential,
+  type StreamEnd,
   StreamError,
   type TradeEvent,
   type TradeEventBus,
+  type TradeEventListenerOptions,
+  type TradeEventListenerWiring,
+  type TradeEventReport,
   type TradeEventStore,
   type TradeEventTransport,
+  type TradeEventTuning,
 } from './ports.ts';
-export {
-  createMemorySeenEvents,
-  createRepetitionFilter,
-  type RepetitionFilter,
-  type SeenEvents,
-} from './repetition-filter.ts';
-export { tradeEventNames } from './schemas.ts';
 export {
   nextStreamState,
   openStream,
@@ -62,4 +60,4 @@ export {
   reconnectPause,
   type StreamInput,
   type StreamState,
-} from './stream-state.ts';
+} from './stream.ts';

@@ -3,7 +3,7 @@
  * and compares with the orders what a stream cannot be trusted to tell.
  *
  *     acquire     one listener                                                 listener/shift.ts, listener/lease.ts
- *     stream      sign, open, ping, silence, close                             stream.ts, stream-state.ts
+ *     stream      sign, open, ping, silence, close                             stream.ts, messages.ts
  *     inbox       message → event → outbox, with what it says of its order     inbox.ts, order-changes.ts
  *     compare     lists and look-ups → what the stream did not tell            reconcile.ts, order-changes.ts
  *     publish     outbox → bus                                                 outbox.ts
@@ -23,16 +23,9 @@ import {
 import { Accounts } from './accounts.ts';
 import { Comparing, lagMs } from './comparing.ts';
 import { Inbox } from './inbox.ts';
-import type {
-  Parts,
-  ShiftParts,
-  StreamCredential,
-  StreamEnd,
-  TradeEventListenerOptions,
-} from './listener-options.ts';
 import { Outbox } from './outbox.ts';
-import { type EndedStream, Stream } from './stream.ts';
-import { type Reconnect, reconnectPause } from './stream-state.ts';
+import type { Parts, ShiftParts, StreamCredential, StreamEnd, TradeEventListenerOptions } from './ports.ts';
+import { type EndedStream, type Reconnect, reconnectPause, Stream } from './stream.ts';
 
 /**
  * One listener of the events of a store's accounts. Start one every minute: those that are not needed resolve at once.

@@ -7,9 +7,9 @@ import { textMembers } from '../kernel/json-members.ts';
 import { momentsIn, type ReadOrder } from '../orders/order-reads.ts';
 import { isFinal, isMore, quantityOf } from '../orders/order-state.ts';
 import { orderEvent } from './event-detail.ts';
-import type { ShiftParts } from './listener-options.ts';
 import { type OrderEvent, type OrderMemory, type Reading, readStep } from './order-changes.ts';
-import { addEvent, changeTo, orderName, type Remembered, remembered, rememberedOf } from './order-memory.ts';
+import { addEvent, changeTo, orderName, type Remembered, remembered, rememberedOf } from './outbox.ts';
+import type { ShiftParts } from './ports.ts';
 
 export interface ComparisonCall {
   /** By account: what changed before was compared already; in the upstream's time. */

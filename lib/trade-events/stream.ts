@@ -1,18 +1,126 @@
-/** One stream from its opening to its end: signs, opens, hands on what comes, and closes before it resolves. */
+/**
+ * One stream from its opening to its end: signs, opens, hands on what comes, and closes before it resolves. Its life is a
+ * pure function of what comes and when, which needs no transport.
+ */
 
+import { backOffMs, halfJitteredMs } from '../kernel/pauses.ts';
 import { settledWithin } from '../listener/runtime.ts';
 import { createSubscriptionSigner } from '../signer/subscription.ts';
-import type { Parts, StreamCredential, StreamEnd } from './listener-options.ts';
-import { encodeSubscribeRequest, subscribeTypes } from './messages.ts';
-import { parseStreamMessage, type StreamMessage } from './parse.ts';
-import { StreamError } from './ports.ts';
 import {
-  nextStreamState,
-  openStream,
-  type StreamInput,
-  type StreamState,
-  silenceMs,
-} from './stream-state.ts';
+  encodeSubscribeRequest,
+  parseStreamMessage,
+  type StreamMessage,
+  type StreamMessageKind,
+  subscribeTypes,
+} from './messages.ts';
+import { type Parts, type StreamCredential, type StreamEnd, StreamError } from './ports.ts';
+
+export interface StreamState {
+  readonly openedAt: number;
+  /** When the upstream took the subscription; absent before. */
+  readonly subscribedAt?: number;
+  /** When anything came last, be it a ping. */
+  readonly lastSignAt: number;
+  /** Why it ended, or has to be ended. */
+  readonly end?: StreamEnd;
+}
+
+export type StreamInput =
+  | { readonly kind: 'message'; readonly message: StreamMessageKind }
+  /** Time has passed. */
+  | { readonly kind: 'tick' }
+  /** The transport says that it is over; `status` is the gRPC status. */
+  | { readonly kind: 'closed'; readonly status: string };
+
+/**
+ * What a stream is when it is being opened.
+ *
+ * @param now in milliseconds, like all times here
+ * @example
+ * let state = openStream(Date.now());
+ */
+export const openStream = (now: number): StreamState => ({ openedAt: now, lastSignAt: now });
+
+const endOfMessage: Partial<Record<StreamMessageKind, StreamEnd>> = {
+  authentication_error: 'authentication_error',
+  too_many_connections: 'too_many_connections',
+  expired: 'expired',
+};
+
+const endOfStatus: ReadonlyMap<string, StreamEnd> = new Map([
+  ['UNAUTHENTICATED', 'authentication_error'],
+  ['PERMISSION_DENIED', 'authentication_error'],
+  ['RESOURCE_EXHAUSTED', 'too_many_connections'],
+]);
+
+/** When nothing came for so long, not even a ping, the stream is dead. */
+export const silenceMs = 90_000;
+
+/**
+ * The state after an input. Once it has an `end` it stays: close the stream, and ask `reconnectPause` what comes next.
+ *
+ * @param deadAfterMs nothing came for so long
+ * @example
+ * for await (const bytes of stream) {
+ *   const { kind: message } = parseStreamMessage(bytes);
+ *   state = nextStreamState(state, { kind: 'message', message }, Date.now());
+ *   if (state.end) break;
+ * }
+ */
+export function nextStreamState(
+  state: StreamState,
+  input: StreamInput,
+  now: number,
+  deadAfterMs = silenceMs,
+): StreamState {
+  if (state.end) return state;
+  if (input.kind === 'closed') return { ...state, end: endOfStatus.get(input.status) ?? 'broken' };
+  if (input.kind === 'tick')
+    return now - state.lastSignAt >= deadAfterMs ? { ...state, end: 'silent' } : state;
+  const end = endOfMessage[input.message];
+  if (end) return { ...state, end };
+  // What delivers is subscribed, even if its first message was lost.
+  return { ...state, subscribedAt: state.subscribedAt ?? now, lastSignAt: now };
+}
+
+/** What to do after a stream: how long to wait, and how many ends in a row count for the next pause. */
+export interface Reconnect {
+  readonly pauseMs: number;
+  readonly failures: number;
+}
+
+/** A stream that lived so long was no failure. */
+const livedMs = 60_000;
+const broken = { firstMs: 500, maxMs: 30_000 };
+/** More connections would make it worse. */
+const tooMany = { firstMs: 60_000, maxMs: 600_000 };
+/** The key or the secret is wrong: only an operator can change that. */
+const refused = { firstMs: 900_000, maxMs: 4 * 3_600_000 };
+
+/**
+ * How long to wait before the next stream. An expired one, or one that ended for a reason of ours, is followed at once,
+ * unless this happens again and again.
+ *
+ * @param failures how many ends in a row there were before, as the last call returned
+ * @param random between 0 and 1: clients that lost their streams together do not come back together
+ * @example
+ * const { pauseMs, failures } = reconnectPause(state, Date.now(), 0, Math.random());
+ */
+export function reconnectPause(
+  { end, subscribedAt }: StreamState,
+  now: number,
+  failures: number,
+  random: number,
+): Reconnect {
+  if (end === 'authentication_error' || end === 'too_many_connections') {
+    const pauseMs = backOffMs(end === 'authentication_error' ? refused : tooMany, failures);
+    return { pauseMs: Math.round(pauseMs * (1 + random / 4)), failures: failures + 1 };
+  }
+  const inRow = subscribedAt !== undefined && now - subscribedAt >= livedMs ? 0 : failures;
+  const isExpected = end === 'expired' || end === 'secret_changed' || end === 'mute';
+  const pauseMs = isExpected && inRow === 0 ? 0 : halfJitteredMs(broken, inRow, () => random);
+  return { pauseMs: Math.round(pauseMs), failures: inRow + 1 };
+}
 
 interface StreamCallbacks {
   readonly onMessage: (message: StreamMessage, receivedAt: number) => void;

@@ -1,8 +1,8 @@
 /** Measures the stream of order events in `countersign prove`: when it began, and how long after a request it sent the change. */
 
 import type { Connection } from '../../../lib/client/index.ts';
+import type { OrderChanged } from '../../../lib/trade-events/bus-events.ts';
 import { followOrderEvents } from '../../../lib/trade-events/follow-events.ts';
-import type { OrderChanged } from '../../../lib/trade-events/parse-event.ts';
 import type { Pace } from './prove-calls.ts';
 
 export interface OrderStream {

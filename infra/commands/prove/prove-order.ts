@@ -13,7 +13,7 @@ import {
   replaceOrder,
 } from '../../../lib/catalogue/index.ts';
 import { type Connection, createClient, OutcomeUnknownError } from '../../../lib/client/index.ts';
-import type { OrderChanged } from '../../../lib/trade-events/parse-event.ts';
+import type { OrderChanged } from '../../../lib/trade-events/bus-events.ts';
 import { defined } from '../../defined.ts';
 import { codeOf, type Pace } from './prove-calls.ts';
 import type { OrderStream } from './prove-order-stream.ts';
