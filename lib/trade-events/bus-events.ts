@@ -27,7 +27,7 @@ const account = described(
 );
 const accountId = described(text, 'The account, in clear.');
 
-/** Of an order: the stream's message, or what a read has found. */
+/** An order changed, as the stream's message or a read shows it. */
 export const orderChanged = v.looseObject({
   event_id: eventId,
   account,
@@ -58,7 +58,7 @@ export const orderChanged = v.looseObject({
   ),
 });
 
-/** Of a position: so far, the settlement of an event contract. */
+/** A position changed: so far, by the settlement of an event contract. */
 export const positionChanged = v.looseObject({
   event_id: eventId,
   account: v.optional(account),
@@ -72,7 +72,7 @@ export const positionChanged = v.looseObject({
   position: described(v.looseObject({}), 'The upstream’s JSON, not a byte of it changed.'),
 });
 
-/** Any other message: of options, of a later kind, or one that cannot be read. */
+/** Any other message: about options, of a later kind, or one that cannot be read. */
 export const tradeEventReceived = v.looseObject({
   event_id: eventId,
   account: v.optional(account),
@@ -139,7 +139,7 @@ export function orderInEvent(detail: unknown): ReadOrder | undefined {
     status: String(status),
     filled: String(filled_quantity ?? '0'),
   };
-  // Only texts of it are read, so that parsing has rounded nothing that counts.
+  // Only its texts are read, so that parsing has rounded nothing that counts.
   return { state, payload: JSON.stringify(order ?? {}) };
 }
 

@@ -1,155 +1,120 @@
 /**
  * When to compare: after each subscription, again when lists cannot lag behind it any more, and then every few minutes,
- * because a stream that looks healthy may deliver nothing. One that did not deliver what a comparison found is ended.
+ * because a stream that looks healthy may deliver nothing. A stream that did not deliver what a comparison found is ended.
  */
 
 import { backOffMs } from '../kernel/pauses.ts';
-import { Bell } from '../listener/runtime.ts';
-import type { ShiftParts } from './ports.ts';
-import { type Comparison, type ComparisonCall, Reconciler } from './reconcile.ts';
-import type { Stream } from './stream.ts';
+import type { EventListening, LookUp } from './listening.ts';
+import { type Comparison, type ComparisonCall, compareOrders, lookUpOrder } from './reconcile.ts';
+import type { EventStream } from './stream.ts';
 
-interface ComparingCallbacks {
-  /** The present stream, or the last one. */
-  readonly stream: () => Stream | undefined;
-  readonly accounts: () => readonly string[];
-}
-
-interface LookUp {
-  readonly account: string;
-  readonly clientOrderId: string;
-  readonly at: number;
-  readonly failures: number;
-}
-
-/** A replacement is followed by another one within this more often than later. */
-const lookAfterMs = 1_000;
 /** A list of orders lags behind by no more than this. */
 export const lagMs = 30_000;
 export const defaultCompareMs = 300_000;
 const failedPause = { firstMs: 5_000, maxMs: 60_000 };
 
-export class Comparing {
-  readonly #parts: ShiftParts;
-  readonly #callbacks: ComparingCallbacks;
-  readonly #reconciler: Reconciler;
-  readonly #bell = new Bell();
-  #compareAt = Number.POSITIVE_INFINITY;
-  #failures = 0;
-  /** By order: what is looked up twice is looked up once. */
-  readonly #lookUps = new Map<string, LookUp>();
-  /** The last comparison, beside which stream it was, and the accounts that it failed in. */
-  #previous:
-    | { readonly stream: Stream; readonly startedAt: number; readonly failed: Comparison['failed'] }
-    | undefined;
+/** Knowledge that a comparison leaves to the next one. */
+interface Progress {
+  /** Comparisons that failed since the last one that did not. */
+  failures: number;
+  /** The last comparison, the stream beside it, and the accounts in which it failed. */
+  previous?: {
+    readonly stream: EventStream;
+    readonly startedAt: number;
+    readonly failed: Comparison['failed'];
+  };
+}
 
-  constructor(parts: ShiftParts, callbacks: ComparingCallbacks) {
-    this.#parts = parts;
-    this.#callbacks = callbacks;
-    this.#reconciler = new Reconciler(parts);
+/** Compares when it is time, until the shift is over. Steps under way then are left behind: they write nothing false. */
+export async function keepComparing(listening: EventListening): Promise<void> {
+  const { clock, agenda, shift } = listening;
+  const { over } = shift;
+  const progress: Progress = { failures: 0 };
+  const aborted = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve()));
+  while (!over.aborted) {
+    const waitMs = agenda.nextAt - clock();
+    if (waitMs > 0) await agenda.bell.wait(listening, Math.min(waitMs, 60_000), over);
+    else await Promise.race([doDue(listening, progress), aborted]);
   }
+}
 
-  /** At once: there was a gap. */
-  compareNow(): void {
-    this.#compareAt = this.#parts.clock();
-    this.#bell.ring();
+async function doDue(listening: EventListening, progress: Progress): Promise<void> {
+  const { clock, report, agenda, shift } = listening;
+  for (const entry of agenda.lookUps) if (entry[1].at <= clock()) await lookUp(listening, entry);
+  if (agenda.compareAt > clock()) return;
+  try {
+    await compare(listening, progress);
+  } catch (cause) {
+    if (shift.over.aborted) return;
+    report({ kind: 'failed', step: 'compare', cause });
+    agenda.compareAt = clock() + backOffMs(failedPause, progress.failures++);
   }
+}
 
-  lookUpSoon({ account, clientOrderId }: Pick<LookUp, 'account' | 'clientOrderId'>): void {
-    const at = this.#parts.clock() + lookAfterMs;
-    this.#lookUps.set(JSON.stringify([account, clientOrderId]), { account, clientOrderId, at, failures: 0 });
-    this.#bell.ring();
+/** A look-up that fails is made again, and keeps no other and no comparison waiting. */
+async function lookUp(listening: EventListening, [key, due]: readonly [string, LookUp]): Promise<void> {
+  const { clock, report, shift, agenda } = listening;
+  const isLast = () => agenda.lookUps.get(key)?.at === due.at;
+  try {
+    await lookUpOrder(listening, due, await callOf(listening, false));
+    if (isLast()) agenda.lookUps.delete(key);
+  } catch (cause) {
+    if (shift.over.aborted) return;
+    report({ kind: 'failed', step: 'compare', cause });
+    const at = clock() + backOffMs(failedPause, due.failures);
+    if (isLast()) agenda.lookUps.set(key, { ...due, at, failures: due.failures + 1 });
   }
+}
 
-  /** Compares when it is time, until the signal aborts. What is under way then is left behind: it changes nothing false. */
-  async keep(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-    while (!signal.aborted) {
-      const waitMs = Math.min(this.#compareAt, ...[...this.#lookUps.values()].map(({ at }) => at)) - clock();
-      if (waitMs > 0) await this.#bell.wait(this.#parts, Math.min(waitMs, 60_000), signal);
-      else await Promise.race([this.#workOff(signal), aborted]);
-    }
+async function compare(listening: EventListening, progress: Progress): Promise<void> {
+  const { clock, report, lease, upstreamClock, tuning, shift, stream, agenda } = listening;
+  const { compareEveryMs = defaultCompareMs } = tuning ?? {};
+  const { previous } = progress;
+  const startedAt = clock();
+  const comparedAt = upstreamClock.now();
+  const age = stream?.isHealthy ? startedAt - (stream.state.subscribedAt ?? startedAt) : 0;
+  // The comparison before was late enough to find all that is older than this stream.
+  const isBeside = stream?.isHealthy === true && previous?.stream === stream;
+  const isSettled = isBeside && previous.startedAt - stream.state.subscribedAt! >= lagMs;
+  const call = await callOf(listening, isSettled);
+  const { orders, reconciled, failed } = await compareOrders(listening, call);
+  const compared: Record<string, number> = {};
+  for (const [account, since] of call.since) {
+    const now = failed.has(account) ? 0 : comparedAt;
+    compared[await accountName(listening, account)] = Math.max(now, since + lagMs);
   }
+  if (shift.over.aborted) return;
+  for (const cause of failed.values()) report({ kind: 'failed', step: 'compare', cause });
+  const { comparedAt: before = 0, comparedByAccount } = lease.state;
+  lease.note({
+    comparedAt: Math.max(comparedAt, before),
+    comparedByAccount: { ...comparedByAccount, ...compared },
+  });
+  // Changes that an account shows again may be older than the stream.
+  const isBack = [...(previous?.failed.keys() ?? [])].some((account) => !failed.has(account));
+  const mute = isSettled && reconciled > 0 && !isBack && stream.isHealthy;
+  report({ kind: 'compared', orders, reconciled, mute });
+  // A newer stream has asked for a comparison of its own.
+  if (!stream || listening.stream !== stream) return;
+  progress.previous = { stream, startedAt, failed };
+  const nextAt = startedAt + (age >= lagMs ? compareEveryMs : lagMs);
+  // A failure in one account may pass soon. One that stays is tried as often as all accounts are compared, in the end.
+  const again = { ...failedPause, maxMs: compareEveryMs };
+  const { failures } = progress;
+  agenda.compareAt = failed.size > 0 ? Math.min(nextAt, clock() + backOffMs(again, failures)) : nextAt;
+  progress.failures = failed.size > 0 ? failures + 1 : 0;
+  if (mute) stream.end('mute');
+}
 
-  async #workOff(signal: AbortSignal): Promise<void> {
-    const { clock, report } = this.#parts;
-    for (const entry of this.#lookUps) if (entry[1].at <= clock()) await this.#lookUp(entry, signal);
-    if (this.#compareAt > clock()) return;
-    try {
-      await this.#compare(signal);
-    } catch (cause) {
-      if (signal.aborted) return;
-      report({ kind: 'failed', step: 'compare', cause });
-      this.#compareAt = clock() + backOffMs(failedPause, this.#failures++);
-    }
+const accountName = ({ names }: EventListening, account: string) => names.nameOf('account', account);
+
+async function callOf(listening: EventListening, isSettled: boolean): Promise<ComparisonCall> {
+  const { lease, upstreamClock, accountList } = listening;
+  const { comparedAt = upstreamClock.now(), comparedByAccount = {} } = lease.state;
+  const since = new Map<string, number>();
+  for (const account of accountList.known) {
+    const last = comparedByAccount[await accountName(listening, account)] ?? comparedAt;
+    since.set(account, last - lagMs);
   }
-
-  /** One that fails is made again, and keeps no other and no comparison waiting. */
-  async #lookUp([key, lookUp]: readonly [string, LookUp], signal: AbortSignal): Promise<void> {
-    const { clock, report } = this.#parts;
-    const { at, failures } = lookUp;
-    const isLast = () => this.#lookUps.get(key)?.at === at;
-    try {
-      await this.#reconciler.lookUp(lookUp, await this.#call(signal, false));
-      if (isLast()) this.#lookUps.delete(key);
-    } catch (cause) {
-      if (signal.aborted) return;
-      report({ kind: 'failed', step: 'compare', cause });
-      const again = clock() + backOffMs(failedPause, failures);
-      if (isLast()) this.#lookUps.set(key, { ...lookUp, at: again, failures: failures + 1 });
-    }
-  }
-
-  async #compare(signal: AbortSignal): Promise<void> {
-    const { clock, report, lease, upstreamNow, tuning } = this.#parts;
-    const { compareEveryMs = defaultCompareMs } = tuning ?? {};
-    const stream = this.#callbacks.stream();
-    const startedAt = clock();
-    const comparedAt = upstreamNow();
-    const age = stream?.isHealthy ? startedAt - (stream.state.subscribedAt ?? startedAt) : 0;
-    // The one before was late enough to find all that is older than this stream.
-    const isBeside = stream?.isHealthy === true && this.#previous?.stream === stream;
-    const isSettled = isBeside && this.#previous!.startedAt - stream.state.subscribedAt! >= lagMs;
-    const call = await this.#call(signal, isSettled);
-    const { orders, reconciled, failed } = await this.#reconciler.compare(call);
-    const compared: Record<string, number> = {};
-    for (const [account, since] of call.since) {
-      const now = failed.has(account) ? 0 : comparedAt;
-      compared[await this.#nameOf(account)] = Math.max(now, since + lagMs);
-    }
-    if (signal.aborted) return;
-    for (const cause of failed.values()) report({ kind: 'failed', step: 'compare', cause });
-    const { comparedAt: before = 0, comparedByAccount } = lease.state;
-    lease.note({
-      comparedAt: Math.max(comparedAt, before),
-      comparedByAccount: { ...comparedByAccount, ...compared },
-    });
-    // What an account shows again may be older than the stream.
-    const isBack = [...(this.#previous?.failed.keys() ?? [])].some((account) => !failed.has(account));
-    const mute = isSettled && reconciled > 0 && !isBack && stream.isHealthy;
-    report({ kind: 'compared', orders, reconciled, mute });
-    // A newer stream has asked for a comparison of its own.
-    if (!stream || this.#callbacks.stream() !== stream) return;
-    this.#previous = { stream, startedAt, failed };
-    const nextAt = startedAt + (age >= lagMs ? compareEveryMs : lagMs);
-    // What failed in one account may pass soon. What does not is tried as often as all is compared, in the end.
-    const again = { ...failedPause, maxMs: compareEveryMs };
-    this.#compareAt = failed.size > 0 ? Math.min(nextAt, clock() + backOffMs(again, this.#failures)) : nextAt;
-    this.#failures = failed.size > 0 ? this.#failures + 1 : 0;
-    if (mute) stream.end('mute');
-  }
-
-  #nameOf = (account: string) => this.#parts.names.nameOf('account', account);
-
-  async #call(signal: AbortSignal, isSettled: boolean): Promise<ComparisonCall> {
-    const { lease, upstreamNow } = this.#parts;
-    const { comparedAt = upstreamNow(), comparedByAccount = {} } = lease.state;
-    const since = new Map<string, number>();
-    for (const account of this.#callbacks.accounts()) {
-      const last = comparedByAccount[await this.#nameOf(account)] ?? comparedAt;
-      since.set(account, last - lagMs);
-    }
-    return { since, signal, isSettled };
-  }
+  return { since, isSettled };
 }

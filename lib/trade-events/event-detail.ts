@@ -1,4 +1,4 @@
-/** Makes the events of the bus. The upstream's JSON goes into their detail byte for byte: parsing would round numbers. */
+/** Creates the events of the bus. The upstream's JSON goes into their detail byte for byte: parsing would round numbers. */
 
 import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../kernel/json-members.ts';
@@ -6,25 +6,25 @@ import type { ReadOrder } from '../orders/order-reads.ts';
 import { tradeEventNames } from './bus-events.ts';
 import type { TradeEvent } from './ports.ts';
 
-/** When, by the listener's clock, and by the upstream's where it says so. */
+/** Times of a change by the listener's clock, and by the upstream's where it shows one. */
 interface Occasion {
   readonly receivedAt: number;
   readonly occurredAt: number | undefined;
 }
 
-interface OrderSight extends ReadOrder, Occasion {
+interface OrderEventSource extends ReadOrder, Occasion {
   readonly scene: string | undefined;
   readonly reconciled: boolean;
 }
 
-/** They go from the upstream's JSON beside it. */
+/** Members that are copied out of the upstream's JSON. */
 const copiedMembers = ['order_id', 'symbol', 'category', 'side'] as const;
 
-/** @param id what the event's id is made of */
+/** @param id the texts that make the event's id */
 export async function orderEvent(
   names: KeyedNames,
   id: readonly string[],
-  { state, scene, reconciled, payload, ...occasion }: OrderSight,
+  { state, scene, reconciled, payload, ...occasion }: OrderEventSource,
 ): Promise<TradeEvent> {
   const [eventId, accountName] = await Promise.all([
     names.nameOf('event', ...id),
@@ -51,21 +51,21 @@ export async function orderEvent(
   };
 }
 
-interface OtherSight extends Occasion {
+interface OtherEventSource extends Occasion {
   readonly eventType: number;
   readonly isPosition: boolean;
-  /** Unknown where the message does not name it and the stream has several. */
+  /** Undefined where the message does not name it and the stream has several. */
   readonly account: string | undefined;
   /** The upstream's request id, or another text that only this message has. */
   readonly requestId: string;
   readonly payload: string;
 }
 
-/** Of a message that is no order's, or cannot be read as one. */
-export async function otherEvent(names: KeyedNames, sight: OtherSight): Promise<TradeEvent> {
-  const { account, eventType, requestId, payload } = sight;
+/** Event for a message that is not about an order, or cannot be read as one. */
+export async function otherEvent(names: KeyedNames, source: OtherEventSource): Promise<TradeEvent> {
+  const { account, eventType, requestId, payload } = source;
   const shown = textMembers(payload, ['symbol', 'event_name']);
-  const isPosition = sight.isPosition && shown !== undefined;
+  const isPosition = source.isPosition && shown !== undefined;
   const [eventId, accountName] = await Promise.all([
     names.nameOf('event', 'message', `${eventType}`, account ?? '', requestId),
     account === undefined ? undefined : names.nameOf('account', account),
@@ -76,7 +76,7 @@ export async function otherEvent(names: KeyedNames, sight: OtherSight): Promise<
     ...(isPosition && shown && Object.fromEntries(shown)),
     ...(!isPosition && { event_type: eventType }),
     reconciled: false,
-    ...timesOf(sight),
+    ...timesOf(source),
   };
   const part = shown ? payload : JSON.stringify(payload);
   return isPosition
@@ -84,10 +84,10 @@ export async function otherEvent(names: KeyedNames, sight: OtherSight): Promise<
     : { id: eventId, detailType: tradeEventNames.other, detail: withPart(envelope, 'payload', part) };
 }
 
-/** A bus takes 256 kB, with what it adds of its own. */
+/** A bus accepts 256 kB, including members of its own. */
 const maxDetailBytes = 240 * 1024;
 
-/** What no bus takes would wait for ever: a consumer looks the order up instead. */
+/** Leaves out JSON that is too large for any bus, where it would wait for ever: a consumer looks the order up instead. */
 function withPart(envelope: object, name: string, json: string): string {
   const whole = `${JSON.stringify(envelope).slice(0, -1)},"${name}":${json}}`;
   return new TextEncoder().encode(whole).length <= maxDetailBytes

@@ -28,7 +28,7 @@ export type OrderEventUpdate = {
   | { readonly kind: 'disconnected' }
 );
 
-/** Of events that were yielded: far more than come again. */
+/** Ids of yielded events that are remembered: far more than come again. */
 const maxRemembered = 10_000;
 
 /**

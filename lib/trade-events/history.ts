@@ -13,9 +13,9 @@ export interface PlacedEvent extends Omit<TradeEvent, 'id'> {
 
 /** Port. Each method rejects when it cannot tell. */
 export interface TradeEventHistory {
-  /** Once for each name. */
+  /** Appends the event under each name. */
   append(names: readonly string[], event: PlacedEvent): Promise<void>;
-  /** Of one name, the oldest first: those at later places. It may miss what was appended within the last second. */
+  /** Events of one name at later places, the oldest first. It may miss what was appended within the last second. */
   after(name: string, place: string, limit: number): Promise<readonly PlacedEvent[]>;
   /** The latest place of a name; undefined where it has none. It sees every event that was appended before. */
   last(name: string): Promise<string | undefined>;
@@ -24,10 +24,10 @@ export interface TradeEventHistory {
 /** Besides its account's name, each event has this one. No account's is so short. */
 export const everyName = 'every';
 
-/** What came within this time can be told: a day, and an hour by which a client's last place may lie back. */
+/** Time within which events can be told: a day, and an hour by which a client's last place may lie back. */
 export const toldMs = 25 * 3_600_000;
 
-/** So long an event is kept. */
+/** Time for which an event is kept. */
 export const keptMs = toldMs + 3_600_000;
 
 /** An event can be read later than one at a later place, but by less than this. */
@@ -41,7 +41,7 @@ const timeDigits = 15;
 export const placeAt = (time: number, id = ''): string =>
   `${String(Math.floor(Math.max(0, time))).padStart(timeDigits, '0')}-${id}`;
 
-/** Of a place. */
+/** Time of a place. */
 export const timeOf = (place: string): number => Number(place.slice(0, timeDigits));
 
 /** A client may send any text in the place of one. */
@@ -87,7 +87,7 @@ export function keptBus(
           history.append(namesOf(detail), { place: placeAt(++latest, id), detailType, detail }),
         ),
       );
-      // By now those who follow may have read on.
+      // Clients that follow may have read on by now.
       if (clock() - began > overlapMs / 2) throw new Error('trade events were kept too late');
       for (const [index, { status }] of appended.entries())
         if (status === 'fulfilled') kept.add(events[index]?.id ?? '');

@@ -1,9 +1,9 @@
 /** The store of trade events in memory: for tests, and for one process. */
 
 import type { LeaseState } from '../listener/lease.ts';
-import type { KnownOrder, TradeEvent, TradeEventStore } from './ports.ts';
+import type { KnownOrder, OrderChange, TradeEvent, TradeEventStore } from './ports.ts';
 
-/** What is kept under one lease. */
+/** Records under one lease. */
 class Shelf {
   owner: string | undefined;
   state: LeaseState = { until: 0, endsAt: 0 };
@@ -39,8 +39,12 @@ export function createMemoryTradeEventStore(clock: () => number = Date.now): Tra
     return stored && stored.expiresAt > clock() ? stored : undefined;
   }
 
-  const isAsExpected = (shelf: Shelf, order: string, expected: string | undefined) =>
-    orderOf(shelf, order)?.revision === expected;
+  /** False when the order is not as expected. */
+  function write(shelf: Shelf, change: OrderChange): boolean {
+    if (orderOf(shelf, change.order)?.revision !== change.expected) return false;
+    shelf.orders.set(change.order, { ...change, revision: `${++revisions}` });
+    return true;
+  }
 
   return {
     async acquire({ lease, owner, until, endsAt, expired }) {
@@ -69,8 +73,7 @@ export function createMemoryTradeEventStore(clock: () => number = Date.now): Tra
     async add({ lease, event, order, now, expiresAt }) {
       const shelf = shelfOf(lease);
       if ((shelf.added.get(event.id) ?? 0) > now) return 'known';
-      if (order && !isAsExpected(shelf, order.order, order.expected)) return 'overtaken';
-      if (order) shelf.orders.set(order.order, { ...order, revision: `${++revisions}` });
+      if (order && !write(shelf, order)) return 'overtaken';
       shelf.added.set(event.id, expiresAt);
       shelf.pending.set(event.id, event);
       return 'added';
@@ -80,12 +83,7 @@ export function createMemoryTradeEventStore(clock: () => number = Date.now): Tra
       const found = orders.flatMap((order) => orderOf(shelf, order) ?? []);
       return new Map(found.map((stored) => [stored.order, shown(stored)]));
     },
-    async note(lease, change) {
-      const shelf = shelfOf(lease);
-      if (!isAsExpected(shelf, change.order, change.expected)) return false;
-      shelf.orders.set(change.order, { ...change, revision: `${++revisions}` });
-      return true;
-    },
+    note: async (lease, change) => write(shelfOf(lease), change),
     async openOrders(lease) {
       const shelf = shelfOf(lease);
       return [...shelf.orders.keys()]

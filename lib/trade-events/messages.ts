@@ -8,14 +8,14 @@ import { textMembers } from '../kernel/json-members.ts';
 import { quantityOf } from '../orders/order-state.ts';
 import type { StreamedOrder } from './order-changes.ts';
 
-/** Of the calls' path, `/grpc.trade.event.EventService/Subscribe`. */
+/** Path of the call that subscribes. */
 export const eventServicePath = '/grpc.trade.event.EventService/Subscribe';
 
 /** Bits of `subscribeType`. */
 export const subscribeTypes = { orders: 1, positions: 2, options: 4 } as const;
 
 export interface SubscribeRequest {
-  /** Which events: a sum of `subscribeTypes`. */
+  /** Kinds of events: a sum of `subscribeTypes`. */
   readonly subscribeType: number;
   /** Unix time in milliseconds. */
   readonly timestamp: number;
@@ -124,7 +124,7 @@ export function parseStreamMessage(bytes: Uint8Array): StreamMessage {
   return { ...message, kind: kinds[message.eventType as keyof typeof kinds] ?? 'other' };
 }
 
-const members = [
+const orderMembers = [
   'account_id',
   'client_order_id',
   'order_status',
@@ -143,7 +143,7 @@ export function streamedOrderOf(
   { payload, requestId, timestamp }: StreamMessage,
   onlyAccount: string | undefined,
 ): StreamedOrder | undefined {
-  const found = textMembers(payload, members);
+  const found = textMembers(payload, orderMembers);
   const account = found?.get('account_id') || onlyAccount;
   const clientOrderId = found?.get('client_order_id');
   const status = found?.get('order_status');

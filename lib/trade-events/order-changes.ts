@@ -1,6 +1,6 @@
 /**
- * What a sight of an order means beside what is known of it: an event, a note, or nothing. Two sights of the same change
- * give the same id, whichever of them comes first.
+ * Decides what a sight of an order means beside what is known of it: an event, a note, or nothing. Two sights of the same
+ * change give the same id, whichever of them comes first.
  *
  * A change of status or filled quantity is named by these, because both the stream and a read show them. What changes
  * neither is named by the upstream's request id, or, where a read finds it, by the terms.
@@ -8,7 +8,7 @@
 
 import { isFinal, isMore, type OrderState, phaseOf, termsDiffer } from '../orders/order-state.ts';
 
-/** What a store keeps of an order. */
+/** An order as the store keeps it. */
 export interface OrderMemory extends OrderState {
   /** When it was placed, or seen first; in the upstream's time. */
   readonly firstAt: number;
@@ -16,7 +16,7 @@ export interface OrderMemory extends OrderState {
   readonly notedAt: number;
   /** The terms changed then, and only a look-up by id that was made later tells the new ones; in the upstream's time. */
   readonly modifiedAt?: number;
-  /** So many replacements were found by reads. */
+  /** Number of replacements that reads have found. */
   readonly replacements?: number;
   /** Up to then, in the upstream's time, a read has told of replacements: an older message of one is a repetition. */
   readonly replacedAt?: number;
@@ -24,7 +24,7 @@ export interface OrderMemory extends OrderState {
   readonly failedAt?: number;
   /** The request id of the message that said so. */
   readonly failedBy?: string;
-  /** So many orders with this id failed before this one. */
+  /** Number of orders with this id that failed before this one. */
   readonly failures?: number;
 }
 
@@ -34,13 +34,13 @@ export interface StreamedOrder {
   readonly scene: string;
   /** The upstream's request id, or another text that only this message has. */
   readonly requestId: string;
-  /** By the upstream's clock; absent when the message does not say. */
+  /** Time by the upstream's clock; absent when the message has none. */
   readonly at?: number;
 }
 
 export interface OrderEvent {
   readonly kind: 'event';
-  /** What the event's id is made of. */
+  /** Texts that make the event's id. */
   readonly id: readonly string[];
   readonly scene?: string;
   /** Absent where the order stays as it is known. */
@@ -87,7 +87,7 @@ export function streamedChange(
   }
   const id = ['request', account, clientOrderId, scene, requestId];
   if (scene !== 'MODIFY_SUCCESS') return { kind: 'event', id, scene };
-  // The date alone tells: a message shows no prices, and taken for a repetition by its terms, a replacement were lost.
+  // Only the date decides: a message shows no prices, and a replacement that its terms make a repetition would be lost.
   if (known?.replacedAt !== undefined && at !== undefined && at <= known.replacedAt) return 'repetition';
   const fresh = { ...state, status: 'SUBMITTED', filled: '0', firstAt: at ?? now, notedAt: now, ...failures };
   const base = known ?? fresh;
@@ -132,11 +132,11 @@ function advanced(known: OrderMemory | undefined, seen: OrderState, at: number):
   return { ...known, status: seen.status, filled: seen.filled, ...failed };
 }
 
-/** How an order was read. */
+/** Circumstances in which an order was read. */
 export interface Reading {
   /** The look-up by id: it is the truth. A list may lag behind. */
   readonly isLookUp: boolean;
-  /** What changed before was told already, or was before the first stream; in the upstream's time, like all here. */
+  /** Earlier changes were told already, or were before the first stream; in the upstream's time, like all here. */
   readonly since: number;
   /** When the upstream was asked, and when the answer had come. */
   readonly from: number;
@@ -156,7 +156,7 @@ type ReadStep =
   | { readonly kind: 'nothing' };
 
 const nothing: ReadStep = { kind: 'nothing' };
-/** What a store forgets is noted anew long before. */
+/** An order is noted anew long before the store forgets it. */
 const noteAgainMs = 7 * 86_400_000;
 
 /** The first step of what a read means; when it is done, the same read may mean another one. */
@@ -185,7 +185,7 @@ export function readStep(memory: OrderMemory | undefined, read: OrderState, read
   return nothing;
 }
 
-/** The stream has no message of an order that is merely there, so that there is no event of it either. */
+/** The stream has no message for an order that is merely there, so that there is no event for it either. */
 function firstSight(read: OrderState, reading: Reading, failures: FailuresBefore): ReadStep {
   const { since, until, placedAt, filledAt, isLookUp, isWhole } = reading;
   const moved = Math.max(placedAt ?? Number.POSITIVE_INFINITY, filledAt ?? 0);
@@ -202,7 +202,7 @@ function firstSight(read: OrderState, reading: Reading, failures: FailuresBefore
 const isTorn = ({ status, filled }: OrderState): boolean =>
   filled === '0' ? status === 'FILLED' || status === 'PARTIAL_FILLED' : status === 'PENDING';
 
-/** The scene that the stream's message of this would have. */
+/** The scene that the stream's message of this phase would have. */
 const sceneOfPhase: ReadonlyMap<string, string> = new Map([
   ['PARTIAL_FILLED', 'FILLED'],
   ['FILLED', 'FINAL_FILLED'],

@@ -1,11 +1,8 @@
-/**
- * What the listener of trade events needs and what it reports: a stream, the orders as the upstream shows them, a store, a
- * bus.
- */
+/** Ports of the listener of trade events: a stream, the orders as the upstream shows them, a store, a bus; and its reports. */
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
-import type { Lease, LeaseStore } from '../listener/lease.ts';
+import type { LeaseStore } from '../listener/lease.ts';
 import type { ListenerPorts, ListenerRuntime, ListenerSeams } from '../listener/runtime.ts';
 import type { OrderReads } from '../orders/order-reads.ts';
 import { CountersignError } from '../signer/errors.ts';
@@ -56,7 +53,7 @@ export interface TradeEventStore extends LeaseStore {
    * this id was ever added (for as long as `expiresAt` of it says), `overtaken` when the order is no longer as expected.
    */
   add(call: AddCall): Promise<'added' | 'known' | 'overtaken'>;
-  /** What is known of an order. */
+  /** Known orders among these. */
   known(lease: string, orders: readonly string[]): Promise<ReadonlyMap<string, KnownOrder>>;
   /** Takes note of an order without an event. False when the order is no longer as expected. */
   note(lease: string, change: OrderChange): Promise<boolean>;
@@ -92,7 +89,7 @@ export interface OrderChange {
 export interface AddCall {
   readonly lease: string;
   readonly event: TradeEvent;
-  /** Absent for what is no order's. */
+  /** Absent for an event that is not about an order. */
   readonly order?: OrderChange;
   readonly now: number;
   /** When the store may forget that the event was there. */
@@ -127,16 +124,7 @@ export type TradeEventListenerOptions = OptionsOf<
   };
 
 /** The options with their defaults. */
-export type Parts = TradeEventListenerOptions & ListenerRuntime<TradeEventReport>;
-
-/** The same while the listener has the lease. */
-export interface ShiftParts extends Parts {
-  readonly lease: Lease;
-  /** The upstream's time, now. */
-  readonly upstreamNow: () => number;
-  /** An event is in the outbox. */
-  readonly onAdded: () => void;
-}
+export type TradeEventParts = TradeEventListenerOptions & ListenerRuntime<TradeEventReport>;
 
 export interface StreamCredential {
   readonly appKey: string;

@@ -13,13 +13,13 @@ import {
   type StreamMessageKind,
   subscribeTypes,
 } from './messages.ts';
-import { type Parts, type StreamCredential, type StreamEnd, StreamError } from './ports.ts';
+import { type StreamCredential, type StreamEnd, StreamError, type TradeEventParts } from './ports.ts';
 
 export interface StreamState {
   readonly openedAt: number;
-  /** When the upstream took the subscription; absent before. */
+  /** When the upstream accepted the subscription; absent before. */
   readonly subscribedAt?: number;
-  /** When anything came last, be it a ping. */
+  /** When the last message came, be it a ping. */
   readonly lastSignAt: number;
   /** Why it ended, or has to be ended. */
   readonly end?: StreamEnd;
@@ -29,11 +29,11 @@ export type StreamInput =
   | { readonly kind: 'message'; readonly message: StreamMessageKind }
   /** Time has passed. */
   | { readonly kind: 'tick' }
-  /** The transport says that it is over; `status` is the gRPC status. */
+  /** The transport has ended; `status` is the gRPC status. */
   | { readonly kind: 'closed'; readonly status: string };
 
 /**
- * What a stream is when it is being opened.
+ * State of a stream that is being opened.
  *
  * @param now in milliseconds, like all times here
  * @example
@@ -53,13 +53,13 @@ const endOfStatus: ReadonlyMap<string, StreamEnd> = new Map([
   ['RESOURCE_EXHAUSTED', 'too_many_connections'],
 ]);
 
-/** When nothing came for so long, not even a ping, the stream is dead. */
-export const silenceMs = 90_000;
+/** A stream on which nothing came for so long, not even a ping, is dead. */
+const silenceMs = 90_000;
 
 /**
  * The state after an input. Once it has an `end` it stays: close the stream, and ask `reconnectPause` what comes next.
  *
- * @param deadAfterMs nothing came for so long
+ * @param deadAfterMs a stream on which nothing came for so long is dead
  * @example
  * for await (const bytes of stream) {
  *   const { kind: message } = parseStreamMessage(bytes);
@@ -79,11 +79,11 @@ export function nextStreamState(
     return now - state.lastSignAt >= deadAfterMs ? { ...state, end: 'silent' } : state;
   const end = endOfMessage[input.message];
   if (end) return { ...state, end };
-  // What delivers is subscribed, even if its first message was lost.
+  // A stream that delivers is subscribed, even if its first message was lost.
   return { ...state, subscribedAt: state.subscribedAt ?? now, lastSignAt: now };
 }
 
-/** What to do after a stream: how long to wait, and how many ends in a row count for the next pause. */
+/** How long to wait after a stream, and how many ends in a row count for the next pause. */
 export interface Reconnect {
   readonly pauseMs: number;
   readonly failures: number;
@@ -122,53 +122,40 @@ export function reconnectPause(
   return { pauseMs: Math.round(pauseMs), failures: inRow + 1 };
 }
 
-interface StreamCallbacks {
-  readonly onMessage: (message: StreamMessage, receivedAt: number) => void;
-  /** After the message that says so. */
-  readonly onSubscribed: (receivedAt: number) => void;
-}
-
-export interface EndedStream {
-  readonly state: StreamState;
-  readonly end: StreamEnd;
-  /** The gRPC status, where the transport ended it. */
-  readonly code?: string;
-}
-
 /** A transport that does not close is left alone after so long. */
 const closeMs = 2_000;
 
 const everything = subscribeTypes.orders + subscribeTypes.positions + subscribeTypes.options;
 
-export class Stream {
-  readonly #parts: Parts;
-  readonly #callbacks: StreamCallbacks;
+/** @param hasSubscribed whether this message is the first that shows the subscription */
+type OnMessage = (message: StreamMessage, receivedAt: number, hasSubscribed: boolean) => void;
+
+export class EventStream {
+  readonly #parts: TradeEventParts;
+  readonly #onMessage: OnMessage;
   readonly #closing = new AbortController();
-  #state: StreamState;
-  #code: string | undefined;
+  state: StreamState;
+  /** The gRPC status, where the transport ended the stream. */
+  code: string | undefined;
 
-  constructor(parts: Parts, callbacks: StreamCallbacks) {
+  constructor(parts: TradeEventParts, onMessage: OnMessage) {
     this.#parts = parts;
-    this.#callbacks = callbacks;
-    this.#state = openStream(parts.clock());
-  }
-
-  get state(): StreamState {
-    return this.#state;
+    this.#onMessage = onMessage;
+    this.state = openStream(parts.clock());
   }
 
   get isHealthy(): boolean {
-    return this.#state.subscribedAt !== undefined && this.#state.end === undefined;
+    return this.state.subscribedAt !== undefined && this.state.end === undefined;
   }
 
   /** The first reason counts. */
   end(reason: StreamEnd): void {
-    if (!this.#state.end) this.#state = { ...this.#state, end: reason };
+    if (!this.state.end) this.state = { ...this.state, end: reason };
     this.#closing.abort();
   }
 
   /** Resolves when the stream is closed. Never rejects. */
-  async run(credential: StreamCredential, accounts: readonly string[]): Promise<EndedStream> {
+  async run(credential: StreamCredential, accounts: readonly string[]): Promise<void> {
     const { clock } = this.#parts;
     const reading = this.#read(credential, accounts).catch((error: unknown) => this.#closed(error));
     const watching = this.#watchSilence();
@@ -177,9 +164,7 @@ export class Stream {
     await settledWithin(this.#parts, reading, closeMs);
     // The watch ends with the stream, so that no timer outlives it.
     await watching;
-    const { end = 'broken' } = this.#state;
-    if (this.#state.lastSignAt > clock()) this.#state = { ...this.#state, lastSignAt: clock() };
-    return { state: this.#state, end, ...(this.#code !== undefined && { code: this.#code }) };
+    if (this.state.lastSignAt > clock()) this.state = { ...this.state, lastSignAt: clock() };
   }
 
   async #read(credential: StreamCredential, accounts: readonly string[]): Promise<void> {
@@ -206,28 +191,27 @@ export class Stream {
       report({ kind: 'failed', step: 'parse', cause });
       return;
     }
-    const wasSubscribed = this.#state.subscribedAt !== undefined;
+    const wasSubscribed = this.state.subscribedAt !== undefined;
     this.#step({ kind: 'message', message: message.kind });
-    this.#callbacks.onMessage(message, now);
-    if (!wasSubscribed && this.isHealthy) this.#callbacks.onSubscribed(now);
+    this.#onMessage(message, now, !wasSubscribed && this.isHealthy);
   }
 
   #closed(error: unknown): void {
     const status = error instanceof StreamError ? error.status : 'UNKNOWN';
-    if (!this.#state.end) this.#code = status;
+    if (!this.state.end) this.code = status;
     this.#step({ kind: 'closed', status });
   }
 
   #step(input: StreamInput): void {
-    this.#state = nextStreamState(this.#state, input, this.#parts.clock());
-    if (this.#state.end) this.#closing.abort();
+    this.state = nextStreamState(this.state, input, this.#parts.clock());
+    if (this.state.end) this.#closing.abort();
   }
 
   async #watchSilence(): Promise<void> {
     const { clock, pause } = this.#parts;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await pause(this.#state.lastSignAt + silenceMs - clock(), signal);
+      await pause(this.state.lastSignAt + silenceMs - clock(), signal);
       if (!signal.aborted) this.#step({ kind: 'tick' });
     }
   }
