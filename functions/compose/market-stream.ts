@@ -3,13 +3,11 @@
 import { snapshotPartition, WatchedSnapshots } from '../../lib/cache/snapshots/index.ts';
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
+import type { RunReport } from '../../lib/listener/shift.ts';
 import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createSubscriptionCalls, subscriptionOperations } from '../../lib/market-stream/calls.ts';
-import {
-  type AccountStream,
-  createMarketStreamListener,
-  type MarketStreamRun,
-} from '../../lib/market-stream/index.ts';
+import { createMarketStreamListener } from '../../lib/market-stream/listener.ts';
+import type { AccountStream } from '../../lib/market-stream/ports.ts';
 import { createMarketStreamMetrics } from '../log/market-stream-metrics.ts';
 import { type FunctionSettings, holderSettings } from '../settings/function-settings.ts';
 import { type Parts, readParts } from '../settings/parts.ts';
@@ -18,7 +16,7 @@ import { composeGateway, upstreamName } from './gateway.ts';
 import type { MarketStreamPorts } from './ports.ts';
 import { type Composition, fails, type WorkerHandler } from './start.ts';
 
-type MarketStreamHandler = WorkerHandler<MarketStreamRun>;
+type MarketStreamHandler = WorkerHandler<RunReport>;
 
 type MarketStreamSettings = Parts['MARKET_STREAM'] & { readonly function: FunctionSettings };
 

@@ -17,9 +17,10 @@ import type { ControlAdminStore } from '../../lib/guard-rails/control-admin-stor
 import type { ControlStore, MassCancelStore } from '../../lib/guard-rails/index.ts';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Limit, LimiterStore } from '../../lib/limiter/index.ts';
+import type { LeaseStore } from '../../lib/listener/lease.ts';
 import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
-import type { LeaseStore, MarketStreamTransport } from '../../lib/market-stream/index.ts';
+import type { MarketStreamTransport } from '../../lib/market-stream/ports.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
 import type { RecoverableJournal } from '../../lib/orders/journal.ts';

@@ -1,6 +1,7 @@
 /** Writes the market stream's reports into the listener's log: lines for a person, with figures for CloudWatch's metrics. */
 
-import type { MarketStreamReport, MarketStreamRun } from '../../lib/market-stream/index.ts';
+import type { RunReport } from '../../lib/listener/shift.ts';
+import type { MarketStreamReport } from '../../lib/market-stream/ports.ts';
 import { describe, type Log } from './log.ts';
 import { type EntryWithFigures, type MetricsOptions, metricsLog } from './metrics.ts';
 
@@ -10,7 +11,7 @@ export function createMarketStreamMetrics(log: Log, options: MetricsOptions) {
     /** The listener's `report`. */
     report: (report: MarketStreamReport): void => write(entryOf(report)),
     /** Called with the result of a run. */
-    ran({ result }: MarketStreamRun): void {
+    ran({ result }: RunReport): void {
       // Every minute: Lambda's own line says that it ran.
       if (result === 'not_needed') return;
       const isGood = result === 'listened';

@@ -5,7 +5,7 @@ import { unsubscribeMarketData } from '../../lib/catalogue/market-stream.ts';
 import { createClient, direct, isClientError, RefusedError } from '../../lib/client/index.ts';
 import type { Credential } from '../../lib/gateway/credential.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
-import { MarketStreamError } from '../../lib/market-stream/index.ts';
+import { MarketStreamError } from '../../lib/market-stream/ports.ts';
 import { marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
 import { causeOfConnection } from '../../lib/upstream/cause.ts';
 import { stemOf } from '../../lib/upstream/upstream-code.ts';

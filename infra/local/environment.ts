@@ -6,7 +6,7 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
-import { defaultSessions } from '../../lib/market-stream/listener-options.ts';
+import { defaultSessions } from '../../lib/market-stream/listener.ts';
 import { defaultCompareMs } from '../../lib/trade-events/comparing.ts';
 import { audience } from './issuer.ts';
 import type { LocalSettings } from './settings.ts';

@@ -1,7 +1,7 @@
 /** The upstream's real-time channel of quotes: what a deployer may configure. */
 
 import * as v from 'valibot';
-import { defaultSessions } from '../../lib/market-stream/listener-options.ts';
+import { defaultSessions } from '../../lib/market-stream/listener.ts';
 import { marketStreamUrlFault } from '../../lib/upstream/base-url.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { ConfigError, whole } from './schema-parts.ts';

@@ -1,15 +1,11 @@
-/** Which symbols the sessions carry: those in demand most that the upstream streams, without moving one in and out again. */
+/** Chooses the symbols that sessions carry: those in most demand that the upstream streams, without moving one in and out again. */
 
-import type { CategorySymbol, SubscriptionAnswer, WantedSymbol } from './ports.ts';
+import type { CategorySymbol, SubscriptionRefusal, WantedSymbol } from './ports.ts';
 
-interface AssignOptions {
-  /** Symbols that all sessions together may carry. */
-  readonly capacity: number;
-  /** Symbols that take the place of others at once, at most: each move is paid for with requests of the shared limit. */
-  readonly maxMoves: number;
-}
+/** Symbols that replace others within one assignment: each move costs requests of the shared limit. */
+const maxMoves = 20;
 
-/** What is not carried moves in when its demand is so many times that of one that is carried. */
+/** A symbol replaces one that is carried when its demand is so many times as high. */
 const hysteresis = 1.5;
 
 /** A symbol with its category, as one text. */
@@ -21,19 +17,20 @@ export function symbolOf(key: string): CategorySymbol {
 }
 
 /**
- * What is to be carried next.
+ * Chooses the symbols to carry next.
  *
  * @param carried keys of the symbols that are carried now
- * @param wanted all that clients ask for, in demand most first
+ * @param wanted all that clients ask for, by falling demand
+ * @param capacity number of symbols that all sessions together may carry
  * @returns keys
  */
 export function assign(
   carried: ReadonlySet<string>,
   wanted: readonly WantedSymbol[],
-  { capacity, maxMoves }: AssignOptions,
+  capacity: number,
 ): ReadonlySet<string> {
   const demand = new Map(wanted.map((one) => [keyOf(one), one.demand]));
-  // What clients no longer ask for is given up: each change of it costs a write and reads.
+  // Symbols that clients no longer ask for are given up: each change of one costs a write and reads.
   const next = new Set([...carried].filter((key) => demand.has(key)).slice(0, capacity));
   const weakest = [...next].sort((a, b) => (demand.get(a) ?? 0) - (demand.get(b) ?? 0));
   let moves = 0;
@@ -50,10 +47,8 @@ export function assign(
   return next;
 }
 
-export type Refused = Extract<SubscriptionAnswer, { ok: false }>;
-
 /** The upstream was seen to refuse symbols for a moment that it streams otherwise. */
-const forMs = 600_000;
+const leftOutMs = 600_000;
 /** Codes about a category as a whole. */
 const aboutCategory = ['MARKET_DATA_NOT_SUBSCRIBED', 'UNSUPPORTED_CATEGORY', 'ILLEGAL_PARAMETER'];
 
@@ -66,9 +61,9 @@ export class Refusals {
     this.#clock = clock;
   }
 
-  /** Of symbols that the upstream names, those alone; where it names none, all. */
-  add({ code, message }: Refused, symbols: readonly CategorySymbol[]): void {
-    const until = this.#clock() + forMs;
+  /** Leaves out the symbols that the upstream names; all where it names none. */
+  add({ code, message }: SubscriptionRefusal, symbols: readonly CategorySymbol[]): void {
+    const until = this.#clock() + leftOutMs;
     const [first] = symbols;
     if (aboutCategory.includes(code) && first) this.#until.set(first.category, until);
     if (code !== 'INVALID_SYMBOL') return;

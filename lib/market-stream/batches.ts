@@ -1,22 +1,22 @@
-/** What the sessions tell, as batches for all instances: changes several times a second, and whole ones in between. */
+/** Writes what the sessions tell, as batches for all instances: changes several times a second, and whole ones in between. */
 
 import { type StreamedChange, type StreamedLog, wholeEveryMs } from '../cache/snapshots/index.ts';
-import { isTorn, type StreamSession, type SymbolState } from './session.ts';
+import { carriedBy, isTorn, type MarketSession, type SymbolState, takeChanged } from './session.ts';
 
 /** In a quiet market a sign of life is written this often. */
 const signEveryMs = 1000;
 
 export class Batches {
   readonly #log: StreamedLog;
-  readonly #sessions: readonly StreamSession[];
+  readonly #sessions: readonly MarketSession[];
   #sequence: number | undefined;
-  /** What the last whole batch said that is carried, as one text. */
+  /** The symbols that the last whole batch named as carried, as one text. */
   #carried = '';
   #writtenAt = Number.NEGATIVE_INFINITY;
   #wholeAt = Number.NEGATIVE_INFINITY;
   #hasChanged = false;
 
-  constructor(log: StreamedLog, sessions: readonly StreamSession[]) {
+  constructor(log: StreamedLog, sessions: readonly MarketSession[]) {
     this.#log = log;
     this.#sessions = sessions;
   }
@@ -24,7 +24,7 @@ export class Batches {
   /** Writes what is new, if anything is. Rejects when the log cannot be written; the next batch is then a whole one. */
   async write(now: number): Promise<void> {
     const groups = this.#sessions.flatMap(groupsOf);
-    const changes = this.#sessions.flatMap((session) => session.takeChanged());
+    const changes = this.#sessions.flatMap(takeChanged);
     this.#hasChanged ||= changes.length > 0;
     const carried = groups.map(({ category, states }) => ({
       category,
@@ -34,7 +34,7 @@ export class Batches {
     const isWhole = this.#isWholeDue(carriedNow, now);
     if (!isWhole && changes.length === 0 && now - this.#writtenAt < signEveryMs) return;
     const told = isWhole ? groups.flatMap(({ states }) => states) : changes;
-    // Whether a write that failed was made after all, the log says.
+    // The log shows whether a write that failed was made after all.
     const sequence = (this.#sequence ?? (await this.#log.last())) + 1;
     this.#sequence = undefined;
     const batch = {
@@ -60,21 +60,15 @@ export class Batches {
   }
 }
 
-interface Group {
-  readonly category: string;
-  readonly signAt: number;
-  readonly states: readonly SymbolState[];
-}
-
-/** What one session carries, by category. */
-function groupsOf({ carried, signAt }: StreamSession): readonly Group[] {
+/** The symbols that one session carries, by category. */
+function groupsOf(session: MarketSession) {
   const groups = new Map<string, SymbolState[]>();
-  for (const state of carried) {
+  for (const state of carriedBy(session)) {
     const states = groups.get(state.category) ?? [];
     states.push(state);
     groups.set(state.category, states);
   }
-  return [...groups].map(([category, states]) => ({ category, signAt, states }));
+  return [...groups].map(([category, states]) => ({ category, signAt: session.life.signAt, states }));
 }
 
 const changeOf = ({ category, symbol, members }: SymbolState): StreamedChange => ({

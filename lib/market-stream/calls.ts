@@ -7,16 +7,16 @@ import { problemOf } from '../problem.ts';
 import { stemOf } from '../upstream/upstream-code.ts';
 import type { Subscription, SubscriptionAnswer, SubscriptionCalls } from './ports.ts';
 
-/** What the gateway of these calls has to offer. */
+/** Operations that the gateway of these calls must have. */
 export const subscriptionOperations: readonly Operation[] = [subscribeMarketData, unsubscribeMarketData];
 
-/** Of the members of a snapshot record that change, each is in one of these. */
+/** Each member of a snapshot record that changes is in one of these. */
 const subTypes = ['SNAPSHOT', 'QUOTE'];
 /** One attempt, the gateway's waiting for a permit included. */
 const attemptMs = 10_000;
 
 interface SubscriptionCallsOptions {
-  /** Of the holder of the app key: `access: 'single-user'`, with the operations `subscriptionOperations`. */
+  /** The gateway of the app key's holder: `access: 'single-user'`, with the operations `subscriptionOperations`. */
   readonly gateway: Pick<Gateway, 'ask'>;
   readonly clock?: () => number;
 }

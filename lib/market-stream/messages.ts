@@ -5,14 +5,14 @@
 
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** What a message tells of: trades, or the book. */
+/** The subject of a message: trades, or the book. */
 export type StreamedPart = 'trade' | 'book';
 
-export type StreamMessage =
+export type MarketMessage =
   | {
       readonly kind: 'values';
       readonly symbol: string;
-      /** By the names that a snapshot record has, with the text that the upstream wrote. */
+      /** Texts as the upstream wrote them, by the names that a snapshot record has. */
       readonly members: Readonly<Record<string, string>>;
       /** When the upstream sent it, in milliseconds since the epoch. */
       readonly sentAt: number;
@@ -51,13 +51,13 @@ const decimalForm = /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{
 const maxAheadMs = 60_000;
 
 /**
- * @param now in milliseconds since the epoch: what claims to be of later is no message
+ * @param now in milliseconds since the epoch: a message that claims to be later is invalid
  *
  * @example
  * const message = readMessage('snapshot', payload, Date.now());
  * if (message.kind === 'values') console.log(message.symbol, message.members.price);
  */
-export function readMessage(topic: string, payload: Uint8Array, now: number): StreamMessage {
+export function readMessage(topic: string, payload: Uint8Array, now: number): MarketMessage {
   if (topic !== 'snapshot' && topic !== 'quote' && topic !== 'notice') return { kind: 'sign' };
   try {
     if (payload.length > maxBytes) throw new RangeError('too large');
@@ -67,12 +67,12 @@ export function readMessage(topic: string, payload: Uint8Array, now: number): St
   }
 }
 
-function readNotice(payload: Uint8Array): StreamMessage {
+function readNotice(payload: Uint8Array): MarketMessage {
   const { type, content } = JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
   return { kind: 'notice', type: String(type), content: String(content ?? '').slice(0, 200) };
 }
 
-function readValues(topic: 'snapshot' | 'quote', payload: Uint8Array, now: number): StreamMessage {
+function readValues(topic: 'snapshot' | 'quote', payload: Uint8Array, now: number): MarketMessage {
   const fields = fieldsOf(payload);
   const basic = fieldsOf(last(fields, 1) ?? new Uint8Array());
   const symbol = text(last(basic, 1));
@@ -120,7 +120,7 @@ function checked(name: string, value: string, form: RegExp): string {
 
 type Fields = ReadonlyMap<number, readonly Uint8Array[]>;
 
-/** All fields of a message that have a length, which is each one that is known; others are skipped. */
+/** The fields of a message that have a length, as all known ones have; others are skipped. */
 function fieldsOf(bytes: Uint8Array): Fields {
   const fields = new Map<number, Uint8Array[]>();
   const reader = new BinaryReader(bytes);

@@ -1,6 +1,8 @@
-/** What the listener of the market stream needs: a connection, the subscription operations, demand, a log. */
+/** Ports of the market stream's listener: a connection, the subscription operations, demand, a log; and its reports. */
 
 import type { StreamedLog } from '../cache/snapshots/index.ts';
+import type { LeaseStore } from '../listener/lease.ts';
+import type { ListenerPorts, ListenerRuntime } from '../listener/runtime.ts';
 import { CountersignError } from '../signer/errors.ts';
 
 /** Port: one connection to the upstream's broker. It neither subscribes nor reconnects. */
@@ -53,16 +55,16 @@ export interface Subscription {
   readonly symbols: readonly string[];
 }
 
-export type SubscriptionAnswer =
-  | { readonly ok: true }
-  | {
-      readonly ok: false;
-      /** The upstream's error code, such as `INVALID_SESSION`; the gateway's where the upstream was not reached. */
-      readonly code: string;
-      readonly status: number;
-      /** The upstream's own words: it names symbols there. */
-      readonly message: string;
-    };
+export type SubscriptionAnswer = { readonly ok: true } | SubscriptionRefusal;
+
+export interface SubscriptionRefusal {
+  readonly ok: false;
+  /** The upstream's error code, such as `INVALID_SESSION`; the gateway's where the upstream was not reached. */
+  readonly code: string;
+  readonly status: number;
+  /** The upstream's own words: it names symbols there. */
+  readonly message: string;
+}
 
 /** Port: the subscription operations, signed and under the shared limit. Each method always resolves. */
 export interface SubscriptionCalls {
@@ -76,21 +78,21 @@ export interface CategorySymbol {
 }
 
 export interface WantedSymbol extends CategorySymbol {
-  /** How often clients requested it lately, of all instances together; a caller with many symbols counts less for each. */
+  /** How often clients of all instances requested it lately; a caller with many symbols counts less for each. */
   readonly demand: number;
 }
 
-/** Port: what clients ask for, and what was fetched of it. */
+/** Port: the symbols that clients ask for, and what was fetched of them. */
 export interface StreamDemand {
   /** Reads what other instances tell. Never rejects. */
   poll(): Promise<void>;
-  /** All that is in use, in demand most first. */
+  /** All that is in use, by falling demand. */
   wanted(): readonly WantedSymbol[];
   /** The latest record that was fetched of a symbol, and when; undefined when there is none. */
   fetched(category: string, symbol: string): { readonly record: Uint8Array; readonly at: number } | undefined;
 }
 
-/** What belongs to one account at the upstream. */
+/** The ports of one account at the upstream. */
 export interface AccountStream {
   readonly appKey: string;
   /** Whether the secret still names this account. Rejects when it cannot be read. */
@@ -101,3 +103,46 @@ export interface AccountStream {
   readonly demand: StreamDemand;
   readonly calls: SubscriptionCalls;
 }
+
+export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamReport> {
+  readonly transport: MarketStreamTransport;
+  readonly store: LeaseStore;
+  /** Reads the account of the current secret. Rejects when there is no secret that can be used. */
+  readonly account: () => Promise<AccountStream>;
+  readonly tuning: Partial<MarketStreamTuning>;
+}
+
+export interface MarketStreamTuning {
+  /** Connections at once, at most: the upstream allows five, and counts one for a minute after its end. Default four. */
+  readonly sessions: number;
+}
+
+/** The options with their defaults. */
+export type MarketStreamParts = MarketStreamListenerOptions & ListenerRuntime<MarketStreamReport>;
+
+/** Told as it happens, for metrics and alarms. No secret, key or session id is in it. */
+export type MarketStreamReport =
+  /**
+   * About once a minute. `symbols` counts those of the `wanted` ones that are told now, and `torn` those of which something
+   * was not told; `lastSignAgeMs` is that of the oldest session.
+   */
+  | {
+      readonly kind: 'state';
+      readonly sessions: number;
+      readonly symbols: number;
+      readonly torn: number;
+      readonly wanted: number;
+      readonly lastSignAgeMs?: number;
+    }
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'ended' }
+  /** A session answers, and does not tell what it should of this number of symbols. */
+  | { readonly kind: 'mute'; readonly symbols: number }
+  | { readonly kind: 'notice'; readonly type: string; readonly content: string }
+  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'invalid'; readonly topic: string; readonly reason: string }
+  | {
+      readonly kind: 'failed';
+      readonly step: 'account' | 'store' | 'connection' | 'log' | 'task';
+      readonly cause: unknown;
+    };

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { assign, keyOf } from '../../lib/market-stream/assign.ts';
 
-const symbols = Array.from({ length: 12 }, (_, index) => ({ category: 'US_STOCK', symbol: `S${index}` }));
+const symbols = Array.from({ length: 60 }, (_, index) => ({ category: 'US_STOCK', symbol: `S${index}` }));
 const wantedIn = (demands: readonly number[]) =>
   demands
     .map((demand, index) => ({ ...symbols[index]!, demand }))
@@ -16,9 +16,8 @@ const demands = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 12, maxLe
 test('room is never exceeded, and what is carried is in demand', () => {
   fc.assert(
     fc.property(demands, demands, fc.integer({ min: 1, max: 6 }), (before, after, capacity) => {
-      const options = { capacity, maxMoves: capacity };
-      const first = assign(new Set(), wantedIn(before), options);
-      const second = assign(first, wantedIn(after), options);
+      const first = assign(new Set(), wantedIn(before), capacity);
+      const second = assign(first, wantedIn(after), capacity);
       const keys = new Set(wantedIn(after).map(keyOf));
       assert.ok(first.size <= capacity && second.size <= capacity);
       for (const key of second) assert.ok(keys.has(key), key);
@@ -34,16 +33,16 @@ test('room is never exceeded, and what is carried is in demand', () => {
 test('the same demand moves nothing', () => {
   fc.assert(
     fc.property(demands, (demand) => {
-      const options = { capacity: 5, maxMoves: 5 };
-      const first = assign(new Set(), wantedIn(demand), options);
-      assert.deepEqual(assign(first, wantedIn(demand), options), first);
+      const first = assign(new Set(), wantedIn(demand), 5);
+      assert.deepEqual(assign(first, wantedIn(demand), 5), first);
     }),
   );
 });
 
 test('no more move at once than may', () => {
-  const first = assign(new Set(), wantedIn([9, 8, 7, 6, 5]), { capacity: 5, maxMoves: 5 });
-  const others = [1, 1, 1, 1, 1, 90, 80, 70, 60, 50];
-  const second = assign(first, wantedIn(others), { capacity: 5, maxMoves: 2 });
-  assert.deepEqual([...second].filter((key) => !first.has(key)).sort(), ['US_STOCK S5', 'US_STOCK S6']);
+  const first = assign(new Set(), wantedIn(Array(30).fill(1)), 30);
+  const others = [...Array(30).fill(1), ...Array.from({ length: 30 }, (_, index) => 90 - index)];
+  const second = assign(first, wantedIn(others), 30);
+  const moved = [...second].filter((key) => !first.has(key));
+  assert.deepEqual(moved, symbols.slice(30, 50).map(keyOf));
 });

@@ -9,7 +9,7 @@ import { createSnapshotCache, snapshotPartition, viewOf } from '../../lib/cache/
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
-import type { Incoming, MarketStreamTransport } from '../../lib/market-stream/index.ts';
+import type { Incoming, MarketStreamTransport } from '../../lib/market-stream/ports.ts';
 import { part } from '../support/parts.ts';
 import { until } from '../support/until.ts';
 import { snapshotMessage } from './world.ts';

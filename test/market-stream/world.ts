@@ -11,14 +11,14 @@ import {
   type StreamedLog,
   WatchedSnapshots,
 } from '../../lib/cache/snapshots/index.ts';
+import { createMarketStreamListener } from '../../lib/market-stream/listener.ts';
 import {
-  createMarketStreamListener,
   type Incoming,
   MarketStreamError,
   type MarketStreamReport,
   type MarketStreamTransport,
   type SubscriptionAnswer,
-} from '../../lib/market-stream/index.ts';
+} from '../../lib/market-stream/ports.ts';
 import { createMemoryTradeEventStore } from '../../lib/trade-events/memory-store.ts';
 import { createRandom, type VirtualTime } from '../support/virtual-time.ts';
 
