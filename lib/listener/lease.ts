@@ -6,7 +6,7 @@
 
 import type { ListenerRuntime } from './runtime.ts';
 
-/** Port: leases, and what a successor has to know. Each method rejects when it cannot tell. */
+/** Port: leases, and the knowledge that goes to a successor. Each method rejects when the store cannot be asked. */
 export interface LeaseStore {
   /**
    * Acquires the lease, unless another owner holds it: the store compares no time with a clock. A read
@@ -15,19 +15,19 @@ export interface LeaseStore {
   acquire(call: AcquireCall): Promise<Acquired>;
   /** False when the lease is another's: the owner must end its stream at once. */
   renew(lease: string, owner: string, state: LeaseState): Promise<boolean>;
-  /** So that a successor acquires it at once; what the state says of the stream stays. */
+  /** Frees the lease for a successor at once; what the state says of the stream stays. */
   release(lease: string, owner: string, state: LeaseState): Promise<void>;
 }
 
 export interface AcquireCall {
-  /** Its name: one listener has it. What is known of orders and events is kept under it. */
+  /** The lease's name: one listener has it. What is known of orders and events is kept under it. */
   readonly lease: string;
   readonly owner: string;
-  /** By the caller's clock, like the next: other listeners compare the two with each other, and not with a clock. */
+  /** The lease's end by the caller's clock, like `endsAt`: other listeners compare the two with each other, and with no clock. */
   readonly until: number;
   /** When the caller means to hand over. */
   readonly endsAt: number;
-  /** A record that has not changed for a whole lease: it is taken over, unless it has changed since. */
+  /** A record that has not changed for a whole lease: the lease is taken over, unless the record has changed since. */
   readonly expired?: LeaseRecord;
 }
 
@@ -35,34 +35,34 @@ export type Acquired =
   | { readonly kind: 'acquired'; readonly state: LeaseState }
   | { readonly kind: 'held'; readonly record: LeaseRecord };
 
-/** What a contender sees of a lease. Its owner changes `until` with each renewal. */
+/** A lease as a contender sees it. Its owner changes `until` with each renewal. */
 export interface LeaseRecord extends Pick<LeaseState, 'until' | 'endsAt'> {
   readonly owner: string;
 }
 
-/** What a successor has to know. */
+/** Knowledge that goes from the owner to its successor. */
 export interface LeaseState {
   /** The lease's end, and the announced hand-over, by the clock of its owner alone. */
   readonly until: number;
   readonly endsAt: number;
-  /** The last sign of life of a stream: what came later may be lost. Absent before the first stream. */
+  /** Time of a stream's last sign of life: later messages may be lost. Absent before the first stream. */
   readonly lastSignAt?: number;
   /** No stream is opened before: the upstream asked for a pause. */
   readonly notBefore?: number;
   /** The keyed name of a secret that the upstream refused: not tried again before `notBefore`, unless another secret is there. */
   readonly refusedSecret?: string;
-  /** How many times in a row the upstream asked for a pause: each doubles the next. */
+  /** Number of times in a row that the upstream asked for a pause: each doubles the next. */
   readonly refusals?: number;
   /**
-   * What changed before, and is visible in a read, has been compared. Absent before the first stream. It is the time of an
-   * account that no comparison has met yet.
+   * Earlier changes that a read shows have been compared. Absent before the first stream. It counts for an account that no
+   * comparison has met yet.
    */
   readonly comparedAt?: number;
-  /** The same of each account, by its keyed name: one that is away is behind the others when it comes back. */
+  /** The same time of each account, by keyed name: an account that was away is behind the others when it comes back. */
   readonly comparedByAccount?: Readonly<Record<string, number>>;
   /**
-   * Of the market stream's sessions. The upstream closes the connection of the listener before when the next one connects with
-   * its id, and does not count it.
+   * Ids of the market stream's sessions. When the next listener connects with such an id, the upstream closes the
+   * predecessor's connection, and does not count it.
    */
   readonly sessionIds?: readonly string[];
 }
@@ -73,15 +73,14 @@ export const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 /** How often a successor looks whether the lease is free. */
 const pollMs = 100;
-/** A start waits so long for the lease: a little more than the schedule's minute. */
+/** A run waits so long for the lease: a little more than the schedule's minute. */
 const waitMs = 75_000;
 /** The owner counts its lease as lost so long before it runs out: time to close its stream. */
 const marginMs = 2_000;
 
-type StoreFailure = { readonly kind: 'failed'; readonly step: 'store'; readonly cause: unknown };
+type LeaseFailure = { readonly kind: 'failed'; readonly step: 'store'; readonly cause: unknown };
 
-/** A lease is kept with these. */
-export interface LeaseParts extends ListenerRuntime<StoreFailure> {
+export interface LeaseParts extends ListenerRuntime<LeaseFailure> {
   readonly store: LeaseStore;
 }
 
@@ -91,13 +90,13 @@ export interface LeaseCall {
   /** When this listener means to hand over, by its own clock. */
   readonly endsAt: number;
   readonly signal: AbortSignal;
-  /** The lease will be free soon. One who is not prepared by then leaves it to one who is. */
+  /** Called when the lease will be free soon. A contender that is not prepared by then leaves it to one that is. */
   readonly prepare?: () => Promise<unknown>;
 }
 
 /**
- * Waits for the lease as long as that makes sense: until just beyond the next start of the schedule. A lease whose owner
- * renews it and goes on after that is left to it.
+ * Waits for the lease until just beyond the next start of the schedule. Gives up where the owner renews the lease and means
+ * to keep it for longer.
  */
 export async function acquireLease(parts: LeaseParts, call: LeaseCall): Promise<Lease | undefined> {
   const { store, clock, monotonic, report } = parts;
@@ -130,24 +129,25 @@ export async function acquireLease(parts: LeaseParts, call: LeaseCall): Promise<
 }
 
 /**
- * What a contender learns of a lease that another listener holds. The record has times of the owner's clock, which may
- * be off: the contender compares them with each other alone, and measures by its own monotonic clock, like all times here,
- * how long the record stays.
+ * A contender's view of a lease that another listener holds. The record has times of the owner's clock, which may be off:
+ * the contender compares them with each other alone, and measures by its own monotonic clock, like all times here, how long
+ * the record stays.
  */
 class LeaseWatch {
+  /** Without a renewal since the first look, the owner may be dead. */
+  isRenewed = false;
   #record: LeaseRecord | undefined;
-  /** When the record was there at the latest: its owner counts its lease from before that. */
+  /** When the record was written at the latest: its owner counts its lease from before that. */
   #since = Number.POSITIVE_INFINITY;
-  /** So much earlier it may have been written. */
+  /** How much earlier it may have been written. */
   #ageMs = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #isRenewed = false;
 
   /** @param askedAt when the store was asked; it has answered at `now` */
   see(record: LeaseRecord, askedAt: number, now: number): void {
     const before = this.#record;
     if (record.owner !== before?.owner || record.until !== before.until) {
-      this.#isRenewed = before !== undefined;
+      this.isRenewed = before !== undefined;
       this.#since = now;
       this.#ageMs = Math.min(now - this.#lookedAt, renewEveryMs);
       this.#record = record;
@@ -155,28 +155,23 @@ class LeaseWatch {
     this.#lookedAt = askedAt;
   }
 
-  /** The record that stayed for a whole lease: its owner has stopped. */
+  /** The record, if it stayed for a whole lease: its owner has stopped. */
   expired(now: number): LeaseRecord | undefined {
     return now - this.#since >= leaseMs ? this.#record : undefined;
   }
 
-  /** Without a renewal since the first look, the owner may be dead. */
-  get isRenewed(): boolean {
-    return this.#isRenewed;
-  }
-
-  /** It missed two renewals: it may be dead. */
+  /** Whether the owner missed two renewals: it may be dead. */
   isOverdue(now: number): boolean {
     return now - this.#since > 2 * renewEveryMs;
   }
 
-  /** When the owner hands over at the latest: what was left to it when it wrote the record. */
+  /** When the owner hands over at the latest, by the time that was left when it wrote the record. */
   get handsOverBy(): number {
     const { endsAt, until } = this.#record ?? { endsAt: 0, until: 0 };
     return this.#since + Math.max(0, endsAt - until + leaseMs);
   }
 
-  /** Often when the owner may hand over; otherwise as often as tells its death within the margin of a lease. */
+  /** Short when the owner may hand over; otherwise short enough to notice its death within the margin of a lease. */
   pauseMs(now: number): number {
     const handsOverAt = this.handsOverBy - this.#ageMs;
     const next = Math.min(handsOverAt - now, this.#since + leaseMs - now, renewEveryMs / 3);
@@ -186,13 +181,14 @@ class LeaseWatch {
 
 export class Lease {
   readonly name: string;
+  /** The next renewal writes it; `note` changes it. */
+  state: LeaseState;
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
   readonly #parts: LeaseParts;
   readonly #call: LeaseCall;
   readonly #losing = new AbortController();
-  #state: LeaseState;
-  /** By the monotonic clock. */
+  /** The lease's end by the monotonic clock. */
   #endsAt: number;
   /** One write after another, so that an older state never overwrites a newer one. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -203,27 +199,23 @@ export class Lease {
     this.#call = call;
     this.name = call.name;
     this.lost = this.#losing.signal;
-    this.#state = state;
+    this.state = state;
     this.#endsAt = askedAt + leaseMs;
   }
 
-  get state(): LeaseState {
-    return this.#state;
-  }
-
-  /** By this listener's clocks, now. Ask again after everything that may have taken long. */
+  /** Whether the lease is held now, by this listener's clocks. Ask again after each step that may have taken long. */
   isHeld(): boolean {
     const { clock, monotonic } = this.#parts;
     // A monotonic clock stands still while its machine is suspended; the other one does not.
-    const leftMs = Math.min(this.#endsAt - monotonic(), this.#state.until - clock());
+    const leftMs = Math.min(this.#endsAt - monotonic(), this.state.until - clock());
     if (leftMs <= marginMs) this.#losing.abort();
     return !this.lost.aborted;
   }
 
-  /** What the next renewal says; a member that is undefined is left out. */
+  /** Changes what the next renewal writes; a member that is undefined is left out. */
   note(change: { readonly [K in keyof LeaseState]?: LeaseState[K] | undefined }): void {
-    const merged = Object.entries({ ...this.#state, ...change }).filter(([, value]) => value !== undefined);
-    this.#state = Object.fromEntries(merged) as unknown as LeaseState;
+    const merged = Object.entries({ ...this.state, ...change }).filter(([, value]) => value !== undefined);
+    this.state = Object.fromEntries(merged) as unknown as LeaseState;
   }
 
   /** Writes the state, and prolongs the lease. A failure is reported; the lease then runs out in its time. */
@@ -237,10 +229,10 @@ export class Lease {
     const { store, clock, monotonic, report } = this.#parts;
     if (!this.isHeld()) return;
     const askedAt = monotonic();
-    // Another one with each renewal, also when the clock was set back: contenders see by it that the owner lives.
-    const until = Math.max(clock() + leaseMs, this.#state.until + 1);
+    // Later with each renewal, also when the clock was set back: contenders see by it that the owner lives.
+    const until = Math.max(clock() + leaseMs, this.state.until + 1);
     try {
-      const isOurs = await store.renew(this.name, this.#call.owner, { ...this.#state, until });
+      const isOurs = await store.renew(this.name, this.#call.owner, { ...this.state, until });
       if (isOurs) {
         this.#endsAt = askedAt + leaseMs;
         this.note({ until });
@@ -266,13 +258,13 @@ export class Lease {
     await Promise.all([watch(), renew()]);
   }
 
-  /** A successor may have it at once. */
+  /** Frees the lease for a successor. */
   async release(): Promise<void> {
     const { store, report } = this.#parts;
     await this.#writing;
     if (!this.isHeld()) return;
     try {
-      await store.release(this.name, this.#call.owner, { ...this.#state, until: 0 });
+      await store.release(this.name, this.#call.owner, { ...this.state, until: 0 });
     } catch (cause) {
       report({ kind: 'failed', step: 'store', cause });
     }

@@ -42,7 +42,7 @@ export function listenerRuntime<Report>({
       try {
         report?.(one);
       } catch {
-        // Nothing is left to tell it to.
+        // No one is left to report it to.
       }
     },
     async pause(ms, signal) {
@@ -53,13 +53,13 @@ export function listenerRuntime<Report>({
 
 type Pausing = Pick<ListenerRuntime<never>, 'pause'>;
 
-/** Waits for a task, but no longer than that; no timer outlives it. */
+/** Waits for a task, but no longer than `ms`; no timer outlives the wait. */
 export async function settledWithin({ pause }: Pausing, task: Promise<unknown>, ms: number): Promise<void> {
   const settled = new AbortController();
   await Promise.race([task.finally(() => settled.abort()), pause(ms, settled.signal)]);
 }
 
-/** Lets a waiting task go on before its time. What rings while the task works is heard afterwards. */
+/** Lets a waiting task go on before its time. A ring while the task works ends its next wait. */
 export class Bell {
   #rung = false;
   #waiting: AbortController | undefined;
@@ -69,7 +69,7 @@ export class Bell {
     this.#waiting?.abort();
   }
 
-  /** Until it rings, or for so long, or until the signal aborts. */
+  /** Waits until it rings, or for `ms`, or until the signal aborts. */
   async wait({ pause }: Pausing, ms: number, signal: AbortSignal): Promise<void> {
     const waiting = new AbortController();
     const stop = () => waiting.abort();

@@ -39,21 +39,21 @@ export interface ShiftEnd extends RunReport {
   readonly again?: RunReport;
 }
 
-/** What a lease is needed for. */
+/** Work that needs a lease. */
 export interface LeasedWork extends Pick<LeaseCall, 'name' | 'prepare'> {
   /** Called once the lease is there. */
   readonly start: (shift: Shift) => ShiftWork;
 }
 
-/** What a listener does while it has the lease. */
+/** Work of a listener while it has the lease. */
 export interface ShiftWork {
-  /** Begins what goes on until the shift is over. */
+  /** Begins tasks that go on until the shift is over. */
   begin(): readonly Promise<void>[];
   /** A task has rejected: a defect. */
   fail(cause: unknown): void;
   /** Resolves when a successor may have the lease. It is renewed until then. */
   settle(tasks: Promise<unknown>): Promise<void>;
-  /** Ends what went on beside the successor. */
+  /** Ends tasks that went on beside the successor. */
   close(isLost: boolean): Promise<ShiftEnd>;
 }
 
@@ -83,10 +83,10 @@ export class Shift {
   readonly over: AbortSignal;
   /** The stop of the whole run. */
   readonly stopped: AbortSignal;
+  result: RunReport['result'] = 'listened';
   readonly #parts: LeaseParts;
   readonly #until: number;
   readonly #over = new AbortController();
-  #result: RunReport['result'] = 'listened';
 
   constructor(parts: LeaseParts, lease: Lease, { until, signal }: Required<ListenerCall>) {
     this.lease = lease;
@@ -96,14 +96,10 @@ export class Shift {
     this.#until = until;
   }
 
-  get result(): RunReport['result'] {
-    return this.#result;
-  }
-
   /** The first result counts. */
   end(result: RunReport['result'] = 'listened'): void {
     if (this.over.aborted) return;
-    this.#result = result;
+    this.result = result;
     this.#over.abort();
   }
 
@@ -128,7 +124,7 @@ export class Shift {
     return work.close(isLost);
   }
 
-  /** A task of the shift: does this each so often, for the first time after as long. */
+  /** A task of the shift: repeats a step, for the first time after one interval. */
   async each(everyMs: number, task: () => Promise<void>): Promise<void> {
     for (;;) {
       await this.#parts.pause(everyMs, this.over);
