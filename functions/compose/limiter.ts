@@ -5,8 +5,8 @@
 
 import type { LimitName } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { limiterLimits, tighterLimiterLimits } from '../../lib/gateway/operation-limits.ts';
-import { limitsInForceKey, type Tightening } from '../../lib/gateway/tightening.ts';
+import { limitsInForceKey, type Tightening } from '../../lib/gateway/limits/in-force.ts';
+import { limiterLimits, tighterLimiterLimits } from '../../lib/gateway/limits/operation-limits.ts';
 import {
   createLimiter,
   type Limiter,

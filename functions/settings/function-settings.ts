@@ -5,8 +5,8 @@ import { isAccountData } from '../../lib/catalogue/groups.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { PricedKind } from '../../lib/gateway/last-prices.ts';
+import { limitsOf, mayCount } from '../../lib/gateway/limits/operation-limits.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
-import { limitsOf, mayCount } from '../../lib/gateway/operation-limits.ts';
 import type { UpstreamPaths } from '../../lib/gateway/upstream-paths.ts';
 import type { CorsOrigins } from '../events/cors.ts';
 import {

@@ -7,7 +7,7 @@ import type { AuthSettings } from '../../lib/access/auth-settings.ts';
 import type { Group } from '../../lib/catalogue/groups.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
-import type { OperationLimits } from '../../lib/gateway/operation-limits.ts';
+import type { OperationLimits } from '../../lib/gateway/limits/operation-limits.ts';
 import type { UpstreamPaths } from '../../lib/gateway/upstream-paths.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import type { NetworkPrefix } from '../../lib/identity/caller.ts';

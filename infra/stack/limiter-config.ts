@@ -18,7 +18,7 @@ import {
   type OperationLimit,
   type OperationLimits,
   operationLimitsFault,
-} from '../../lib/gateway/operation-limits.ts';
+} from '../../lib/gateway/limits/operation-limits.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { ConfigError, instanceCount, matching, number, topicArn, whole } from './schema-parts.ts';
 

@@ -10,7 +10,7 @@ import {
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
-import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { type EndpointsOptions, limitsOf } from '../../lib/gateway/limits/operation-limits.ts';
 import { usualMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
 import { Mistakes } from '../mistakes.ts';

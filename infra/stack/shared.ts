@@ -8,7 +8,7 @@ import { memoryOf, type WorkerName, workerRows } from '../../functions/rows.ts';
 import { writePart } from '../../functions/settings/parts.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
-import { mayCount } from '../../lib/gateway/operation-limits.ts';
+import { mayCount } from '../../lib/gateway/limits/operation-limits.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
 import { GroupFunction, type GroupFunctionProps, type Network, runEachMinute } from './group-function.ts';

@@ -21,7 +21,7 @@ import type { AdmittedRequest } from './admit.ts';
 import type { CachedReads, CacheOptions, CacheParts } from './cache-options.ts';
 import { askResponses, openResponseCache, parametersOf, ruleOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';
-import { type LimitRules, limitsOf, sizeOf } from './operation-limits.ts';
+import { type LimitRules, limitsOf, sizeOf } from './limits/operation-limits.ts';
 
 interface AccountReads extends CachedReads {
   /**

@@ -16,7 +16,7 @@ import type { Limiter } from '../limiter/index.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { AdmittedRequest } from './admit.ts';
 import type { Credentials } from './credentials.ts';
-import type { LimitRules } from './operation-limits.ts';
+import type { LimitRules } from './limits/operation-limits.ts';
 import type { Outcome } from './outcome.ts';
 import type { Upstream } from './upstream.ts';
 

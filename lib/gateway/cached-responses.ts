@@ -19,7 +19,7 @@ import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
 import type { AdmittedRequest } from './admit.ts';
 import { anonymousCaller, type CachedReads, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { accountOf } from './credential.ts';
-import { quotaLimitsOf } from './operation-limits.ts';
+import { quotaLimitsOf } from './limits/operation-limits.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';

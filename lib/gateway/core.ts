@@ -12,7 +12,7 @@
  *     cached?      a read whose answer equal requests share                 cache.ts
  *     journal      an order that was sent before is not sent again          ../orders/hand-over.ts
  *     breaker      no read while the upstream's host is down                circuit-breaker.ts
- *     permit       a permit of the limiter for each attempt                 permits.ts   ┐
+ *     permit       a permit of the limiter for each attempt                 limits/permits.ts ┐
  *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
  *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
  *     filter       records of accounts that are not the sender's are cut    withhold.ts
@@ -30,6 +30,7 @@ import type { Cache } from './cache.ts';
 import { createContext, type RequestContext } from './context.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
+import { forLimitsInForce, type LimitParts } from './limits/in-force.ts';
 import { type CoreOptions, checkOptions, type RequestReport } from './options.ts';
 import type { OrderSteps } from './order-hand-over.ts';
 import { type Outcome, refused } from './outcome.ts';
@@ -37,7 +38,6 @@ import type { UpstreamBreaker } from './read-again.ts';
 import { render } from './render.ts';
 import { createFetchSend } from './send.ts';
 import { withSymbolCase } from './symbol-case.ts';
-import { forLimitsInForce, type LimitParts } from './tightening.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { withholdFrom } from './withhold.ts';
 

@@ -84,6 +84,7 @@ export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export { createGatewayLastPrices, type GatewayLastPricesOptions, type PricedKind } from './last-prices.ts';
+export { limitsInForceKey, type RateLimitReport, type Tightening } from './limits/in-force.ts';
 export {
   type EndpointsOptions,
   limiterLimits,
@@ -91,7 +92,7 @@ export {
   type OperationLimits,
   operationLimitsFault,
   tighterLimiterLimits,
-} from './operation-limits.ts';
+} from './limits/operation-limits.ts';
 export type { CoreOptions, GatewayOptions, RequestReport } from './options.ts';
 export { createGatewayCancels, type GatewayCancelsOptions } from './order-cancels.ts';
 export { type OrdersStep, ordersStep, outcomesStep, unguardedStep } from './order-hand-over.ts';
@@ -119,6 +120,5 @@ export {
   type Send,
   type SendLimits,
 } from './send.ts';
-export { limitsInForceKey, type RateLimitReport, type Tightening } from './tightening.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';
 export { type AccessOptions, type AccessStep, accessStep } from './who.ts';

@@ -12,12 +12,12 @@ import type { CacheStep } from './cache.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
-import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
+import type { Tightening } from './limits/in-force.ts';
+import { type OperationLimits, operationLimitsFault } from './limits/operation-limits.ts';
 import type { OrdersStep } from './order-hand-over.ts';
 import type { CacheResult, Outcome } from './outcome.ts';
 import type { ReachNow } from './reach.ts';
 import type { Send } from './send.ts';
-import type { Tightening } from './tightening.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 

@@ -13,6 +13,7 @@ import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { createCredentials } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
+import { forLimitsInForce } from './limits/in-force.ts';
 import {
   type AnswerBound,
   type CoreOptions,
@@ -22,7 +23,6 @@ import {
 } from './options.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import { createFetchSend } from './send.ts';
-import { forLimitsInForce } from './tightening.ts';
 import { createUpstream } from './upstream.ts';
 
 /** The gateway's options that also apply to its own reads. */

@@ -12,8 +12,15 @@ import { isRefusal, type Refusal } from '../problem.ts';
 import { maxAccountAnswerBytes, maxAnswerBytes } from '../upstream/channel-bound.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
-import { limitsOf } from './operation-limits.ts';
-import { type AttemptPermit, acquireForAttempt, minAttemptMs, outOfTime, timeToLeave } from './permits.ts';
+import type { LimitParts } from './limits/in-force.ts';
+import { limitsOf } from './limits/operation-limits.ts';
+import {
+  type AttemptPermit,
+  acquireForAttempt,
+  minAttemptMs,
+  outOfTime,
+  timeToLeave,
+} from './limits/permits.ts';
 import {
   type AnsweredAttempt,
   pauseBeforeRepeat,
@@ -22,7 +29,6 @@ import {
   type UpstreamBreaker,
 } from './read-again.ts';
 import type { Attempt, LetGo, Send } from './send.ts';
-import type { LimitParts } from './tightening.ts';
 import { meantBy, readUpstreamAnswer, type SentAttempt } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';

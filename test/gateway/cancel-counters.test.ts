@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { limitPresets } from '../../lib/catalogue/limits.ts';
-import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { limitsOf } from '../../lib/gateway/limits/operation-limits.ts';
 import { each } from '../support/each.ts';
 
 const cancels = operations.filter(({ sideEffect }) => sideEffect?.cancels);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { liveOperations } from '../../lib/catalogue/live.ts';
-import { limitsOf, operationLimitsFault } from '../../lib/gateway/operation-limits.ts';
+import { limitsOf, operationLimitsFault } from '../../lib/gateway/limits/operation-limits.ts';
 
 test('a stream counts against the limits of what it follows, and takes those that a deployer sets for its group', () => {
   const followers = liveOperations.filter(({ follows }) => follows);

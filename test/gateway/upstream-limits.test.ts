@@ -22,7 +22,7 @@ import {
   operationLimitsFault,
   upstreamLimitsFault,
 } from '../../lib/gateway/index.ts';
-import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { limitsOf } from '../../lib/gateway/limits/operation-limits.ts';
 
 const preset = fc.constantFrom(...(Object.keys(limitPresets) as (keyof typeof limitPresets)[]));
 const figures = fc.record({

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
-import { limiterLimits, limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { limiterLimits, limitsOf } from '../../lib/gateway/limits/operation-limits.ts';
 import {
   createLimiter,
   createMemoryLimiterStore,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { limiterLimits } from '../../lib/gateway/operation-limits.ts';
+import { limiterLimits } from '../../lib/gateway/limits/operation-limits.ts';
 import { type LimiterStore, windowOf } from '../../lib/limiter/index.ts';
 import { renewedSchedule, scheduleText, shareOf, zeroCounters } from '../../lib/limiter/schedule.ts';
 import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';

@@ -7,7 +7,7 @@ import { composeLimiter } from '../../functions/compose/limiter.ts';
 import { type FunctionSettings, readFunctionSettings } from '../../functions/settings/function-settings.ts';
 import type { Read } from '../../functions/settings/parts.ts';
 import { cancelOrder, getOrder, getStockSnapshots } from '../../lib/catalogue/index.ts';
-import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { limitsOf } from '../../lib/gateway/limits/operation-limits.ts';
 import { createMemoryLimiterStore, type LimiterStore } from '../../lib/limiter/index.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
 import { environmentOf, partOf, synthesise } from './synthesise.ts';

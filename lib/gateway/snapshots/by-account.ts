@@ -26,7 +26,7 @@ import type { AdmittedRequest } from '../admit.ts';
 import { anonymousCaller, type CachedReads, type CacheOptions, type CacheParts } from '../cache-options.ts';
 import { accountOf } from '../credential.ts';
 import type { Credential, CredentialResult } from '../credentials.ts';
-import { snapshotPaceOf } from '../operation-limits.ts';
+import { snapshotPaceOf } from '../limits/operation-limits.ts';
 import { type CacheResult, type Outcome, refused, type SnapshotsFound } from '../outcome.ts';
 import { createListings, fromUpstreamError, SnapshotUpstream } from './upstream.ts';
 

@@ -26,8 +26,8 @@ import { type Caused, causedBy } from '../../upstream/cause.ts';
 import type { CacheParts } from '../cache-options.ts';
 import { createContext, type RequestContext } from '../context.ts';
 import type { Credential } from '../credentials.ts';
-import { limitsOf } from '../operation-limits.ts';
-import { limiterRefusal, minAttemptMs } from '../permits.ts';
+import { limitsOf } from '../limits/operation-limits.ts';
+import { limiterRefusal, minAttemptMs } from '../limits/permits.ts';
 import { wasNotSent } from '../upstream.ts';
 import { isAboutCategory, rejectedBy } from '../upstream-answer.ts';
 

@@ -3,7 +3,7 @@
 import type { AskUpstream, RefreshPermits } from '../../../lib/cache/snapshots/ports.ts';
 import { getStockSnapshots } from '../../../lib/catalogue/index.ts';
 import type { UpstreamLimits } from '../../../lib/catalogue/limits.ts';
-import { limiterLimits, limitsOf } from '../../../lib/gateway/operation-limits.ts';
+import { limiterLimits, limitsOf } from '../../../lib/gateway/limits/operation-limits.ts';
 import {
   createLimiter,
   createMemoryLimiterStore,

@@ -8,7 +8,7 @@ import { createSnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
 import { getStockSnapshots } from '../../../lib/catalogue/index.ts';
 import type { UpstreamLimits } from '../../../lib/catalogue/limits.ts';
-import { snapshotPaceOf } from '../../../lib/gateway/operation-limits.ts';
+import { snapshotPaceOf } from '../../../lib/gateway/limits/operation-limits.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import { createVirtualDirectoryStore, createVirtualListings, market } from './directory.ts';
 import { Fleet } from './fleet.ts';

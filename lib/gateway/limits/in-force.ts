@@ -3,13 +3,13 @@
  * have sent less, all instances switch to it, as if that choice had been deployed.
  */
 
-import { choicesFrom, limitsText, type UpstreamLimits } from '../catalogue/limits.ts';
-import type { Operation } from '../catalogue/operation.ts';
-import { endOf } from '../kernel/pauses.ts';
-import type { Limiter } from '../limiter/index.ts';
-import { type LimitsInForce, tightenAfter, type Verdict } from '../limiter/tightening.ts';
+import { choicesFrom, limitsText, type UpstreamLimits } from '../../catalogue/limits.ts';
+import type { Operation } from '../../catalogue/operation.ts';
+import { endOf } from '../../kernel/pauses.ts';
+import type { Limiter } from '../../limiter/index.ts';
+import { type LimitsInForce, tightenAfter, type Verdict } from '../../limiter/tightening.ts';
+import type { CoreOptions } from '../options.ts';
 import { countersOf, type LimitRules, limitsOf, operationLimitsFault } from './operation-limits.ts';
-import type { CoreOptions } from './options.ts';
 
 /** Options for switching to tighter limits. */
 export interface Tightening {

@@ -3,8 +3,8 @@
  * configures. The caches' quotas for callers and their pace of refreshes follow from them.
  */
 
-import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/ports.ts';
-import type { Group } from '../catalogue/groups.ts';
+import { defaultSnapshotOptions, type SnapshotOptions } from '../../cache/snapshots/ports.ts';
+import type { Group } from '../../catalogue/groups.ts';
 import {
   choicesFrom,
   endpointCounterOf,
@@ -14,9 +14,9 @@ import {
   type LimitName,
   limits,
   type UpstreamLimits,
-} from '../catalogue/limits.ts';
-import type { Operation } from '../catalogue/operation.ts';
-import { type Limit, windowOf } from '../limiter/index.ts';
+} from '../../catalogue/limits.ts';
+import type { Operation } from '../../catalogue/operation.ts';
+import { type Limit, windowOf } from '../../limiter/index.ts';
 
 export interface OperationLimit extends LimitFigures {
   /** Operation ids and groups that count against this limit. */

@@ -1,9 +1,9 @@
 /** Acquires the limiter's permits for an attempt: a request leaves only with a permit that is valid at that moment. */
 
-import type { Limiter, Permit, PermitAnswer, RefusalReason } from '../limiter/index.ts';
-import { isRefusal, notSent, type Refusal } from '../problem.ts';
-import type { RequestContext, UpstreamUsage } from './context.ts';
-import type { LetGo } from './send.ts';
+import type { Limiter, Permit, PermitAnswer, RefusalReason } from '../../limiter/index.ts';
+import { isRefusal, notSent, type Refusal } from '../../problem.ts';
+import type { RequestContext, UpstreamUsage } from '../context.ts';
+import type { LetGo } from '../send.ts';
 
 /** Least time that must be left before the platform stops waiting; with less, no attempt begins. */
 export const minAttemptMs = 1000;
