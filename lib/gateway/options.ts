@@ -1,9 +1,7 @@
 /** Options of a gateway, and its report on each request. */
 
-import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
-import type { Operation } from '../catalogue/operation.ts';
+import { upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
-import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { Digests } from '../signer/index.ts';
@@ -12,8 +10,8 @@ import type { CacheStep } from './cache.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
-import type { Tightening } from './limits/in-force.ts';
-import { type OperationLimits, operationLimitsFault } from './limits/operation-limits.ts';
+import type { LimitsWiring } from './limits/in-force.ts';
+import { operationLimitsFault } from './limits/operation-limits.ts';
 import type { OrdersStep } from './order-hand-over.ts';
 import type { CacheResult, Outcome } from './outcome.ts';
 import type { ReachNow } from './reach.ts';
@@ -22,9 +20,7 @@ import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-pa
 import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 
 /** Parts of every gateway, whatever its steps are. */
-interface BaseWiring {
-  /** The operations that this gateway offers; it refuses any other as unknown. */
-  readonly operations: readonly Operation[];
+interface BaseWiring extends LimitsWiring {
   /** The upstream's URL, `https:` or loopback, with or without a path prefix. */
   readonly upstreamBaseUrl: string;
   /** Paths to which operations are sent instead of the path of the client's request. */
@@ -32,17 +28,6 @@ interface BaseWiring {
   readonly secrets: SecretSource;
   /** Sends one signed request. Default: the runtime's fetch. */
   readonly send: Send;
-  /**
-   * Grants a permit for every attempt that counts against a limit. It must know all limits that `limiterLimits` returns:
-   * requests that count against another are answered with `gateway_error`. Default: none, and everything is sent.
-   */
-  readonly limiter: Limiter | undefined;
-  /** The deployer's limits besides the catalogue's; the limiter must know them, too. */
-  readonly operationLimits: OperationLimits | undefined;
-  /** Choice of the upstream's limits; the limiter must use the same one. Default `interface`. */
-  readonly upstreamLimits: UpstreamLimits | undefined;
-  /** Switches to tighter limits when the upstream answers 429 although the limits were kept. Default: no switch. */
-  readonly tightening: Tightening | undefined;
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
   /** The signer's SHA-256 and HMAC. Default: WebCrypto's. */

@@ -5,11 +5,17 @@
 
 import { choicesFrom, limitsText, type UpstreamLimits } from '../../catalogue/limits.ts';
 import type { Operation } from '../../catalogue/operation.ts';
+import type { OptionsOf } from '../../kernel/options-of.ts';
 import { endOf } from '../../kernel/pauses.ts';
 import type { Limiter } from '../../limiter/index.ts';
 import { type LimitsInForce, tightenAfter, type Verdict } from '../../limiter/tightening.ts';
-import type { CoreOptions } from '../options.ts';
-import { countersOf, type LimitRules, limitsOf, operationLimitsFault } from './operation-limits.ts';
+import {
+  countersOf,
+  type LimitRules,
+  limitsOf,
+  type OperationLimits,
+  operationLimitsFault,
+} from './operation-limits.ts';
 
 /** Options for switching to tighter limits. */
 export interface Tightening {
@@ -41,6 +47,25 @@ interface RateLimited {
   readonly timeLeft: number;
 }
 
+/** Options of a gateway's limits. */
+export interface LimitsWiring {
+  /** The operations that this gateway offers; it refuses any other as unknown. */
+  readonly operations: readonly Operation[];
+  /**
+   * Grants a permit for every attempt that counts against a limit. It must know all limits that `limiterLimits` returns:
+   * requests that count against another are answered with `gateway_error`. Default: none, and everything is sent.
+   */
+  readonly limiter: Limiter | undefined;
+  /** The deployer's limits besides the catalogue's; the limiter must know them, too. */
+  readonly operationLimits: OperationLimits | undefined;
+  /** Choice of the upstream's limits; the limiter must use the same one. Default `interface`. */
+  readonly upstreamLimits: UpstreamLimits | undefined;
+  /** Switches to tighter limits when the upstream answers 429 although the limits were kept. Default: no switch. */
+  readonly tightening: Tightening | undefined;
+}
+
+type LimitsOptions = OptionsOf<LimitsWiring, 'operations'>;
+
 /** Parts of a gateway that depend on the choice of limits in force. */
 export interface LimitParts extends LimitRules {
   readonly limiter: Limiter | undefined;
@@ -68,7 +93,7 @@ const maxWaitMs = 1500;
  * @param create called with the parts of one choice, as if that choice had been deployed
  */
 export function forLimitsInForce<T>(
-  options: CoreOptions,
+  options: LimitsOptions,
   create: (parts: LimitParts) => T,
 ): () => Promise<T> {
   if (options.tightening) return createByStep(options, options.tightening, create);
@@ -88,7 +113,7 @@ export function forLimitsInForce<T>(
 }
 
 function createByStep<T>(
-  { limiter, operations, operationLimits = {}, upstreamLimits }: CoreOptions,
+  { limiter, operations, operationLimits = {}, upstreamLimits }: LimitsOptions,
   { inForce, limiterFor, share = 1, report }: Tightening,
   create: (parts: LimitParts) => T,
 ): () => Promise<T> {
