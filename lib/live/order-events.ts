@@ -122,7 +122,7 @@ class OrderEventStream {
 
   async *texts({ endsAt, endsFor }: StreamTimes): AsyncGenerator<string, void> {
     const { clock, sleep, random = Math.random } = this.#options;
-    yield `retry: 1000\n\n${this.#event('start', { now: clock(), resumed: this.#isResumed })}`;
+    yield `retry: 1000\n\n${this.#text('start', JSON.stringify({ now: clock(), resumed: this.#isResumed }))}`;
     for (let beatAt = clock() + beatMs; clock() < endsAt; ) {
       const reach = await this.#reachNow();
       const end = isRefusal(reach) && endOfRefused(reach, random);
@@ -136,7 +136,8 @@ class OrderEventStream {
       } else yield* this.#changes(reach, endsAt);
       if (isDue(clock(), beatAt, beatMs)) {
         beatAt = clock() + beatMs;
-        yield this.#event('beat', { now: clock(), ...(this.#cause && { cause: this.#cause }) });
+        const cause = this.#cause && { cause: this.#cause };
+        yield this.#text('beat', JSON.stringify({ now: clock(), ...cause }));
       }
       if (!this.#rest) await sleep(Math.max(0, Math.min(pollMs, endsAt - clock())));
     }
@@ -155,12 +156,8 @@ class OrderEventStream {
       if (isSent && clock() >= until) return;
       this.#handled.add(event.place, { at: clock(), isSent });
       // The upstream's JSON in the detail stays unchanged.
-      const { detailType, detail } = event;
-      if (isSent)
-        yield this.#text(
-          'change',
-          `{"source":"countersign","detail-type":"${detailType}","detail":${detail}}`,
-        );
+      const data = `{"source":"countersign","detail-type":"${event.detailType}","detail":${event.detail}}`;
+      if (isSent) yield this.#text('change', data);
     }
     const { began, end } = read;
     if (began !== undefined) this.#handled.settle(began, end);
@@ -204,10 +201,6 @@ class OrderEventStream {
     const name = this.#names.get(account) ?? (await this.#options.names.nameOf('account', account));
     this.#names.set(account, name);
     return name;
-  }
-
-  #event(event: string, data: object): string {
-    return this.#text(event, JSON.stringify(data));
   }
 
   #text(event: string, data: string): string {
