@@ -8,7 +8,7 @@ import type { CacheWiring } from '../../lib/gateway/cache-options.ts';
 import { createCore, type Gateway } from '../../lib/gateway/core.ts';
 import type { CoreWiring } from '../../lib/gateway/options.ts';
 import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
-import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
+import type { LowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { createCacheMetrics } from '../log/cache-metrics.ts';
 import { requestEntry } from '../log/log.ts';
 import { upstreamCount } from '../log/metrics.ts';

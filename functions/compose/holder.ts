@@ -8,7 +8,7 @@ import {
   type GatewayOrderReadsWiring,
   orderReadOperations,
 } from '../../lib/gateway/order-reads.ts';
-import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
+import { createLowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import type { OrderReads } from '../../lib/orders/order-reads.ts';
 import type { FunctionSettings } from '../settings/function-settings.ts';
 import { composeGateway, composeResponses } from './gateway.ts';

@@ -3,8 +3,8 @@
 import { snapshotPartition, WatchedSnapshots } from '../../lib/cache/snapshots/index.ts';
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
+import { createLowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import type { RunReport } from '../../lib/listener/shift.ts';
-import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createSubscriptionCalls, subscriptionOperations } from '../../lib/market-stream/calls.ts';
 import { createMarketStreamListener } from '../../lib/market-stream/listener.ts';
 import type { AccountStream } from '../../lib/market-stream/ports.ts';

@@ -1,6 +1,5 @@
 /** Lookups by event, and the ports that a deployment implements. */
 
-export { createLowPriorityLimiter, type LowPriorityLimiter } from '../limiter/low-priority.ts';
 export { createLookups, type Lookups, type LookupsOptions } from './batch.ts';
 export { lookUpDirectly } from './direct.ts';
 export {

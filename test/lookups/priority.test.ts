@@ -10,7 +10,7 @@ import {
   createMemoryLimiterStore,
   type LimiterReport,
 } from '../../lib/gateway/index.ts';
-import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
+import { createLowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { existingStocks } from '../snapshots/http/load.ts';
 import { ask, secretText, snapshotPath } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
