@@ -8,7 +8,7 @@ import { missingForStartUp } from '../lambda/runtime-client.ts';
 import { root } from '../support/bundle.ts';
 import { orSkip } from '../support/missing.ts';
 import { benches } from './benches.ts';
-import { measured } from './start-up.ts';
+import { measured } from './first-events.ts';
 
 const brief = { rounds: 1, warmUp: 0 };
 const functions = readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' })
@@ -24,9 +24,10 @@ const expected: Readonly<Record<keyof typeof benches, readonly string[]>> = {
   'start-up': [
     'empty',
     'empty with the AWS client',
+    'empty with a call, first answer',
     'empty with the clients of lookups',
     'without operations',
-    ...functions,
+    ...functions.flatMap((name) => [name, `${name}, first answer`]),
   ],
 };
 

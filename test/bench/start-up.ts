@@ -1,24 +1,16 @@
 /**
- * What each function weighs and how long it takes to start, beside an empty one with the same AWS client:
+ * What each function weighs, how long it takes until it asks for its first event, beside an empty one with the AWS client,
+ * and until that event is answered, beside an empty one that reads the secret by the same client and makes one call:
  * bundled as for the deployment, in Lambda's own runtime client, on the Node version that is deployed.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import {
-  apiNames,
-  functionOf,
-  functionsOf,
-  type WorkerName,
-  workerNames,
-  workerRows,
-} from '../../functions/rows.ts';
+import { functionOf, functionsOf, type WorkerName, workerRows } from '../../functions/rows.ts';
 import { writePart } from '../../functions/settings/parts.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { openable, openByDefault, operations } from '../../lib/catalogue/index.ts';
@@ -40,8 +32,16 @@ import {
   runtimeEnvironment,
   runtimeNode,
 } from '../lambda/runtime-client.ts';
+import { DynamoTables } from '../support/dynamo-tables.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
 import { part, parts } from '../support/parts.ts';
+import {
+  credentials,
+  emptyWithCall,
+  type FirstEvent,
+  startBenchUpstream,
+  startUpstreamWithoutTokens,
+} from './first-events.ts';
 
 const aim = 1.25;
 
@@ -66,11 +66,16 @@ const asking = new Set<string>(openable.filter(isAccountData).flatMap(functionsO
 
 interface Candidate {
   readonly name: string;
-  readonly first: FirstEvent;
   readonly variables: Readonly<Record<string, string>>;
   readonly file: string;
   readonly bytes: number;
-  readonly times: number[];
+  readonly starts: Start[];
+}
+
+/** Milliseconds from the start of the process. */
+interface Start {
+  readonly firstEvent: number;
+  readonly firstAnswer: number;
 }
 
 /** Prints a table. Without the runtime client it prints how to get that instead. */
@@ -91,9 +96,11 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   const certificate = selfSigned();
   const authority = join(directory, 'authority.pem');
   await writeFile(authority, certificate.cert);
-  const secrets = await startSecretsManagerStub(certificate);
-  secrets.set('{"app_key":"bench-key","app_secret":"bench-secret"}');
-  const upstream = await startUpstreamWithoutTokens();
+  let tables = new DynamoTables();
+  const secrets = await startSecretsManagerStub(certificate, () => tables);
+  secrets.set(JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret }));
+  const upstream = await startBenchUpstream(certificate);
+  const withoutTokens = await startUpstreamWithoutTokens(certificate);
   const issuer = await startIssuer();
   const env = {
     ...awsEnvironment,
@@ -113,43 +120,55 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
         busName: 'bench',
       },
     }),
-    ...part('CANARY', { url: upstream.url, keySecretId: secrets.secretId }),
+    ...part('CANARY', { url: withoutTokens.url, keySecretId: secrets.secretId }),
   };
   try {
-    const candidates = await bundleAll(directory, issuer);
+    const askingWorker = part('UPSTREAM', { baseUrl: withoutTokens.url, secretId: secrets.secretId });
+    const candidates = await bundleAll(directory, (group) => ({
+      ...(group === 'access-token' && askingWorker),
+      ...variablesOf(group, issuer),
+    }));
     for (let round = 0; round < rounds + warmUp; round++)
       // In turn, so that other work of the machine falls on all of them.
       for (const candidate of candidates) {
-        const milliseconds = await start(node, candidate, { ...env, ...candidate.variables });
-        if (round >= warmUp) candidate.times.push(milliseconds);
+        const first = await upstream.firstEvent(candidate.name, issuer.token());
+        // Empty, so that no answer of another start is in the cache.
+        tables = new DynamoTables();
+        const measured = await start(node, candidate.file, first, { ...env, ...candidate.variables });
+        if (round >= warmUp) candidate.starts.push(measured);
       }
     await print(candidates, execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(), rounds);
-    return Object.fromEntries(candidates.map(({ name, times }) => [name, median(times)]));
+    return Object.fromEntries(
+      candidates.flatMap(({ name, starts }) => [
+        [name, medianOf(starts, 'firstEvent')],
+        [`${name}, first answer`, medianOf(starts, 'firstAnswer')],
+      ]),
+    );
   } finally {
     await secrets.close();
-    upstream.close();
+    await upstream.close();
+    withoutTokens.close();
     issuer.close();
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function bundleAll(directory: string, issuer: IssuerServer): Promise<readonly Candidate[]> {
-  const [empty, withClient, withClients, withoutOperations, functions] = await Promise.all([
+async function bundleAll(
+  directory: string,
+  variablesFor: (group: string) => Readonly<Record<string, string>>,
+): Promise<readonly Candidate[]> {
+  const [empty, withClient, withCall, withClients, withoutOperations, functions] = await Promise.all([
     bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
     bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, emptyWithClient)),
+    bundleFile(fromHere('../lambda/empty-with-call.ts'), join(directory, emptyWithCall)),
     bundleFile(fromHere('../lambda/empty-with-lookup-clients.ts'), join(directory, emptyWithLookupClients)),
     bundleFile(fromHere('../lambda/without-operations.ts'), join(directory, 'without operations')),
     bundleFunctions(directory),
   ]);
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
-  return [empty, withClient, withClients, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
-    name: group,
-    first: firstEvents(issuer.token())[group] ?? unknownRoute,
-    variables: variablesOf(group, issuer),
-    file,
-    bytes,
-    times: [],
-  }));
+  return [empty, withClient, withCall, withClients, withoutOperations, ...sorted].map(
+    ({ group, file, bytes }) => ({ name: group, variables: variablesFor(group), file, bytes, starts: [] }),
+  );
 }
 
 /** What the stack gives one function and not another. */
@@ -164,12 +183,13 @@ const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<strin
   ...(asking.has(group) && part('ACCESS', { tableName: usersTable, identityKeySecretId: identityKeyId })),
 });
 
-/** From the start of the process to the request for its first event, and one call to see that it works. */
+/** Starts a process, waits until it asks for its first event, and gives it that one. */
 async function start(
   node: string,
-  { file, first }: Candidate,
+  file: string,
+  first: FirstEvent,
   env: Readonly<Record<string, string>>,
-): Promise<number> {
+): Promise<Start> {
   const folder = dirname(file);
   const api = await startRuntimeApi();
   const started = performance.now();
@@ -185,10 +205,11 @@ async function start(
     });
     failed.catch(() => {});
     await Promise.race([api.initialised, failed]);
-    const milliseconds = performance.now() - started;
+    const firstEvent = performance.now() - started;
     const answer = (await Promise.race([api.call(first.event), failed])) as object;
+    const firstAnswer = performance.now() - started;
     if (!first.isAnswer(answer)) throw new Error(`${file} answered ${JSON.stringify(answer)}`);
-    return milliseconds;
+    return { firstEvent, firstAnswer };
   } finally {
     child.kill('SIGKILL');
     await ended;
@@ -196,127 +217,28 @@ async function start(
   }
 }
 
-/** A first event that a function answers without an upstream, which it can only when it is set up. */
-interface FirstEvent {
-  readonly event: object;
-  readonly isAnswer: (answer: object) => boolean;
-}
-
-/** Of API Gateway, as much as an unknown route needs. */
-const unknownRoute: FirstEvent = {
-  event: {
-    resource: '/unknown',
-    httpMethod: 'GET',
-    headers: {},
-    multiValueQueryStringParameters: null,
-    body: null,
-    isBase64Encoded: false,
-    requestContext: { requestId: 'bench-1' },
-  },
-  isAnswer: (answer) => 'statusCode' in answer && answer.statusCode === 404,
-};
-
-/** Of a queue: a batch that leaves nothing to do, and nothing to come again. */
-const emptyBatch: FirstEvent = {
-  event: { Records: [] },
-  isAnswer: (answer) =>
-    'batchItemFailures' in answer &&
-    Array.isArray(answer.batchItemFailures) &&
-    answer.batchItemFailures.length === 0,
-};
-
-/** Of a schedule: the check finds that no token is wanted. */
-const schedule: FirstEvent = {
-  event: {},
-  isAnswer: (answer) => 'result' in answer && answer.result === 'not_needed',
-};
-
-/** Of a schedule: what it asks answers everything. */
-const answered: FirstEvent = {
-  event: {},
-  isAnswer: (answer) => 'status' in answer && answer.status === 200,
-};
-
-/** Of API Gateway's request for a policy: a good token. */
-const question = (token: string): FirstEvent => ({
-  event: {
-    methodArn: 'arn:aws:execute-api:eu-central-1:123456789012:bench/main/GET/unknown',
-    headers: { authorization: `Bearer ${token}` },
-    multiValueHeaders: null,
-    requestContext: { requestId: 'bench-1' },
-  },
-  isAnswer: (answer) => 'context' in answer && JSON.stringify(answer.context).includes('claims'),
-});
-
-/** Of a schedule: there is no secret to listen with. */
-const everyMinute: FirstEvent = {
-  event: {},
-  isAnswer: (answer) => 'result' in answer && answer.result === 'refused',
-};
-
-/** Of a bus: an event that names no order. */
-const noOrder: FirstEvent = {
-  event: { 'detail-type': 'OrderChanged', detail: {} },
-  isAnswer: (answer) => 'settled' in answer && answer.settled === false,
-};
-
-/** Of an alarm that is over. */
-const noAlarm: FirstEvent = {
-  event: { source: 'aws.cloudwatch', alarmData: { alarmName: 'bench', state: { value: 'OK' } } },
-  isAnswer: (answer) => 'result' in answer && answer.result === 'no_alarm',
-};
-
-/** Of a schedule: there is no request to cancel anything. */
-const noRequest: FirstEvent = {
-  event: {},
-  isAnswer: (answer) => 'requests' in answer && answer.requests === 0,
-};
-
-/** Of a schedule, for a worker of which nothing else is known here: it fails while its environment is wrong. */
-const anyEvent: FirstEvent = { event: {}, isAnswer: (answer) => !('errorMessage' in answer) };
-
-/** Those of workers. */
-const firstEvents = (token: string): Readonly<Partial<Record<string, FirstEvent>>> => ({
-  ...Object.fromEntries(
-    workerNames.map((name) => [name, workerRows[name].listens ? everyMinute : anyEvent] as const),
-  ),
-  [lookups]: emptyBatch,
-  'access-token': schedule,
-  canary: answered,
-  'order-audit': emptyBatch,
-  'order-settlement': noOrder,
-  'trading-stop': noAlarm,
-  [massCancels]: noRequest,
-  authorizer: question(token),
-});
-
-/** The functions that have a first event. */
-export const measured: readonly string[] = [...apiNames, ...workerNames];
-
-/** Asked by the check of the access token alone. */
-async function startUpstreamWithoutTokens() {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end('{"token_check_enabled":false}');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
-}
+const medianOf = (starts: readonly Start[], what: keyof Start) => median(starts.map((one) => one[what]));
 
 async function print(candidates: readonly Candidate[], version: string, rounds: number): Promise<void> {
-  const timeOf = (name: string) => median(candidates.find((other) => other.name === name)?.times ?? []);
-  console.log(`Start-up: process to first event, Lambda's runtime client, Node ${version}, ${rounds} rounds`);
-  for (const { name, file, bytes, times } of candidates) {
+  const startsOf = (name: string) => candidates.find((other) => other.name === name)?.starts ?? [];
+  console.log(
+    `Start-up: process to first event and to first answer, Lambda's runtime client, Node ${version}, ${rounds} rounds`,
+  );
+  for (const { name, file, bytes, starts } of candidates) {
     const packed = gzipSync(await readFile(file), { level: 9 }).length;
-    const time = median(times);
-    const base = timeOf(
-      name === lookups || name === 'trade-events' ? emptyWithLookupClients : emptyWithClient,
-    );
-    const ratio = name.startsWith('empty') ? '' : `   ${(time / base).toFixed(2)} × (aim ≤ ${aim})`;
     const size = `${kilobytes(bytes)} kB, ${kilobytes(packed)} kB gzip`;
-    console.log(`  ${name.padEnd(33)} ${size.padEnd(26)} ${time.toFixed(1).padStart(6)} ms${ratio}`);
+    const compared = (what: keyof Start, empty: string) => {
+      const time = medianOf(starts, what);
+      const ratio = time / medianOf(startsOf(empty), what);
+      const isEmpty = name.startsWith('empty');
+      return `${time.toFixed(1).padStart(6)} ms ${isEmpty ? ''.padEnd(7) : `${ratio.toFixed(2)} × `}`;
+    };
+    const empty = name === lookups || name === 'trade-events' ? emptyWithLookupClients : emptyWithClient;
+    console.log(
+      `  ${name.padEnd(33)} ${size.padEnd(26)} ${compared('firstEvent', empty)} ${compared('firstAnswer', emptyWithCall)}`,
+    );
   }
+  console.log(`  aim: first answer ≤ ${aim} ×`);
 }
 
 const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1);

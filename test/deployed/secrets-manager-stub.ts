@@ -10,6 +10,7 @@ import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
+import type { DynamoTables } from '../support/dynamo-tables.ts';
 import { listening } from './upstreams.ts';
 
 export type StubFault = 'down' | 'denied' | 'hang' | 'no-secret';
@@ -48,11 +49,14 @@ async function everybody() {
   return { items };
 }
 
-/** @param tls a certificate for `localhost`, where it is asked as AWS is */
-export async function startSecretsManagerStub(tls?: {
-  readonly key: string;
-  readonly cert: string;
-}): Promise<SecretsManagerStub> {
+/**
+ * @param tls a certificate for `localhost`, where it is asked as AWS is
+ * @param tables holds every table besides the users
+ */
+export async function startSecretsManagerStub(
+  tls?: { readonly key: string; readonly cert: string },
+  tables?: () => DynamoTables,
+): Promise<SecretsManagerStub> {
   const secretId = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:stub-AbCdEf';
   const requests: string[] = [];
   const users = await everybody();
@@ -65,12 +69,21 @@ export async function startSecretsManagerStub(tls?: {
   const answer: RequestListener = async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
-    const { SecretId, VersionStage = 'AWSCURRENT' } = JSON.parse(text) as Record<string, string>;
+    const input = JSON.parse(text);
+    const { SecretId, VersionStage = 'AWSCURRENT' } = input as Record<string, string>;
     const say = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
-    if (request.headers['x-amz-target'] === 'DynamoDB_20120810.BatchGetItem')
+    const [, operation = ''] = /^DynamoDB_20120810\.(\w+)$/.exec(`${request.headers['x-amz-target']}`) ?? [];
+    if (operation === 'BatchGetItem' && (!tables || usersTable in input.RequestItems))
       return say(200, { Responses: { [usersTable]: users.items } });
-    if (request.headers['x-amz-target'] === 'DynamoDB_20120810.Query') return say(200, { Items: [] });
+    if (operation && tables)
+      return tables()
+        .send(operation, input)
+        .then(
+          (found) => say(200, found),
+          (error) => say(error.$metadata?.httpStatusCode ?? 500, { ...error, __type: `stub#${error.name}` }),
+        );
+    if (operation === 'Query') return say(200, { Items: [] });
     if (SecretId === identityKeyId) return say(200, { SecretString: identityKey });
     const refuse = (status: number, type: string) => say(status, { __type: type, Message: `stub: ${type}` });
     // Another service under the same address.

@@ -13,7 +13,8 @@ export interface RuntimeApi {
   close(): Promise<void>;
 }
 
-/** Of a function that streams, what stands before the eight zero bytes: its first event is answered with a refusal. */
+/** Ends the head of an answer that is a stream: the function has answered when it is there. */
+const headEnd = '\0'.repeat(8);
 const answerIn = (text: string): unknown => JSON.parse(text.split('\0', 1)[0] ?? '');
 
 /** For one process: what a process that was ended has still in flight must not be taken for the next one's. */
@@ -32,7 +33,17 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       return;
     }
     let text = '';
-    for await (const chunk of request) text += chunk;
+    const isStreamed = () => text.includes(headEnd);
+    try {
+      for await (const chunk of request.setEncoding('utf8')) {
+        text += chunk;
+        if (isStreamed()) answered(answerIn(text));
+      }
+    } catch (error) {
+      // The process was ended in the middle of its stream.
+      if (!isStreamed()) throw error;
+      return;
+    }
     response.writeHead(202).end();
     if (request.url?.endsWith('/init/error')) ready(new Error(text));
     else if (request.url?.endsWith('/response')) answered(answerIn(text));
