@@ -1,4 +1,4 @@
-/** Signature Version 4 of AWS, for the requests of DynamoDB: a body, and no query. */
+/** Signature Version 4 of AWS, for requests of AWS's JSON protocol: a body, and no query. */
 
 import { createHash, createHmac } from 'node:crypto';
 
@@ -25,10 +25,10 @@ const algorithm = 'AWS4-HMAC-SHA256';
  * @returns a function that returns the headers of a signed POST
  *
  * @example
- * const sign = createAwsSigner();
+ * const sign = createAwsSigner('dynamodb');
  * const headers = sign({ region, credentials, at: Date.now(), url, headers: {}, body: '{}' });
  */
-export function createAwsSigner(): (request: Unsigned) => Readonly<Record<string, string>> {
+export function createAwsSigner(service: string): (request: Unsigned) => Readonly<Record<string, string>> {
   // The signing key is the same for one day and one credential, and takes most of the hashing.
   let last: { readonly of: string; readonly key: string | Buffer } | undefined;
   const keyOf = (secret: string, parts: readonly string[]) => {
@@ -50,7 +50,7 @@ export function createAwsSigner(): (request: Unsigned) => Readonly<Record<string
     const lines = names.map((name) => `${name}:${all[name]}\n`).join('');
     const signed = names.join(';');
     const request = `POST\n${url.pathname}\n\n${lines}\n${signed}\n${sha256(body)}`;
-    const parts = [time.slice(0, 8), region, 'dynamodb', 'aws4_request'];
+    const parts = [time.slice(0, 8), region, service, 'aws4_request'];
     const scope = parts.join('/');
     const text = `${algorithm}\n${time}\n${scope}\n${sha256(request)}`;
     const signature = hmac(keyOf(secretAccessKey, parts), text).toString('hex');

@@ -84,8 +84,8 @@ export function withLimit(
   };
 }
 
-/** Whether the same operation may succeed a moment later, because DynamoDB did not call it wrong. */
-const mayPass = (error: unknown) =>
+/** Whether the same operation may succeed a moment later, because AWS did not call it wrong. */
+export const mayPass = (error: unknown) =>
   isThrottling(error) || (error as { readonly $fault?: string }).$fault !== 'client';
 
 /**

@@ -1,18 +1,19 @@
 /**
- * DynamoDB over its own HTTP interface, with nothing but Node: the SDK's client takes three times the processor time for
- * each operation, and is loaded and made at each cold start.
+ * DynamoDB and Secrets Manager over their own HTTP interface, with nothing but Node: the SDK's client takes three times the
+ * processor time for each operation, and is loaded and made at each cold start.
  *
  * These features of the SDK are missing: FIPS, dual-stack and account-based endpoints, partitions other than those below,
  * AWS_IGNORE_CONFIGURED_ENDPOINT_URLS, credentials from elsewhere than the environment or the caller, attempts
- * (`withLimit` has them), adaptive retries, compressed answers, and proxies.
+ * (`withLimit` and the source of secrets have them), adaptive retries, compressed answers, and proxies.
  */
 
+import type { ClientRequest, RequestOptions } from 'node:http';
 import zlib from 'node:zlib';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { untilResolved } from '../../lib/kernel/once.ts';
 import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
-import { openSockets, type Sockets } from './sockets.ts';
+import { openSockets } from './sockets.ts';
 
 /** Input and output of each operation that a store uses. */
 interface DynamoOperations {
@@ -79,7 +80,26 @@ interface DynamoRefusal extends Pick<DynamoError, 'Item' | 'CancellationReasons'
 }
 
 /** Error names with which AWS refuses a signature, for its time among other reasons. */
-const refusesSignature = /^(InvalidSignatureException|Request(TimeTooSkewed|Expired|InTheFuture))$/;
+export const refusesSignature = /^(InvalidSignatureException|Request(TimeTooSkewed|Expired|InTheFuture))$/;
+
+const services = {
+  dynamodb: {
+    target: 'DynamoDB_20120810',
+    contentType: 'application/x-amz-json-1.0',
+    endpoint: 'AWS_ENDPOINT_URL_DYNAMODB',
+    connection: 'kept',
+  },
+  secretsmanager: {
+    target: 'secretsmanager',
+    contentType: 'application/x-amz-json-1.1',
+    endpoint: 'AWS_ENDPOINT_URL_SECRETS_MANAGER',
+    // Minutes pass between two reads, with the function frozen in between, so a kept connection would be dead.
+    connection: 'fresh',
+  },
+} as const;
+
+/** A service by its name in endpoints and signatures. */
+type Service = keyof typeof services;
 
 /**
  * Creates a client that sends each request once and has no time limit: `withLimit` adds attempts and a limit.
@@ -89,7 +109,12 @@ const refusesSignature = /^(InvalidSignatureException|Request(TimeTooSkewed|Expi
  * @example
  * const { Item } = await createDynamoClient().send('GetItem', { TableName: 'table', Key: { pk: { S: 'a' } } });
  */
-export function createDynamoClient(endpoint?: string, options: DynamoClientOptions = {}): DynamoSender {
+export const createDynamoClient = (endpoint?: string, options?: DynamoClientOptions): DynamoSender =>
+  createAwsClient('dynamodb', endpoint, options) as DynamoSender;
+
+/** Client of one service, as `createDynamoClient` has it; the caller names the types of an operation. */
+export function createAwsClient(service: Service, endpoint?: string, options: DynamoClientOptions = {}) {
+  const { target, contentType, connection } = services[service];
   const {
     time,
     credentials = environmentCredentials,
@@ -98,30 +123,30 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
   } = options;
   const connect = untilResolved(async () => {
     const name = await region();
-    const url = new URL(endpoint || endpointIn(name));
+    const url = new URL(endpoint || endpointIn(name, service));
     return { url, region: name, sockets: await openSockets(url.protocol, clock) };
   });
-  const sign = createAwsSigner();
+  const sign = createAwsSigner(service);
   /** How far the service's clock is ahead, in milliseconds; 0 until the service has refused a signature. */
   let ahead = 0;
 
   return {
-    async send<Name extends keyof DynamoOperations>(
-      operation: Name,
-      input: DynamoOperations[Name][0],
+    async send(
+      operation: string,
+      input: object,
       { abortSignal }: { readonly abortSignal?: AbortSignal } = {},
-    ) {
+    ): Promise<object> {
       const [{ sockets, ...place }, keys] = await Promise.all([connect(), credentials()]);
       const askedAt = clock();
       const body = JSON.stringify(toWire(input));
-      const target = `DynamoDB_20120810.${operation}`;
-      const own = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+      const own = { 'content-type': contentType, 'x-amz-target': `${target}.${operation}` };
       const headers = sign({ ...place, credentials: keys, at: askedAt + ahead, headers: own, body });
-      const answer = await exchange(sockets, { url: place.url, headers, body }, abortSignal, (date) =>
+      const begin = (options: RequestOptions) => sockets.request(place.url, options, connection);
+      const answer = await exchange(begin, { headers, body }, abortSignal, (date) =>
         time?.dated(date, askedAt, clock()),
       );
       const said = contentOf(answer);
-      if (answer.status === 200) return said as DynamoOperations[Name][1];
+      if (answer.status === 200) return said;
       const error = new DynamoError(answer.status, said);
       if (refusesSignature.test(error.name) && !Number.isNaN(answer.date)) ahead = answer.date - clock();
       throw error;
@@ -130,10 +155,10 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
 }
 
 /** The endpoint in a Region of the partitions `aws` and `aws-us-gov`, which have the same suffix, or `aws-cn`. */
-export function endpointIn(region: string): string {
-  const { AWS_ENDPOINT_URL_DYNAMODB: own, AWS_ENDPOINT_URL: common } = process.env;
+export function endpointIn(region: string, service: Service): string {
+  const { [services[service].endpoint]: own, AWS_ENDPOINT_URL: common } = process.env;
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  return own || common || `https://dynamodb.${region}.${suffix}`;
+  return own || common || `https://${service}.${region}.${suffix}`;
 }
 
 function environmentCredentials(): AwsCredentials {
@@ -158,8 +183,8 @@ interface DynamoAnswer {
 
 /** @param dated called when the head has come @throws when no whole answer comes in time */
 async function exchange(
-  sockets: Sockets,
-  { url, headers, body }: { readonly url: URL; readonly headers: object; readonly body: string },
+  begin: (options: RequestOptions) => ClientRequest,
+  { headers, body }: { readonly headers: object; readonly body: string },
   signal: AbortSignal | undefined,
   dated: (date: number) => void,
 ): Promise<DynamoAnswer> {
@@ -167,7 +192,7 @@ async function exchange(
   let abort = () => {};
   try {
     return await new Promise((resolve, reject) => {
-      const request = sockets.request(url, { method: 'POST', headers: { ...headers } }, 'kept');
+      const request = begin({ method: 'POST', headers: { ...headers } });
       abort = () => {
         reject(signal?.reason);
         request.destroy();
@@ -196,13 +221,13 @@ async function exchange(
 function contentOf({ body, crc }: DynamoAnswer): object {
   // Node has `crc32` from 20.15 on, and Lambda has a later version.
   if (crc !== undefined && zlib.crc32 && zlib.crc32(body) !== Number(crc))
-    throw new Error('DynamoDB’s answer did not arrive as it was sent');
+    throw new Error('AWS’s answer did not arrive as it was sent');
   const text = body.toString();
   let said: unknown;
   try {
     said = JSON.parse(text);
   } catch {}
-  if (typeof said !== 'object' || said === null) throw new Error('DynamoDB’s answer is no JSON');
+  if (typeof said !== 'object' || said === null) throw new Error('AWS’s answer is no JSON');
   // Only the few answers that contain bytes are searched for them.
   if (text.includes('"B')) fromWire(said);
   return said;

@@ -74,10 +74,11 @@ async function smithySigned(
   headers: Record<string, string>,
   { credentials, region, body }: { credentials: AwsCredentials; region: string; body: string },
   signingDate: Date,
+  service = 'dynamodb',
 ): Promise<string | undefined> {
   const { sessionToken, ...keys } = credentials;
   const signer = new SignatureV4({
-    service: 'dynamodb',
+    service,
     region,
     credentials: { ...keys, ...(sessionToken && { sessionToken }) },
     sha256: Sha256,
@@ -97,9 +98,13 @@ async function smithySigned(
 
 test('any request is signed as the SDK signs it, on any day and whoever signs', async () => {
   const word = fc.stringMatching(/^[\w/+=.-]{1,40}$/);
-  const sign = createAwsSigner();
+  const signers = {
+    dynamodb: createAwsSigner('dynamodb'),
+    secretsmanager: createAwsSigner('secretsmanager'),
+  };
   await fc.assert(
     fc.asyncProperty(
+      fc.constantFrom('dynamodb' as const, 'secretsmanager' as const),
       fc.record({
         region: fc.constantFrom('us-east-1', 'eu-central-1', 'cn-north-1', 'us-gov-west-1'),
         credentials: fc.record({
@@ -112,13 +117,14 @@ test('any request is signed as the SDK signs it, on any day and whoever signs', 
         target: word,
       }),
       fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }),
-      async ({ target, ...request }, date) => {
+      async (service, { target, ...request }, date) => {
         const own = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
-        const url = new URL(`https://dynamodb.${request.region}.amazonaws.com`);
+        const sign = signers[service];
+        const url = new URL(`https://${service}.${request.region}.amazonaws.com`);
         const made = { ...request, at: date.getTime(), url, headers: own };
         const { authorization } = sign(made);
         assert.equal(sign(made).authorization, authorization);
-        assert.equal(authorization, await smithySigned({ ...own, host: url.host }, request, date));
+        assert.equal(authorization, await smithySigned({ ...own, host: url.host }, request, date, service));
       },
     ),
     { numRuns: 200 },
@@ -170,12 +176,19 @@ test('without credentials or Region nothing is sent, until they are there', asyn
 test('the endpoint is the environment’s, or else the Region’s', () => {
   vi.stubEnv('AWS_ENDPOINT_URL', undefined);
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', undefined);
-  assert.equal(endpointIn('us-gov-west-1'), 'https://dynamodb.us-gov-west-1.amazonaws.com');
-  assert.equal(endpointIn('cn-north-1'), 'https://dynamodb.cn-north-1.amazonaws.com.cn');
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', undefined);
+  assert.equal(endpointIn('us-gov-west-1', 'dynamodb'), 'https://dynamodb.us-gov-west-1.amazonaws.com');
+  assert.equal(
+    endpointIn('cn-north-1', 'secretsmanager'),
+    'https://secretsmanager.cn-north-1.amazonaws.com.cn',
+  );
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://all');
-  assert.equal(endpointIn('cn-north-1'), 'http://all');
+  assert.equal(endpointIn('cn-north-1', 'dynamodb'), 'http://all');
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://own');
-  assert.equal(endpointIn('cn-north-1'), 'http://own');
+  assert.equal(endpointIn('cn-north-1', 'dynamodb'), 'http://own');
+  assert.equal(endpointIn('cn-north-1', 'secretsmanager'), 'http://all');
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', 'http://secrets');
+  assert.equal(endpointIn('cn-north-1', 'secretsmanager'), 'http://secrets');
 });
 
 test('what DynamoDB refuses or fails has its name, its words and whose fault it is', async (t) => {

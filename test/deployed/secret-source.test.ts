@@ -7,6 +7,7 @@ import { closedPort } from '../support/closed-port.ts';
 import { memorySecrets } from './memory-secrets.ts';
 import { secretSourceContract } from './secret-source.contract.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
+import { headerOf, upstreamFor } from './upstreams.ts';
 
 Object.assign(process.env, awsEnvironment);
 
@@ -92,4 +93,32 @@ test('without an endpoint of its own the client finds AWS_ENDPOINT_URL', async (
     await createSecretsManagerSource({ secretId: stub.secretId, timeoutMs: patienceMs }).read(),
     'text',
   );
+});
+
+test('a refused time is corrected and tried once more; each attempt has a connection of its own and the caller’s credentials', async (t) => {
+  const ahead = 3_600_000;
+  const { url, arrivals } = await upstreamFor(t, (response, { connection }) => {
+    response.setHeader('date', new Date(Date.now() + ahead).toUTCString());
+    if (connection > 1) response.end('{"SecretString":"text"}');
+    else response.writeHead(400).end('{"__type":"RequestExpired"}');
+  });
+  const source = createSecretsManagerSource({
+    secretId: 'one',
+    endpoint: url,
+    timeoutMs: patienceMs,
+    credentials: async () => ({ accessKeyId: 'of-the-caller', secretAccessKey: 'secret' }),
+    region: async () => 'eu-west-1',
+  });
+  assert.equal(await source.read('previous'), 'text');
+  assert.deepEqual(
+    arrivals.map(({ connection, body }) => [connection, JSON.parse(body)]),
+    [1, 2].map((connection) => [connection, { SecretId: 'one', VersionStage: 'AWSPREVIOUS' }]),
+  );
+  const [first, second] = arrivals.map((arrival) => headerOf(arrival, 'x-amz-date') ?? '');
+  assert.ok(second! > first!, 'signed by the service’s clock');
+  for (const arrival of arrivals)
+    assert.match(
+      headerOf(arrival, 'authorization') ?? '',
+      /Credential=of-the-caller\/\d{8}\/eu-west-1\/secretsmanager\/aws4_request,/,
+    );
 });
