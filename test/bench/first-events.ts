@@ -15,8 +15,9 @@ import { createSignedFetch, createSigner } from '../../lib/signer/index.ts';
 import { operatorArn } from '../deployed/secrets-manager-stub.ts';
 import { callOf } from '../support/calls.ts';
 
-/** Name of the empty function that reads the secret and makes one call. */
+/** Names of the empty functions that read the secret and make one call, by our client and by the SDK's. */
 export const emptyWithCall = 'empty with a call';
+export const emptyWithClientAndCall = 'empty with AWS client and call';
 
 export const credentials = { appKey: 'bench-key', appSecret: 'bench-secret' };
 
@@ -116,6 +117,7 @@ const anyEvent: FirstEvent = { event: {}, isAnswer: (answer) => !('errorMessage'
 /** Events of functions that callers do not reach through an operation. */
 const firstEvents = (token: string): Readonly<Record<string, FirstEvent>> => ({
   [emptyWithCall]: emptyCall,
+  [emptyWithClientAndCall]: emptyCall,
   ...Object.fromEntries(
     workerNames.map((name) => [name, workerRows[name].listens ? everyMinute : anyEvent] as const),
   ),

@@ -38,6 +38,7 @@ import { part, parts } from '../support/parts.ts';
 import {
   credentials,
   emptyWithCall,
+  emptyWithClientAndCall,
   type FirstEvent,
   startBenchUpstream,
   startUpstreamWithoutTokens,
@@ -157,16 +158,21 @@ async function bundleAll(
   directory: string,
   variablesFor: (group: string) => Readonly<Record<string, string>>,
 ): Promise<readonly Candidate[]> {
-  const [empty, withClient, withCall, withClients, withoutOperations, functions] = await Promise.all([
-    bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
-    bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, emptyWithClient)),
-    bundleFile(fromHere('../lambda/empty-with-call.ts'), join(directory, emptyWithCall)),
-    bundleFile(fromHere('../lambda/empty-with-lookup-clients.ts'), join(directory, emptyWithLookupClients)),
-    bundleFile(fromHere('../lambda/without-operations.ts'), join(directory, 'without operations')),
-    bundleFunctions(directory),
-  ]);
+  const [empty, withClient, withCall, withBoth, withClients, withoutOperations, functions] =
+    await Promise.all([
+      bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
+      bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, emptyWithClient)),
+      bundleFile(fromHere('../lambda/empty-with-call.ts'), join(directory, emptyWithCall)),
+      bundleFile(
+        fromHere('../lambda/empty-with-client-and-call.ts'),
+        join(directory, emptyWithClientAndCall),
+      ),
+      bundleFile(fromHere('../lambda/empty-with-lookup-clients.ts'), join(directory, emptyWithLookupClients)),
+      bundleFile(fromHere('../lambda/without-operations.ts'), join(directory, 'without operations')),
+      bundleFunctions(directory),
+    ]);
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
-  return [empty, withClient, withCall, withClients, withoutOperations, ...sorted].map(
+  return [empty, withClient, withCall, withBoth, withClients, withoutOperations, ...sorted].map(
     ({ group, file, bytes }) => ({ name: group, variables: variablesFor(group), file, bytes, starts: [] }),
   );
 }
