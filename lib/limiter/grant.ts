@@ -82,7 +82,8 @@ interface ViewedLimit {
 
 /** Undefined for a limit without a schedule or a window. */
 function limitIn({ schedule, counters, windows }: ScheduleView, name: string): ViewedLimit | undefined {
-  const [limit, window] = [schedule.limits[name], windows.get(name)];
+  const limit = schedule.limits[name];
+  const window = windows.get(name);
   return limit && window && { name, limit, window, taken: counters[takenCounter(name)] ?? 0 };
 }
 
