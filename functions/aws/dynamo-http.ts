@@ -164,7 +164,7 @@ export function endpointIn(region: string, service: Service): string {
 function environmentCredentials(): AwsCredentials {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
   const [accessKeyId, secretAccessKey] = [AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY];
-  if (!accessKeyId || !secretAccessKey) throw new Error('no AWS credentials in the environment');
+  if (!accessKeyId || !secretAccessKey) throw new Error('no AWS credentials in the environment, and no option `credentials`');
   return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN };
 }
 
