@@ -28,7 +28,7 @@ const account = described(
 const accountId = described(text, 'The account, in clear.');
 
 /** An order changed, as the stream's message or a read shows it. */
-export const orderChanged = v.looseObject({
+const orderChanged = v.looseObject({
   event_id: eventId,
   account,
   account_id: accountId,
@@ -59,7 +59,7 @@ export const orderChanged = v.looseObject({
 });
 
 /** A position changed: so far, by the settlement of an event contract. */
-export const positionChanged = v.looseObject({
+const positionChanged = v.looseObject({
   event_id: eventId,
   account: v.optional(account),
   account_id: v.optional(accountId),
@@ -73,7 +73,7 @@ export const positionChanged = v.looseObject({
 });
 
 /** Any other message: about options, of a later kind, or one that cannot be read. */
-export const tradeEventReceived = v.looseObject({
+const tradeEventReceived = v.looseObject({
   event_id: eventId,
   account: v.optional(account),
   account_id: v.optional(accountId),

@@ -14,7 +14,7 @@ export const defaultCompareMs = 300_000;
 const failedPause = { firstMs: 5_000, maxMs: 60_000 };
 
 /** Knowledge that a comparison leaves to the next one. */
-interface Progress {
+interface ComparisonProgress {
   /** Comparisons that failed since the last one that did not. */
   failures: number;
   /** The last comparison, the stream beside it, and the accounts in which it failed. */
@@ -29,7 +29,7 @@ interface Progress {
 export async function keepComparing(listening: EventListening): Promise<void> {
   const { clock, agenda, shift } = listening;
   const { over } = shift;
-  const progress: Progress = { failures: 0 };
+  const progress: ComparisonProgress = { failures: 0 };
   const aborted = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve()));
   while (!over.aborted) {
     const waitMs = agenda.nextAt - clock();
@@ -38,7 +38,7 @@ export async function keepComparing(listening: EventListening): Promise<void> {
   }
 }
 
-async function doDue(listening: EventListening, progress: Progress): Promise<void> {
+async function doDue(listening: EventListening, progress: ComparisonProgress): Promise<void> {
   const { clock, report, agenda, shift } = listening;
   for (const entry of agenda.lookUps) if (entry[1].at <= clock()) await lookUp(listening, entry);
   if (agenda.compareAt > clock()) return;
@@ -66,7 +66,7 @@ async function lookUp(listening: EventListening, [key, due]: readonly [string, L
   }
 }
 
-async function compare(listening: EventListening, progress: Progress): Promise<void> {
+async function compare(listening: EventListening, progress: ComparisonProgress): Promise<void> {
   const { clock, report, lease, upstreamClock, tuning, shift, stream, agenda } = listening;
   const { compareEveryMs = defaultCompareMs } = tuning ?? {};
   const { previous } = progress;

@@ -38,7 +38,7 @@ export interface StreamedOrder {
   readonly at?: number;
 }
 
-export interface OrderEvent {
+interface OrderEvent {
   readonly kind: 'event';
   /** Texts that make the event's id. */
   readonly id: readonly string[];

@@ -6,13 +6,13 @@ import type { EventListening } from './listening.ts';
 import type { OrderMemory } from './order-changes.ts';
 import type { KnownOrder, OrderChange, TradeEvent } from './ports.ts';
 
-export interface Remembered {
+interface Remembered {
   readonly memory: OrderMemory;
   readonly revision: string;
 }
 
 /** Change of what is known of an order. The store refuses it when it knows something else than `known` by then. */
-export interface OrderUpdate {
+interface OrderUpdate {
   /** The keyed name. */
   readonly name: string;
   readonly known: Remembered | undefined;
