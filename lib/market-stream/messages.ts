@@ -8,7 +8,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 /** The subject of a message: trades, or the book. */
 export type StreamedPart = 'trade' | 'book';
 
-export type MarketMessage =
+type MarketMessage =
   | {
       readonly kind: 'values';
       readonly symbol: string;

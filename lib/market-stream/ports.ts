@@ -83,7 +83,7 @@ export interface WantedSymbol extends CategorySymbol {
 }
 
 /** Port: the symbols that clients ask for, and what was fetched of them. */
-export interface StreamDemand {
+interface StreamDemand {
   /** Reads what other instances tell. Never rejects. */
   poll(): Promise<void>;
   /** All that is in use, by falling demand. */
@@ -112,7 +112,7 @@ export interface MarketStreamListenerOptions extends ListenerPorts<MarketStreamR
   readonly tuning: Partial<MarketStreamTuning>;
 }
 
-export interface MarketStreamTuning {
+interface MarketStreamTuning {
   /** Connections at once, at most: the upstream allows five, and counts one for a minute after its end. Default four. */
   readonly sessions: number;
 }

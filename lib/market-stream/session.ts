@@ -60,7 +60,7 @@ export class MarketSession {
   readonly refusals: Refusals;
   id: string;
   readonly life = new SessionLife();
-  /** By symbol: messages name no category. */
+  /** Keyed by symbol alone: messages name no category. */
   readonly states = new Map<string, SymbolState>();
   readonly changed = new Set<SymbolState>();
   /** The symbols that it was asked to carry last. */
