@@ -34,7 +34,7 @@ export interface RunReport {
 }
 
 /** The end of a shift. */
-export interface ShiftEnd extends RunReport {
+interface ShiftEnd extends RunReport {
   /** The listener asks for the lease again, while it has time. Without success its run ends with this. */
   readonly again?: RunReport;
 }
