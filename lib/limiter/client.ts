@@ -5,8 +5,8 @@
 
 import type { FallbackLimiter } from './fallback.ts';
 import type { RemainingPermits, Validity } from './grant.ts';
-import type { LimiterReport, Permit, PermitAnswer, PermitCall, RefusalReason } from './limiter.ts';
 import { allPriorities, type Priority } from './limits.ts';
+import type { LimiterReport, Permit, PermitAnswer, PermitCall, RefusalReason } from './permit.ts';
 import { blockedWith, isShare } from './schedule.ts';
 import { RecentGrants } from './shares.ts';
 import { type FailedTrip, failureOf, type StoreAccess, StoreClient } from './store-client.ts';

@@ -3,8 +3,8 @@
  * schedule, or wait for another attempt.
  */
 
-import type { RefusalReason, Remaining } from './limiter.ts';
 import { floorAheadMs, type LimitWindow, moreUrgentThan, type Priority, priorities } from './limits.ts';
+import type { RefusalReason, Remaining } from './permit.ts';
 import {
   countAfter,
   floorOf,

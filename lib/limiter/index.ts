@@ -5,17 +5,7 @@
 
 export { type After, afterTimeout } from '../kernel/pauses.ts';
 export type { ReserveOptions } from './fallback.ts';
-export {
-  createLimiter,
-  type Limiter,
-  type LimiterOptions,
-  type LimiterReport,
-  type LimiterWiring,
-  type Permit,
-  type PermitAnswer,
-  type PermitCall,
-  type RefusalReason,
-} from './limiter.ts';
+export { createLimiter, type Limiter, type LimiterOptions, type LimiterWiring } from './limiter.ts';
 export {
   type Limit,
   type LimitWindow,
@@ -25,6 +15,7 @@ export {
   priorities,
   windowOf,
 } from './limits.ts';
+export type { LimiterReport, Permit, PermitAnswer, PermitCall, RefusalReason } from './permit.ts';
 export {
   type Addition,
   createMemoryLimiterStore,

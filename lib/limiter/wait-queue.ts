@@ -1,8 +1,8 @@
 /** The queue of one instance's requests that wait for permits of the same kind. */
 
 import type { Exhausted, RemainingPermits, Validity } from './grant.ts';
-import type { RefusalReason } from './limiter.ts';
 import type { Priority } from './limits.ts';
+import type { RefusalReason } from './permit.ts';
 
 /** A request that waits. */
 interface Waiter {
