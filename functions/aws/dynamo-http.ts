@@ -7,13 +7,12 @@
  * (`withLimit` and the source of secrets have them), adaptive retries, compressed answers, and proxies.
  */
 
-import type { ClientRequest, RequestOptions } from 'node:http';
 import zlib from 'node:zlib';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { untilResolved } from '../../lib/kernel/once.ts';
 import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
-import { openSockets } from './sockets.ts';
+import { openSockets, type Sockets } from './sockets.ts';
 
 /** Input and output of each operation that a store uses. */
 interface DynamoOperations {
@@ -141,7 +140,7 @@ export function createAwsClient(service: Service, endpoint?: string, options: Dy
       const body = JSON.stringify(toWire(input));
       const own = { 'content-type': contentType, 'x-amz-target': `${target}.${operation}` };
       const headers = sign({ ...place, credentials: keys, at: askedAt + ahead, headers: own, body });
-      const begin = (options: RequestOptions) => sockets.request(place.url, options, connection);
+      const begin: BeginRequest = (options) => sockets.request(place.url, options, connection);
       const answer = await exchange(begin, { headers, body }, abortSignal, (date) =>
         time?.dated(date, askedAt, clock()),
       );
@@ -164,7 +163,8 @@ export function endpointIn(region: string, service: Service): string {
 function environmentCredentials(): AwsCredentials {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
   const [accessKeyId, secretAccessKey] = [AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY];
-  if (!accessKeyId || !secretAccessKey) throw new Error('no AWS credentials in the environment, and no option `credentials`');
+  if (!accessKeyId || !secretAccessKey)
+    throw new Error('no AWS credentials in the environment, and no option `credentials`');
   return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN };
 }
 
@@ -181,9 +181,11 @@ interface DynamoAnswer {
   readonly body: Buffer;
 }
 
+type BeginRequest = (options: Parameters<Sockets['request']>[1]) => ReturnType<Sockets['request']>;
+
 /** @param dated called when the head has come @throws when no whole answer comes in time */
 async function exchange(
-  begin: (options: RequestOptions) => ClientRequest,
+  begin: BeginRequest,
   { headers, body }: { readonly headers: object; readonly body: string },
   signal: AbortSignal | undefined,
   dated: (date: number) => void,
