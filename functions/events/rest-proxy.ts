@@ -18,17 +18,20 @@ export type ProxyEvent = Pick<
   | 'multiValueQueryStringParameters'
   | 'body'
   | 'isBase64Encoded'
-> & { readonly requestContext: ProxyContext };
+> & { readonly requestContext: ProxyContext } & Partial<Pick<APIGatewayProxyEvent, 'pathParameters'>>;
 
 type ProxyContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & SenderContext;
 
-/** @param prefix length of the part of an address that counts as one network */
+/**
+ * @param prefix length of the part of an address that counts as one network
+ * @throws TypeError for an event of another kind
+ */
 export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix): Promise<GatewayRequest> {
+  if (typeof event?.resource !== 'string' || !event.requestContext) throw new TypeError(otherEvent(event));
   const evidence = evidenceIn(event.requestContext);
   return {
     method: event.httpMethod,
-    // The route's path, not `path`, which contains the base-path mapping of a custom domain.
-    path: event.resource,
+    path: pathOf(event),
     query: toQuery(event),
     headers: toHeaders(event),
     requestId: event.requestContext.requestId,
@@ -37,6 +40,23 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
     ...(event.body !== null && { body: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') }),
   };
 }
+
+/** Says to whoever reads the function's log what was sent in place of a request. */
+function otherEvent(event: unknown): string {
+  const { version } = (event ?? {}) as { readonly version?: unknown };
+  const sent =
+    version === '2.0'
+      ? 'an event of payload version 2.0, from an HTTP API or a function URL: put a REST API in front, or set the integration’s payload version to 1.0'
+      : 'no request, such as a warm-up: let its schedule call another function, or give it the event of a request';
+  return `This handler takes proxy events of API Gateway with payload version 1.0, and was sent ${sent}.`;
+}
+
+/**
+ * The route's path, not `path`, which contains the base-path mapping of a custom domain. A greedy resource, such as
+ * `/{proxy+}`, has the rest of its path in a parameter.
+ */
+const pathOf = ({ resource, pathParameters }: ProxyEvent): string =>
+  resource.replace(/\{(\w+)\+\}$/, (whole, name: string) => pathParameters?.[name] ?? whole);
 
 /**
  * Identifies the caller as API Gateway does: by the id, not the value, of an API key, or by an AWS signature, where all

@@ -10,7 +10,9 @@ export interface PageRequest {
 }
 
 /** Makes a page on request. @returns undefined if there is none for this request */
-export type LocalPage = (request: PageRequest) => HttpResponse | undefined | Promise<HttpResponse>;
+export type LocalPage = (
+  request: PageRequest,
+) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
 
 /** Answers a submitted form. @param accept the header, unchanged */
 export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;

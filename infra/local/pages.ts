@@ -40,7 +40,8 @@ export function createPages({ document, reference, open }: PagesOptions): Readon
     return page(extname(name), name === 'index.html' ? localDocument(all) : all[name], localPolicy);
   };
   return new Map<string, LocalPage>([
-    ['/', ({ accept }) => (accept?.includes('text/html') ? ofPage('index.html') : undefined)],
+    // An app that takes JSON alone has forgotten the path.
+    ['/', ({ accept = '*/*' }) => (/text\/html|\*\/\*/.test(accept) ? ofPage('index.html') : undefined)],
     ['/page.js', () => ofPage('page.js')],
     ['/page.css', () => ofPage('page.css')],
     ['/openapi.json', (request) => openApi(request, openApiText)],

@@ -245,6 +245,13 @@ const headersOf = (methods: Methods): readonly string[] =>
   [...methods.values()].flatMap((one) => ('headers' in one && one.headers) || []);
 
 /** Integrations by path and method. */
+const headOf =
+  (mock: LocalPage): LocalPage =>
+  async (request) => {
+    const answer = await mock(request);
+    return answer && { ...answer, body: Buffer.of() };
+  };
+
 function resourcesOf(
   routes: readonly LocalRoute[],
   streams: readonly LocalStream[],
@@ -253,7 +260,14 @@ function resourcesOf(
 ): ReadonlyMap<string, Methods> {
   const resources = new Map<string, Map<string, Integration>>([
     ...[['/health', () => healthAnswer] as const, ...pages].map(
-      ([path, mock]) => [path, new Map([['GET', { mock }]])] as const,
+      ([path, mock]) =>
+        [
+          path,
+          new Map([
+            ['GET', { mock }],
+            ['HEAD', { mock: headOf(mock) }],
+          ]),
+        ] as const,
     ),
     ...[...forms].map(([path, form]) => [path, new Map([['POST', { form }]])] as const),
   ]);

@@ -1,4 +1,4 @@
-/** The steps route → who → validate → accounts: what may go on is an admitted request, and anything else a refusal. */
+/** The steps route → who → validate → accounts. The core adds the credential, which makes the identified request an admitted one. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, nearestRoute, type Route } from '../catalogue/routes.ts';

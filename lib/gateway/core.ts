@@ -11,12 +11,15 @@
  *     credential   app key and signer out of the secret                     credentials.ts
  *     cached?      a read whose answer equal requests share                 cache.ts
  *     journal      an order that was sent before is not sent again          ../orders/hand-over.ts
- *     breaker      no read while the upstream's host is down                circuit-breaker.ts
- *     permit       a permit of the limiter for each attempt                 limits/permits.ts ┐
- *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
- *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
+ *     breaker      no read while the upstream's host is down                circuit-breaker.ts  ┐
+ *     permit       a permit of the limiter for each attempt                 limits/permits.ts   │
+ *     sign, send   one attempt, with a signature of its own                 send.ts             ├ upstream.ts
+ *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts  ┘
  *     filter       records of accounts that are not the sender's are cut    withhold.ts
  *     render       status, headers, ETag, the form of a refusal             render.ts
+ *
+ * Quotes leave this order at `cached?`: a refresh serves many requests, and takes its permit before the breaker is asked
+ * (snapshots/upstream.ts).
  */
 
 import type { Answer } from '../answer.ts';

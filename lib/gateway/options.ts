@@ -108,7 +108,7 @@ export interface RequestReport extends ReportedUpstream {
   readonly account?: string;
   /**
    * Requests sent to the upstream for this request. Only a read has more than one: after a refused signature, a missing
-   * answer or a failure of the upstream.
+   * answer or a failure of the upstream. Quotes have none, because a refresh serves many requests.
    */
   readonly attempts: number;
   readonly milliseconds: number;

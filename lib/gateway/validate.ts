@@ -177,7 +177,13 @@ function checkBody(
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
-    return { code: 'invalid_body', detail: 'The body is not UTF-8.' };
+    const encoding = headers['content-encoding'];
+    return encoding
+      ? {
+          code: 'unsupported_media_type',
+          detail: `The body has the content-encoding ${shorten(encoding)}: send it as it is.`,
+        }
+      : { code: 'invalid_body', detail: 'The body is not UTF-8.' };
   }
   const json = compactJson(text, operation.body);
   if (!json.ok) return { code: 'invalid_body', detail: json.detail };

@@ -72,6 +72,37 @@ describe('an event', () => {
     assert.equal(headers?.['content-type'], 'application/json');
   });
 
+  test('of a greedy resource has its path in a parameter', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    for (const [resource, proxy] of [
+      ['/{proxy+}', accountsPath.slice(1)],
+      [accountsPath.replace(/\w+$/, '{rest+}'), accountsPath.replace(/.*\//, '')],
+    ] as const) {
+      const name = /\{(\w+)/.exec(resource)?.[1] ?? '';
+      const { statusCode } = await handle(event({ resource, pathParameters: { [name]: proxy } }));
+      assert.equal(statusCode, 200);
+      assert.equal(simulator.received.at(-1)?.target, accountsPath);
+    }
+    assert.equal(
+      (await handle(event({ resource: '/{proxy+}', pathParameters: { proxy: 'nothing' } }))).statusCode,
+      404,
+    );
+  });
+
+  test('of another kind is refused with a sentence', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const http = { version: '2.0', rawPath: accountsPath, requestContext: { http: { method: 'GET' } } };
+    const fault = (given: unknown, words: RegExp) =>
+      assert.rejects(handle(given as ProxyEvent), { name: 'TypeError', message: words });
+    await fault(
+      http,
+      /takes proxy events of API Gateway with payload version 1\.0, .* version 2\.0, from an HTTP API/,
+    );
+    for (const warmUp of [{}, { source: 'aws.events' }, null, undefined, 'warm', { resource: '/' }])
+      await fault(warmUp, /such as a warm-up/);
+    assert.equal(simulator.received.length, 0);
+  });
+
   /** The forms in which API Gateway shows one request, by the URL that the client has called. */
   const forms = {
     'a stage': {

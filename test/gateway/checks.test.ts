@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
@@ -314,6 +315,15 @@ describe('a body', () => {
       assert.equal(simulator.received.length, 0);
     });
   }
+
+  test('that is compressed is answered 415, and the answer says how', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const reply = await ask(gateway, orderPath, { body: new Uint8Array(gzipSync(orderBody())), headers });
+    const problem = problemOf(reply, { status: 415, code: 'unsupported_media_type' });
+    assert.match(problem.detail, /content-encoding gzip: send it as it is/);
+    assert.equal(simulator.received.length, 0);
+  });
 
   for (const type of [
     'text/plain',

@@ -217,6 +217,7 @@ test('what still waits when the client would give up is said to wait', async () 
     waitMs: 0,
   });
   const event = {
+    resource: '/_events',
     body: JSON.stringify(quotes('one')),
     isBase64Encoded: false,
     headers: {},

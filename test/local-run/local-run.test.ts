@@ -291,13 +291,13 @@ describe('in front of the handlers', () => {
     for (const [path, method, allowed] of [
       [accountsPath, 'POST', 'GET'],
       [orderPath, 'GET', 'POST'],
-      ['/health', 'DELETE', 'GET'],
+      ['/health', 'DELETE', 'GET, HEAD'],
     ] as const) {
       const response = await fetch(url + path, { method });
       assert.equal(response.headers.get('allow'), allowed);
       const problem = await problemOf(response);
       assert.deepEqual([problem.status, problem.code], [405, 'method_not_allowed']);
-      assert.equal(problem.detail, `This path takes ${allowed}.`);
+      assert.equal(problem.detail, `This path takes ${allowed.replace(', ', ' or ')}.`);
     }
     assert.equal(simulator!.received.length, 0);
     assert.equal(reports.length, 0);

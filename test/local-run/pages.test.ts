@@ -97,19 +97,23 @@ test('docs/configuration.md has what the run has beside the API', async (t) => {
   assert.equal((await fetch(`${url}/_events`)).headers.get('allow'), 'POST');
 });
 
-test('/ is the page to a browser, and tells others where the reference is', async (t) => {
+test('/ is the page to whoever takes one, and tells an app where the reference is', async (t) => {
   const { url } = await runWith(t);
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-  const shown = await fetch(url, { headers: { accept } });
-  assert.equal(shown.status, 200);
-  assert.match(await shown.text(), /<script type="module" src="\.\/page\.js">/);
-  for (const headers of [{}, { accept: 'application/json' }]) {
-    const response = await fetch(url, { headers, redirect: 'manual' });
-    assert.equal(response.status, 404);
-    const { code, detail } = (await response.json()) as { code: string; detail: string };
-    assert.equal(code, 'unknown_operation');
-    assert.match(detail, /\/docs shows all that are\.$/);
+  // The second is what curl sends.
+  for (const headers of [{ accept }, { accept: '*/*' }]) {
+    const shown = await fetch(url, { headers });
+    assert.equal(shown.status, 200);
+    assert.match(await shown.text(), /<script type="module" src="\.\/page\.js">/);
+    const head = await fetch(url, { headers, method: 'HEAD' });
+    assert.deepEqual([head.status, await head.text()], [200, '']);
+    assert.equal(head.headers.get('content-type'), shown.headers.get('content-type'));
   }
+  const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual' });
+  assert.equal(response.status, 404);
+  const { code, detail } = (await response.json()) as { code: string; detail: string };
+  assert.equal(code, 'unknown_operation');
+  assert.match(detail, /\/docs shows all that are\.$/);
 });
 
 test.for(['/', '/docs'])(
@@ -147,11 +151,11 @@ test('nothing there holds the key: it comes behind the # of the address, which i
     assert.ok(!(await (await fetch(url + path)).text()).includes(key), path);
 });
 
-test('pages answer GET only, and none of another origin reads them', async (t) => {
+test('pages answer GET and HEAD only, and none of another origin reads them', async (t) => {
   const { url } = await runWith(t);
   const posted = await fetch(`${url}/docs`, { method: 'POST' });
   assert.equal(posted.status, 405);
-  assert.equal(posted.headers.get('allow'), 'GET');
+  assert.equal(posted.headers.get('allow'), 'GET, HEAD');
   const foreign = await fetch(`${url}/openapi.json`, { headers: { origin: 'https://elsewhere.example' } });
   assert.equal(foreign.headers.get('access-control-allow-origin'), null);
 });

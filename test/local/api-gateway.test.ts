@@ -11,6 +11,8 @@ describe('routes', () => {
     assert.equal(response.headers.get('content-type'), 'application/json');
     assert.ok(response.headers.get('x-amzn-requestid'));
     assert.equal(await response.text(), '{"status":"ok"}');
+    const head = await fetch(`${url}/health`, { method: 'HEAD' });
+    assert.deepEqual([head.status, await head.text()], [200, '']);
   });
 
   for (const path of ['/', '/nothing', '/thing/', '/THING', '/thin%67', '/__proto__', '/health/x']) {
@@ -38,7 +40,7 @@ describe('routes', () => {
   test('another method on the health path is 405 too', async (t) => {
     const { url } = await gatewayFor(t, async () => fine);
     const response = await fetch(`${url}/health`, { method: 'POST' });
-    assert.deepEqual([response.status, response.headers.get('allow')], [405, 'GET']);
+    assert.deepEqual([response.status, response.headers.get('allow')], [405, 'GET, HEAD']);
   });
 
   test('a route that is there twice is refused at the start', async () => {

@@ -190,12 +190,12 @@ export class RefreshLog {
   }
 
   /** Whether the last read counts as the store's current state. */
-  isCurrent(now: number): boolean {
+  isJustRead(now: number): boolean {
     return now - this.#readAt < currentMs;
   }
 
   /** Whether it is time to poll. The more instances serve, the less often each polls: the total read cost stays. */
-  isStale(now: number): boolean {
+  isPollDue(now: number): boolean {
     const fleet = Math.max(1, new Set(this.#writers).size / fewWriters);
     const { pollMs = defaultPollMs } = this.#ports;
     return now - this.#readAt >= pollMs * this.health.pollScale * fleet;

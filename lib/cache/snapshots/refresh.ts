@@ -107,13 +107,13 @@ async function refreshWith(
 async function missesOfOthers({ store, log, runtime }: Instance): Promise<readonly PendingMiss[]> {
   const { clock } = runtime;
   if (log.health.isDown(clock())) return [];
-  const isCurrent = log.isCurrent(clock());
+  const isJustRead = log.isJustRead(clock());
   const [keys] = await Promise.all([
     store.readMisses().catch((cause: unknown): readonly string[] => {
       log.health.failOptional(cause, clock());
       return [];
     }),
-    isCurrent ? undefined : log.poll(),
+    isJustRead ? undefined : log.poll(),
   ]);
   return keys.map(readMiss);
 }

@@ -289,7 +289,7 @@ async function takeStep(
 ): Promise<MissStep> {
   const { log, memory, contention, runtime } = instance;
   const { clock, random } = runtime;
-  if (!wait.hasPolled && !log.isCurrent(clock()) && !log.health.isDown(clock())) {
+  if (!wait.hasPolled && !log.isJustRead(clock()) && !log.health.isDown(clock())) {
     await log.poll();
     return 'polled';
   }

@@ -22,7 +22,7 @@ import { maxSymbolLength, type SnapshotStore } from './store.ts';
 import type { View } from './view.ts';
 
 export interface SnapshotCache {
-  /** Always resolves; waits four seconds at most. */
+  /** Always resolves. Waits for others four seconds at most; a call of its own may take a second more. */
   ask(call: SnapshotCall): Promise<SnapshotOutcome>;
 }
 
@@ -55,13 +55,13 @@ class SharedSnapshots implements SnapshotCache {
 async function keepUp(instance: Instance, requester: RefreshRequester, onlyIfCached = false): Promise<void> {
   const { log } = instance;
   const { clock } = instance.runtime;
-  if (log.isStale(clock())) await log.poll();
+  if (log.isPollDue(clock())) await log.poll();
   if (onlyIfCached || instance.isRefreshing || !isRefreshDue(instance, requester)) return;
   if (requester.deadline - clock() < minRefreshMs) return;
   instance.isRefreshing = true;
   try {
     // Another instance may have acquired the lease that is due.
-    if (!log.isCurrent(clock())) await log.poll();
+    if (!log.isJustRead(clock())) await log.poll();
     if (isRefreshDue(instance, requester)) await refresh(instance, 'refresh', [], requester);
   } finally {
     instance.isRefreshing = false;
