@@ -15,7 +15,7 @@ import { bundle, root } from '../support/bundle.ts';
 import { each } from '../support/each.ts';
 
 /** Bytes, minified and zipped. */
-const limits = { one: 9_640, whole: 34_320 };
+const limits = { one: 9_960, whole: 34_610 };
 
 // Below the root, whose package.json declares that no module has side effects.
 mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
