@@ -1,4 +1,4 @@
-/** What the rows of functions name: the offer of a function behind the API, the composition of a worker. */
+/** Finds what a row names: the offer of a function behind the API, or the composition of a worker. */
 
 import * as functions from './compose/functions.ts';
 import type { Offer } from './compose/group.ts';

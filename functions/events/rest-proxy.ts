@@ -41,7 +41,7 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
   };
 }
 
-/** Says to whoever reads the function's log what was sent in place of a request. */
+/** Tells the operator, who finds it in the function's log, what the caller sent in place of a request. */
 function otherEvent(event: unknown): string {
   const { version } = (event ?? {}) as { readonly version?: unknown };
   const sent =

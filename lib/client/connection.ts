@@ -40,25 +40,19 @@ const privateHost =
 
 /**
  * Checks a base URL and cuts its last slashes. Uses a regular expression, as React Native's URL does not give its parts.
- * @param insecureOption name of the option that allows http to private hosts, where the caller has one, and its value
- * @throws TypeError unless it is https, or http on this machine, with nothing after the path
+ * @param allowInsecureHttp whether http may reach private hosts; undefined for a connection that has no such option
+ * @throws TypeError unless it is https, or http to an allowed host, with nothing after the path
  */
-export function checkBaseUrl(
-  text: string,
-  insecureOption?: { readonly name: string; readonly isOn: boolean },
-): string {
-  const [, scheme = '', host = ''] = plainUrl.exec(text) ?? [];
-  const isSecure = scheme.toLowerCase() === 'https' || (scheme !== '' && ownHost.test(host));
-  const isInLan = scheme !== '' && privateHost.test(host);
-  if (!isSecure && isInLan && insecureOption && !insecureOption.isOn)
-    throw new TypeError(
-      `baseUrl: http to ${host} lets others in its network read keys and change orders; use https, or in development ${insecureOption.name}: true`,
-    );
-  if (!isSecure && !(isInLan && insecureOption?.isOn))
-    throw new TypeError(
-      'baseUrl: https, or http on loopback, without credentials, query, fragment or characters to escape',
-    );
-  return text.replace(/\/+$/, '');
+export function checkBaseUrl(text: string, allowInsecureHttp?: boolean): string {
+  const [, scheme, host = ''] = plainUrl.exec(text) ?? [];
+  const isAllowed = scheme && (/^https$/i.test(scheme) || ownHost.test(host));
+  const isPrivate = allowInsecureHttp !== undefined && privateHost.test(host);
+  if (isAllowed || (isPrivate && allowInsecureHttp)) return text.replace(/\/+$/, '');
+  throw new TypeError(
+    isPrivate
+      ? `baseUrl: http to ${host} lets others in its network read keys and change orders; use https, or in development allowInsecureHttp: true`
+      : 'baseUrl: https, or http on loopback, without credentials, query, fragment or characters to escape',
+  );
 }
 
 /** Reads a secret. @throws TypeError for a text that a header would not carry unchanged; the message does not repeat it */

@@ -137,7 +137,7 @@ async function* eventsOf(
   }
 }
 
-/** Of a platform such as React Native, whose own fetch has no body to read before the answer's end. */
+/** The fault of a platform's own fetch, such as React Native's, that gives no body before the answer's end. */
 const noStream =
   'this fetch does not stream: give the connection one that does, such as `fetch` of expo/fetch (docs/library.md, React Native)';
 

@@ -44,8 +44,8 @@ const accept = 'application/problem+json, application/json';
  * const connection = viaGateway({ baseUrl, apiKey, token: ({ renew }) => auth.accessToken({ forceRefresh: renew }) });
  */
 export function viaGateway(options: GatewayConnectionOptions): Connection {
-  const { apiKey, token, allowInsecureHttp: isOn = false } = options;
-  const baseUrl = checkBaseUrl(options.baseUrl, { name: 'allowInsecureHttp', isOn });
+  const { apiKey, token, allowInsecureHttp = false } = options;
+  const baseUrl = checkBaseUrl(options.baseUrl, allowInsecureHttp);
   // Throws for invalid headers here: with the first order the error would look like a lost answer.
   new Headers(options.headers);
   const fixed = {

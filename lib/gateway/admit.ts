@@ -60,7 +60,7 @@ export async function admit(
   if (notReached) return notReached;
   return {
     route,
-    // A user is one caller, whatever network the requests come from.
+    // All requests of a user count as one caller's, from any network.
     request: parties.user ? { ...request, caller: { unit: parties.user } } : request,
     valid,
     context,

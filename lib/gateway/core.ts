@@ -171,9 +171,9 @@ async function serve(core: Core, serving: Serving): Promise<Outcome> {
       const current = await (operation.sideEffect ? credentials.current() : credentials.forRead());
       if (!current.ok) return refused({ code: current.code });
       const admitted = { ...identified, credential: current.credential };
-      const cached = cache?.readsOf(operation);
-      if (operation.sideEffect) outcome = await handOver(core, admitted);
-      else outcome = await (cached ? cached.ask(admitted) : fetchAnswer(core, admitted));
+      outcome = await (operation.sideEffect
+        ? handOver(core, admitted)
+        : (cache?.readsOf(operation)?.ask(admitted) ?? fetchAnswer(core, admitted)));
     }
     return withholdFrom(outcome, operation, identified.reach);
   } catch (defect) {

@@ -226,7 +226,8 @@ export function permitsOf(
   const { schedule, permitLifeMs, now } = view;
   const { due, step } = schedule.limits[outer]!;
   const first = (view.counters[takenCounter(outer)] ?? 0) - count;
-  // The log has a reserved permit at its exact time, and a permit for now not before the schedule, whatever the clocks.
+  // The schedule's log counts a reserved permit at its own time, and a permit for now from the schedule's start on, or from
+  // the instance's own time where its clock is behind.
   const isReserved = mode === 'reserved' && narrower.length === 0;
   const countedFrom = isReserved ? Number.POSITIVE_INFINITY : schedule.startedAt;
   return Array.from({ length: count }, (_, index): Validity => {

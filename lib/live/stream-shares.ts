@@ -126,7 +126,7 @@ export async function openWithShare(
 }
 
 /**
- * Calls `over` when the texts have ended or nobody reads them any more, and waits for it: a function is frozen once its
+ * Calls `over` when the texts have ended or the client has stopped reading, and waits for it: a function is frozen once its
  * answer has ended.
  */
 export async function* whenOver(

@@ -1,7 +1,7 @@
 /**
  * Events on the bus as a consumer sees them: the contract of their `detail`, reading one, and dropping one that comes again.
- * The contract is open, because later versions may add members. The upstream's JSON stands in it byte for byte, and whatever
- * it holds is accepted.
+ * Receivers must accept further members, because later versions may add some. The upstream's JSON stands in an event byte for
+ * byte, and the parser accepts any members in it.
  */
 
 import * as v from 'valibot';

@@ -97,7 +97,7 @@ test('docs/configuration.md has what the run has beside the API', async (t) => {
   assert.equal((await fetch(`${url}/_events`)).headers.get('allow'), 'POST');
 });
 
-test('/ is the page to whoever takes one, and tells an app where the reference is', async (t) => {
+test('/ is the page to a browser and to curl, and tells an app where the reference is', async (t) => {
   const { url } = await runWith(t);
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   // The second is what curl sends.
