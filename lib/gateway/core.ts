@@ -170,7 +170,8 @@ async function serve(core: Core, serving: Serving): Promise<Outcome> {
       const { credentials, cache } = core;
       const current = await (operation.sideEffect ? credentials.current() : credentials.forRead());
       if (!current.ok) return refused({ code: current.code });
-      const admitted = { ...identified, credential: current.credential };
+      const { route, request, valid, context, reachNow } = identified;
+      const admitted = { route, request, valid, context, reachNow, credential: current.credential };
       outcome = await (operation.sideEffect
         ? handOver(core, admitted)
         : (cache?.readsOf(operation)?.ask(admitted) ?? fetchAnswer(core, admitted)));
@@ -182,10 +183,10 @@ async function serve(core: Core, serving: Serving): Promise<Outcome> {
 }
 
 /** The answer to an operation that needs no upstream: a constant, from the journal, or from trade events. */
-async function ownOutcome(
+function ownOutcome(
   { orders, events }: Core,
   { route, request, valid, reachNow }: IdentifiedRequest,
-): Promise<Outcome | undefined> {
+): Outcome | Promise<Outcome> | undefined {
   const { gatewayAnswer, answeredBy } = route.operation;
   if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
   if (answeredBy === 'trade events') return events ? events(request, reachNow) : refused(lacksTradeEvents);
