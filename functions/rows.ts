@@ -8,8 +8,8 @@
 import { type Group, groups } from '../lib/catalogue/groups.ts';
 import { checkToken, getConfig, listAccounts } from '../lib/catalogue/index.ts';
 import type { Operation } from '../lib/catalogue/operation.ts';
-import { massCancelOperations } from '../lib/gateway/order-cancels.ts';
-import { orderReadOperations } from '../lib/gateway/order-reads.ts';
+import { massCancelOperations } from '../lib/gateway/orders/cancels.ts';
+import { orderReadOperations } from '../lib/gateway/orders/reads.ts';
 import { subscriptionOperations } from '../lib/market-stream/calls.ts';
 import { tradeEventNames } from '../lib/trade-events/bus-events.ts';
 import { canaryTimeoutMs } from './compose/canary.ts';

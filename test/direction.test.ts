@@ -11,9 +11,17 @@ import { root } from './support/bundle.ts';
 import { sourcesIn } from './support/sources.ts';
 
 interface Rule {
-  readonly from: RegExp;
+  readonly from: Pick<RegExp, 'source' | 'test'>;
   readonly never: RegExp;
 }
+
+const orders = /^lib\/(orders|guard-rails|trade-events|listener|gateway\/orders)\//;
+const more = /^lib\/(live|lookups|market-stream|events)\//;
+const roots = /^lib\/gateway\/(index|gateway)\.ts$/;
+const core: Rule['from'] = {
+  source: 'core',
+  test: (file) => file.startsWith('lib/') && ![orders, more, roots].some((tier) => tier.test(file)),
+};
 
 const rules: readonly Rule[] = [
   { from: /^lib\//, never: /^(functions|infra|test)\// },
@@ -21,6 +29,11 @@ const rules: readonly Rule[] = [
   // No package at all: a bare name has no dot at its start, an own file a folder.
   { from: /^lib\/(signer|verifier)\//, never: /^(?!lib\/(signer|verifier)\/)/ },
   { from: /^lib\/kernel\//, never: /^lib\/(?!kernel\/)/ },
+  // Tiers: the core works without the rest, and knows orders by their port alone; orders need nothing of what is more. The
+  // gateway's entry and `createGateway` put tiers together.
+  { from: core, never: orders },
+  { from: core, never: more },
+  { from: orders, never: more },
   { from: /^functions\//, never: /^(infra|test)\// },
   { from: /^infra\//, never: /^test\// },
 ];

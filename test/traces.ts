@@ -21,7 +21,7 @@ import {
   limitsInForceKey,
   type Send,
 } from '../lib/gateway/index.ts';
-import { createGatewayLastPrices } from '../lib/gateway/last-prices.ts';
+import { createGatewayLastPrices } from '../lib/gateway/orders/last-prices.ts';
 import { createGuard } from '../lib/guard-rails/guard.ts';
 import { createMemoryControls } from '../lib/guard-rails/index.ts';
 import { createLimiter, createMemoryLimiterStore } from '../lib/limiter/index.ts';

@@ -4,7 +4,7 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { CacheStep } from '../../lib/gateway/cache.ts';
 import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
-import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
+import type { OrdersStep } from '../../lib/gateway/orders-port.ts';
 import { refusalResponse } from '../../lib/gateway/render.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
 import { withCors } from '../events/cors.ts';

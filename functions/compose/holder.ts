@@ -2,12 +2,12 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
-import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
 import {
   createGatewayOrderReads,
   type GatewayOrderReadsWiring,
   orderReadOperations,
-} from '../../lib/gateway/order-reads.ts';
+} from '../../lib/gateway/orders/reads.ts';
+import type { OrdersStep } from '../../lib/gateway/orders-port.ts';
 import { createLowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import type { OrderReads } from '../../lib/orders/order-reads.ts';
 import type { FunctionSettings } from '../settings/function-settings.ts';

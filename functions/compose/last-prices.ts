@@ -8,7 +8,7 @@ import {
   createGatewayLastPrices,
   type GatewayLastPricesWiring,
   type PricedKind,
-} from '../../lib/gateway/last-prices.ts';
+} from '../../lib/gateway/orders/last-prices.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';

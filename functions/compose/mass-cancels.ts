@@ -9,7 +9,7 @@ import {
   createGatewayCancels,
   type GatewayCancelsWiring,
   massCancelOperations,
-} from '../../lib/gateway/order-cancels.ts';
+} from '../../lib/gateway/orders/cancels.ts';
 import {
   createMassCancels,
   type MassCancelReport,

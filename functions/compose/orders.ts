@@ -1,12 +1,8 @@
 /** What functions do with the journal of orders: hand over what they send, under guard rails or not, or read it alone. */
 
-import type { PricedKind } from '../../lib/gateway/last-prices.ts';
-import {
-  type OrdersStep,
-  ordersStep,
-  outcomesStep,
-  unguardedStep,
-} from '../../lib/gateway/order-hand-over.ts';
+import type { PricedKind } from '../../lib/gateway/orders/last-prices.ts';
+import { ordersStep, outcomesStep, unguardedStep } from '../../lib/gateway/orders/step.ts';
+import type { OrdersStep } from '../../lib/gateway/orders-port.ts';
 import type { TableNames } from '../../lib/guard-rails/checkpoints.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import type { OrdersWiring } from '../../lib/orders/hand-over.ts';

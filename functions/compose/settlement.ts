@@ -3,7 +3,7 @@
  * gateway of its own, at low priority and within the limits that all functions share.
  */
 
-import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
+import { orderReadOperations } from '../../lib/gateway/orders/reads.ts';
 import { reconcile } from '../../lib/orders/reconcile.ts';
 import { createSettlement, type SettlementReport, type SettlementWiring } from '../../lib/orders/settle.ts';
 import { orderInEvent, tradeEventNames } from '../../lib/trade-events/bus-events.ts';

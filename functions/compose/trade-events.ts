@@ -4,7 +4,7 @@
  */
 
 import { toCredential } from '../../lib/gateway/credential.ts';
-import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
+import { orderReadOperations } from '../../lib/gateway/orders/reads.ts';
 import { keptBus } from '../../lib/trade-events/history.ts';
 import {
   createTradeEventListener,

@@ -5,7 +5,7 @@
 
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
-import { createGatewayOrderReads, orderReadOperations } from '../../lib/gateway/order-reads.ts';
+import { createGatewayOrderReads, orderReadOperations } from '../../lib/gateway/orders/reads.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
 import { type DecidedOrder, type DecisionParts, decideOrder } from '../../lib/orders/decide.ts';
 import { orderJournalTableOutput } from '../stack/outputs.ts';

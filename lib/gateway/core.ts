@@ -35,7 +35,7 @@ import { type Credentials, createCredentials } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
 import { forLimitsInForce, type LimitParts } from './limits/in-force.ts';
 import { type CoreOptions, checkOptions, type RequestReport } from './options.ts';
-import type { OrderSteps } from './order-hand-over.ts';
+import type { OrderSteps } from './orders-port.ts';
 import { type Outcome, refused } from './outcome.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import { render } from './render.ts';

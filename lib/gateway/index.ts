@@ -81,9 +81,8 @@ export {
 export { type CompactJson, compactJson } from './compact-json.ts';
 export { createCore, type Gateway } from './core.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
-export { createGateway } from './gateway.ts';
+export { createGateway, type GatewayOptions } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
-export { createGatewayLastPrices, type GatewayLastPricesOptions, type PricedKind } from './last-prices.ts';
 export { limitsInForceKey, type RateLimitReport, type Tightening } from './limits/in-force.ts';
 export {
   type EndpointsOptions,
@@ -93,15 +92,21 @@ export {
   operationLimitsFault,
   tighterLimiterLimits,
 } from './limits/operation-limits.ts';
-export type { CoreOptions, GatewayOptions, RequestReport } from './options.ts';
-export { createGatewayCancels, type GatewayCancelsOptions } from './order-cancels.ts';
-export { type OrdersStep, ordersStep, outcomesStep, unguardedStep } from './order-hand-over.ts';
+export type { CoreOptions, RequestReport } from './options.ts';
+export { createGatewayCancels, type GatewayCancelsOptions } from './orders/cancels.ts';
+export {
+  createGatewayLastPrices,
+  type GatewayLastPricesOptions,
+  type PricedKind,
+} from './orders/last-prices.ts';
 export {
   createGatewayOrderReads,
   type GatewayOrderReadsOptions,
   OrderReadError,
   orderReadOperations,
-} from './order-reads.ts';
+} from './orders/reads.ts';
+export { ordersStep, outcomesStep, unguardedStep } from './orders/step.ts';
+export type { OrdersStep } from './orders-port.ts';
 export type {
   CachedResponse,
   CacheResult,

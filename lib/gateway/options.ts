@@ -2,22 +2,21 @@
 
 import { upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { OptionsOf } from '../kernel/options-of.ts';
-import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { Digests } from '../signer/index.ts';
 import { baseUrlFault, doubledPathFault } from '../upstream/base-url.ts';
 import type { CacheStep } from './cache.ts';
-import type { CacheOptions, RefreshReport } from './cache-options.ts';
+import type { RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
 import type { LimitsWiring } from './limits/in-force.ts';
 import { operationLimitsFault } from './limits/operation-limits.ts';
-import type { OrdersStep } from './order-hand-over.ts';
+import type { OrdersStep } from './orders-port.ts';
 import type { CacheResult, Outcome } from './outcome.ts';
 import type { ReachNow } from './reach.ts';
 import type { Send } from './send.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
-import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
+import { type AccessStep, accessFault } from './who.ts';
 
 /** Parts of every gateway, whatever its steps are. */
 interface BaseWiring extends LimitsWiring {
@@ -55,27 +54,12 @@ export interface AnswerBound {
   readonly maxAnswerBytes?: number;
 }
 
-interface BaseOptions
+export interface BaseOptions
   extends OptionsOf<BaseWiring, 'operations' | 'upstreamBaseUrl' | 'secrets'>,
     GatewaySeams,
     AnswerBound {
   /** How long a secret is used before it is read again. Default 5 minutes. */
   readonly secretTimeToLiveMs?: number;
-}
-
-export interface GatewayOptions extends BaseOptions {
-  /**
-   * Identifies callers and grants them accounts; required when an operation belongs to an account. `single-user` checks
-   * nothing: it is for a gateway whose every caller is the holder of the app key.
-   */
-  readonly access?: AccessOptions | 'single-user';
-  /** Stores of the cache that all instances share. Default: none, and every read goes to the upstream. */
-  readonly cache?: CacheOptions;
-  /**
-   * The journal of orders, which all instances share. No order is sent without an entry, and a repeated order is answered
-   * with the outcome of the first. Default: none, and each request with a side effect is sent once.
-   */
-  readonly orders?: OrdersOptions;
 }
 
 /** Answers requests for streams of an account's events; checks the sender's accounts again while a stream is open. */

@@ -5,7 +5,7 @@ export {
   type GatewayOrderReadsOptions,
   OrderReadError,
   orderReadOperations,
-} from '../gateway/order-reads.ts';
+} from '../gateway/orders/reads.ts';
 export type { AcquireCall, Acquired, LeaseRecord, LeaseState } from '../listener/lease.ts';
 export type { LeasedListener as TradeEventListener, RunReport } from '../listener/shift.ts';
 export type { OrderReads, ReadOrder } from '../orders/order-reads.ts';

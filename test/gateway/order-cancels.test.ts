@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { GatewayRequest, Outcome, RefusalCode } from '../../lib/gateway/index.ts';
-import { createGatewayCancels } from '../../lib/gateway/order-cancels.ts';
+import { createGatewayCancels } from '../../lib/gateway/orders/cancels.ts';
 
 const start = 1_800_000_000_000;
 const refused = (code: RefusalCode, retryAfterSeconds?: number): Outcome => ({

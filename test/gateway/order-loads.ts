@@ -23,7 +23,7 @@ import {
   createMemoryLimiterStore,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
-import { createGatewayLastPrices } from '../../lib/gateway/last-prices.ts';
+import { createGatewayLastPrices } from '../../lib/gateway/orders/last-prices.ts';
 import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
 import type { PermitCall } from '../../lib/limiter/index.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';

@@ -16,7 +16,7 @@ import {
   type RefreshRecord,
   type Tightening,
 } from '../../lib/gateway/index.ts';
-import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/last-prices.ts';
+import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/orders/last-prices.ts';
 import type { LastPriceFailure } from '../../lib/guard-rails/shared-last-prices.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
 import { useCalmTime } from '../support/calm-time.ts';

@@ -10,7 +10,7 @@ import { nameOfPrincipal } from '../../../lib/access/identity.ts';
 import { cancelOrder, getOrder, operations } from '../../../lib/catalogue/index.ts';
 import type { Scope } from '../../../lib/catalogue/scopes.ts';
 import { type AccessOptions, createGateway, type Gateway } from '../../../lib/gateway/index.ts';
-import { createGatewayCancels } from '../../../lib/gateway/order-cancels.ts';
+import { createGatewayCancels } from '../../../lib/gateway/orders/cancels.ts';
 import {
   createControlAdmin,
   createMemoryControls,

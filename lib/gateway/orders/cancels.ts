@@ -1,13 +1,13 @@
 /** Cancels of single orders through a gateway, for the function that carries out mass cancels. */
 
-import type { Operation } from '../catalogue/operation.ts';
-import { cancelOrder } from '../catalogue/order-cancels.ts';
-import type { OptionsOf } from '../kernel/options-of.ts';
-import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
-import type { CancelOrder } from '../orders/mass-cancel.ts';
-import { problemOf, type RefusalCode } from '../problem.ts';
-import type { Gateway } from './gateway.ts';
-import { orderReadOperations } from './order-reads.ts';
+import type { Operation } from '../../catalogue/operation.ts';
+import { cancelOrder } from '../../catalogue/order-cancels.ts';
+import type { OptionsOf } from '../../kernel/options-of.ts';
+import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
+import type { CancelOrder } from '../../orders/mass-cancel.ts';
+import { problemOf, type RefusalCode } from '../../problem.ts';
+import type { Gateway } from '../core.ts';
+import { orderReadOperations } from './reads.ts';
 
 /** Operations that a mass cancel sends to the upstream. */
 export const massCancelOperations: readonly Operation[] = /* @__PURE__ */ orderReadOperations.concat(

@@ -1,21 +1,21 @@
 /** Last prices for pre-trade checks, from the snapshots that all instances share or from a read of the gateway's own. */
 
-import { recordOfSymbol, type SnapshotReads } from '../cache/snapshots/one-symbol.ts';
-import { cutRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
-import { snapshotPartition } from '../cache/snapshots/store.ts';
-import type { Operation } from '../catalogue/operation.ts';
-import { contractPriceIn, type LastPrices, type PriceIn, priceIn } from '../guard-rails/last-price.ts';
+import { recordOfSymbol, type SnapshotReads } from '../../cache/snapshots/one-symbol.ts';
+import { cutRecords, maxAnsweredRecords } from '../../cache/snapshots/records.ts';
+import { snapshotPartition } from '../../cache/snapshots/store.ts';
+import type { Operation } from '../../catalogue/operation.ts';
+import { contractPriceIn, type LastPrices, type PriceIn, priceIn } from '../../guard-rails/last-price.ts';
 import {
   createSharedLastPrices,
   maxAheadMs,
   type SharedLastPricesOptions,
   type UpstreamPrice,
   type UpstreamRead,
-} from '../guard-rails/shared-last-prices.ts';
-import { dropOldest } from '../kernel/bounded-map.ts';
-import type { OptionsOf } from '../kernel/options-of.ts';
-import { createOwnReads, type OwnReads, type OwnReadsSeams, type OwnReadsWiring } from './own-reads.ts';
-import { isAboutCategory } from './upstream-answer.ts';
+} from '../../guard-rails/shared-last-prices.ts';
+import { dropOldest } from '../../kernel/bounded-map.ts';
+import type { OptionsOf } from '../../kernel/options-of.ts';
+import { createOwnReads, type OwnReads, type OwnReadsSeams, type OwnReadsWiring } from '../own-reads.ts';
+import { isAboutCategory } from '../upstream-answer.ts';
 
 export interface GatewayLastPricesWiring
   extends OwnReadsWiring,

@@ -3,18 +3,18 @@
  * the limiter refuses, or that fails, until its time is over.
  */
 
-import { listAccounts } from '../catalogue/accounts.ts';
-import type { Operation } from '../catalogue/operation.ts';
-import { getOrder, listOpenOrders, listOrderHistory } from '../catalogue/order-reads.ts';
-import { textMembers } from '../kernel/json-members.ts';
-import { elementsOf, isJson, membersOf } from '../kernel/json-scan.ts';
-import type { OptionsOf } from '../kernel/options-of.ts';
-import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
-import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../orders/order-reads.ts';
-import { problemOf, type Refusal } from '../problem.ts';
-import { CountersignError } from '../signer/errors.ts';
-import type { Gateway } from './gateway.ts';
-import { bodyOf } from './outcome.ts';
+import { listAccounts } from '../../catalogue/accounts.ts';
+import type { Operation } from '../../catalogue/operation.ts';
+import { getOrder, listOpenOrders, listOrderHistory } from '../../catalogue/order-reads.ts';
+import { textMembers } from '../../kernel/json-members.ts';
+import { elementsOf, isJson, membersOf } from '../../kernel/json-scan.ts';
+import type { OptionsOf } from '../../kernel/options-of.ts';
+import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
+import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../../orders/order-reads.ts';
+import { problemOf, type Refusal } from '../../problem.ts';
+import { CountersignError } from '../../signer/errors.ts';
+import type { Gateway } from '../core.ts';
+import { bodyOf } from '../outcome.ts';
 
 export interface GatewayOrderReadsWiring {
   /** A gateway with `access: 'single-user'` and the operations `orderReadOperations`. */

@@ -3,52 +3,22 @@
  * from the journal alone what became of an order.
  */
 
-import { type Answer, refused } from '../answer.ts';
-import { unsignable } from '../catalogue/faults.ts';
-import type { Operation } from '../catalogue/operation.ts';
+import { refused } from '../../answer.ts';
+import { unsignable } from '../../catalogue/faults.ts';
+import type { Operation } from '../../catalogue/operation.ts';
 import {
   createHandOver,
   createUnguardedHandOver,
   type HandOver,
   type OrdersOptions,
   type OrdersWiring,
-} from '../orders/hand-over.ts';
-import { orderOutcome } from '../orders/order-outcome.ts';
-import { orderIn } from '../orders/order-reads.ts';
-import type { AdmittedRequest } from './admit.ts';
-import { createContext } from './context.ts';
-import { accountOf } from './credential.ts';
-import { lookUpFor } from './look-ups.ts';
-import type { Outcome } from './outcome.ts';
-import type { Upstream } from './upstream.ts';
-import type { ValidRequest } from './validate.ts';
-
-type HandOverChange = (
-  change: AdmittedRequest,
-  send: (change: AdmittedRequest) => Promise<Answer>,
-) => Promise<Answer>;
-
-/** The gateway's own work on orders, besides sending them. */
-export interface OrderSteps {
-  /** Undefined in a gateway that only reads the journal. */
-  readonly handOver: HandOverChange | undefined;
-  /** Answers from the journal what became of an order. */
-  readonly outcome: (request: ValidRequest) => Promise<Outcome>;
-}
-
-export interface OrdersStep {
-  /** See `OrdersOptions`. */
-  readonly lookUps: readonly Operation[];
-  readonly members: readonly string[];
-  readonly create: (parts: OrderParts) => OrderSteps;
-}
-
-interface OrderParts {
-  readonly upstream: Upstream;
-  readonly clock: () => number;
-  /** The operations that the gateway offers. */
-  readonly operations: readonly Operation[];
-}
+} from '../../orders/hand-over.ts';
+import { orderOutcome } from '../../orders/order-outcome.ts';
+import { orderIn } from '../../orders/order-reads.ts';
+import { createContext } from '../context.ts';
+import { accountOf } from '../credential.ts';
+import { lookUpFor } from '../look-ups.ts';
+import type { HandOverChange, OrderParts, OrdersStep } from '../orders-port.ts';
 
 /** Step for a gateway that sends no orders and only answers what became of one. */
 export const outcomesStep = (
