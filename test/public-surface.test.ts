@@ -176,6 +176,7 @@ const entries = {
     'ports',
     'streaming',
   ],
+  './simulator': ['faultsByChance', 'loseFirstAnswers', 'startSimulator'],
   './cdk': ['ConfigError', 'Countersign', 'CountersignStack'],
   './events': [
     'busEntry',

@@ -1,6 +1,6 @@
 /**
- * Strict simulated upstream: an HTTP server on this machine that verifies every request's signature with its own code,
- * keeps the interface's rules and answers from an invented, repeatable market.
+ * Strict simulated upstream, the package's entry `countersign/simulator`: an HTTP server on this machine that verifies every
+ * request's signature with its own code, keeps the interface's rules and answers from an invented, repeatable market.
  */
 
 import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/index.ts';
@@ -9,40 +9,35 @@ import { type EventOptions, type SimulatedEvents, startEvents } from './events/i
 import type { ChooseFault } from './faults.ts';
 import type { SimulatedUpstream } from './handle.ts';
 import type { Category } from './market/instrument.ts';
-import {
-  type MarketStreamOptions,
-  type SimulatedMarketStream,
-  startMarketStream,
-} from './market-stream/index.ts';
+import type { MarketHours } from './market/sessions.ts';
+import type { MarketStreamOptions, SimulatedMarketStream, startMarketStream } from './market-stream/index.ts';
 import { NonceMemory } from './nonces.ts';
 import { type ReceivedHeaders, ReceivedLog } from './received.ts';
 import { RequestCounters, type Window } from './request-counters.ts';
 import { serve } from './server.ts';
 import { createExchange, type Exchange } from './trading/exchange.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
-import { createWorld, type Holder, type Product } from './world.ts';
+import { createWorld, type Deposits, type Holder, type Product } from './world.ts';
 
-export { checkBodyRules } from './body-rules.ts';
-export { canonicalString, type Field, parseTarget, signatureOf } from './canonical.ts';
 export { faultsByChance, loseFirstAnswers } from './chance.ts';
-export {
-  type EventFault,
-  eventPath,
-  type OddEvent,
-  subscriptionString,
-  verifySubscription,
-} from './events/index.ts';
+export type { EventFault, OddEvent } from './events/index.ts';
 export type { ApiFault, ChooseFault, FaultRequest } from './faults.ts';
+export type { MarketHours } from './market/sessions.ts';
 export type { MarketStreamFault, OddMessage, PushedMessage } from './market-stream/index.ts';
+export type { ReceivedHeaders } from './received.ts';
 export type { LoggedChange } from './trading/change-log.ts';
-export { type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
+export type { StoredOrder } from './trading/stored-order.ts';
+export type { Deposits, Holder } from './world.ts';
 
 interface AppSecrets {
   readonly appKey: string;
   readonly appSecret: string;
 }
 
-export interface SimulatorOptions extends AppSecrets {
+/** Credentials of a test that brings none. */
+const usualSecrets: AppSecrets = { appKey: 'simulated-app-key', appSecret: 'simulated-app-secret' };
+
+export interface SimulatorOptions extends Partial<AppSecrets> {
   /** Port; 0, the default, takes any free one. */
   readonly port?: number;
   /** App keys of the other environment: requests with one of them find no path. */
@@ -69,6 +64,10 @@ export interface SimulatorOptions extends AppSecrets {
   readonly seed?: number;
   /** Returns Unix time in milliseconds; the machine's clock when absent. */
   readonly clock?: () => number;
+  /** Money on each account; see `Deposits`. */
+  readonly deposits?: Partial<Deposits>;
+  /** Real hours of the market in New York, by the clock, when absent; or a market that stays `open` or `closed`. */
+  readonly marketHours?: MarketHours;
   /** Seconds that x-timestamp may differ from the clock in either direction; 300 when absent. */
   readonly toleranceSeconds?: number;
   /** Figures that replace those of the catalogue's request limits. */
@@ -92,7 +91,7 @@ export interface SimulatorOptions extends AppSecrets {
   readonly operations?: readonly Operation[];
 }
 
-export interface Simulator {
+export interface Simulator extends AppSecrets {
   /** `http://127.0.0.1:` and the port. */
   readonly url: string;
   readonly port: number;
@@ -124,16 +123,25 @@ export interface Simulator {
 /** Operations that the catalogue has and the live upstream answers with 404. */
 const unroutedLive = ['getStockBars'];
 
-/** Listens on 127.0.0.1 only; a port in use rejects with the original `EADDRINUSE` error. */
-export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+/**
+ * Listens on 127.0.0.1 only; a port in use rejects with the original `EADDRINUSE` error.
+ *
+ * @example
+ * const upstream = await startSimulator();
+ * const signedFetch = createSignedFetch({ signer: createSigner(upstream) });
+ * const accounts = await signedFetch(`${upstream.url}/trading/accounts/list`);
+ * await upstream.close();
+ */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = Date.now, unrouted = unroutedLive } = options;
+  const { appKey, appSecret } = { ...usualSecrets, ...options };
   const world = createWorld(options.seed ?? 1, options);
   const credentials = new Map<string, string>();
   const setCredentials = (list: readonly AppSecrets[]) => {
     credentials.clear();
     for (const { appKey, appSecret } of list) credentials.set(appKey, appSecret);
   };
-  setCredentials([options]);
+  setCredentials([{ appKey, appSecret }]);
   const upstream: SimulatedUpstream = {
     routes: routesOf(
       (options.operations ?? operations).filter(
@@ -165,12 +173,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
   const events = await open(startEvents(upstream, clock, options.events ?? {}));
   const marketStream =
-    options.marketStream && (await open(startMarketStream(upstream, clock, options.marketStream)));
+    options.marketStream && (await open(openMarketStream(upstream, clock, options.marketStream)));
   const { port = 0 } = options;
   const server = await open(serve({ port, clock, fault: (request) => fault?.(request), upstream, received }));
   const trading = createExchange(world.orders, events.changes, clock);
   trading.showAfter(options.showAfterMs ?? 0);
   return {
+    appKey,
+    appSecret,
     url: `http://127.0.0.1:${server.port}`,
     port: server.port,
     received: received.requests,
@@ -194,3 +204,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     close,
   };
 }
+
+/** Loads the market-data stream when it is wanted, because it alone needs `ws` and `mqtt-packet`. */
+const openMarketStream: typeof startMarketStream = async (...given) =>
+  (await import('./market-stream/index.ts')).startMarketStream(...given);

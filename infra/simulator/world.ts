@@ -1,5 +1,6 @@
 /** State of the simulated upstream: accounts, instruments, prices, orders, watchlists and tokens. */
 
+import { hoursOf, type MarketHours, type PartOfDay } from './market/sessions.ts';
 import { createUniverse, type Universe } from './market/universe.ts';
 import { type Rejection, refuse } from './refusal.ts';
 import { type StreamLimits, StreamSessions } from './stream-sessions.ts';
@@ -38,11 +39,16 @@ const accounts: readonly Holder[] = [
   },
 ];
 
-/** Deposits in cents. */
-const deposits: Readonly<Record<Holder['account_type'], bigint>> = {
-  MARGIN: 1_000_000_00n,
-  CASH: 250_000_00n,
-};
+/** Dollars paid into the account of each type, such as `2500.00`, before the orders of its past. */
+export type Deposits = Readonly<Record<Holder['account_type'], string>>;
+
+const usualDeposits: Deposits = { MARGIN: '1000000.00', CASH: '250000.00' };
+
+/** @throws RangeError for text that is no amount in dollars and cents */
+function centsOf(dollars: string): bigint {
+  if (!/^\d{1,12}(\.\d\d)?$/.test(dollars)) throw new RangeError(`deposit ${dollars} is not like 2500.00`);
+  return BigInt((dollars.includes('.') ? dollars : `${dollars}.00`).replace('.', ''));
+}
 
 /** Market data of one asset category, which a user may subscribe to. */
 export type Product = 'US_STOCK' | 'US_ETF' | 'US_OPTION';
@@ -64,6 +70,8 @@ export interface World {
   readonly unsubscribed: readonly Product[];
   /** Sessions of the market-data stream. */
   readonly streamSessions: StreamSessions;
+  /** Position in the regular session of the real market, or the one that the options fix. */
+  partOfDay(time: number): PartOfDay;
 }
 
 export interface WorldOptions {
@@ -78,13 +86,16 @@ export interface WorldOptions {
   /** Market data without a subscription; none when absent. */
   readonly unsubscribed?: readonly Product[];
   readonly marketStream?: StreamLimits;
+  readonly deposits?: Partial<Deposits>;
+  readonly marketHours?: MarketHours;
 }
 
 export function createWorld(seed: number, options: WorldOptions = {}): World {
   const { tokenApprovalMs = 3000, tokenUseProlongs = true, accessToken, depthLevels = 50 } = options;
   const universe = createUniverse(seed);
+  const deposits: Deposits = { ...usualDeposits, ...options.deposits };
   const portfolios = new Map(
-    accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(deposits[kind])]),
+    accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(centsOf(deposits[kind]))]),
   );
   const orders = new OrderBook(seed, ({ order, time, quantity, price }) => {
     const { asset, sign, stored } = order;
@@ -105,6 +116,7 @@ export function createWorld(seed: number, options: WorldOptions = {}): World {
     depthLevels,
     unsubscribed: options.unsubscribed ?? [],
     streamSessions: new StreamSessions(options.marketStream),
+    partOfDay: hoursOf(options.marketHours),
   };
 }
 

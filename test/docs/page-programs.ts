@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { Simulator } from '../../infra/simulator/index.ts';
 import { newOrder } from '../support/orders.ts';
 import { blocksOf } from './pages.ts';
 
@@ -125,6 +126,24 @@ export const results: Readonly<Record<string, Result>> = {
       server.close();
     },
   },
+  'docs/simulator.md': {
+    names: ['quote', 'failure', 'placed', 'upstream', 'refused', 'answer', 'now'],
+    holds({ quote, failure, placed, upstream, refused, answer, now }: Simulated) {
+      assert.equal(quote?.symbol, 'AAPL');
+      assert.equal((failure as { code?: string }).code, 'outcome_unknown');
+      assert.deepEqual(
+        [placed, ...upstream.orders].map((one) => JSON.stringify(one).includes('my-first-order')),
+        [true, true],
+      );
+      assert.deepEqual(
+        upstream.received.map(({ outcome, fault }) => fault ?? outcome),
+        ['ok', 'drop-after', 'ok'],
+      );
+      assert.equal((refused as { status?: number }).status, 503);
+      const age = now - answer.data[0]!.last_trade_time;
+      assert.ok(age >= 0 && age < 60_000, `${age}`);
+    },
+  },
   'docs/limits.md': {
     names: ['permitted'],
     holds({ permitted, lines }: { permitted: { ok: boolean }; lines: string[] }) {
@@ -138,6 +157,16 @@ export const results: Readonly<Record<string, Result>> = {
     },
   },
 };
+
+interface Simulated {
+  readonly quote: { readonly symbol: string } | undefined;
+  readonly failure: unknown;
+  readonly placed: unknown;
+  readonly upstream: Simulator;
+  readonly refused: unknown;
+  readonly answer: { readonly data: readonly { readonly last_trade_time: number }[] };
+  readonly now: number;
+}
 
 interface Embedded {
   readonly placed: Response;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test, vi } from 'vitest';
-import { checkBodyRules } from '../../infra/simulator/index.ts';
+import { checkBodyRules } from '../../infra/simulator/body-rules.ts';
 import { compactJson } from '../../lib/gateway/index.ts';
 
 /** A piece of JSON as a client may write it, and what has to become of it. */

@@ -3,15 +3,19 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { APIGatewayClient, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
@@ -261,6 +265,22 @@ for (const [name, written, extension] of [
       }
     });
   });
+
+test('outside the repository, with its dependencies alone, an app is tested against the simulator', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'stranger-'));
+  t.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const modules = join(folder, 'node_modules');
+  for (const name of Object.keys(packed.manifest.dependencies as object)) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  await execute('tar', ['-xzf', packed.tarball, '-C', modules]);
+  renameSync(join(modules, 'package'), join(modules, 'countersign'));
+  copyFileSync(join(import.meta.dirname, 'stranger.mjs'), join(folder, 'app.test.mjs'));
+  const args = ['--test', '--test-reporter=tap', 'app.test.mjs'];
+  const { stdout } = await execute(process.execPath, args, { cwd: folder, env: { PATH: '' } });
+  assert.match(stdout, /^# pass 3$/m);
+});
 
 test('deployed, the app answers', orSkip(whatIsMissing()), async (t) => {
   const [simulator, emulator] = await Promise.all([

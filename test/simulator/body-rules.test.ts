@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { checkBodyRules } from '../../infra/simulator/index.ts';
+import { checkBodyRules } from '../../infra/simulator/body-rules.ts';
 
 const messageFor = (body: string | Uint8Array) => checkBodyRules(Buffer.from(body))?.message;
 

@@ -9,7 +9,8 @@ import {
   Metadata,
   type StatusObject,
 } from '@grpc/grpc-js';
-import { eventPath, type Simulator } from '../../infra/simulator/index.ts';
+import { eventPath } from '../../infra/simulator/events/index.ts';
+import type { Simulator } from '../../infra/simulator/index.ts';
 import { until } from '../support/until.ts';
 import { credentials, testTime } from './support.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { describe, test } from 'vitest';
-import { type EventFault, eventPath, type OddEvent } from '../../infra/simulator/index.ts';
+import { type EventFault, eventPath, type OddEvent } from '../../infra/simulator/events/index.ts';
 import { until } from '../support/until.ts';
 import { metadataFor, type OpenStream, requestBytes } from './event-client.ts';
 import { play, type Scene } from './event-scene.ts';

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { startSimulator, subscriptionString, verifySubscription } from '../../infra/simulator/index.ts';
+import { subscriptionString, verifySubscription } from '../../infra/simulator/events/index.ts';
+import { startSimulator } from '../../infra/simulator/index.ts';
 import { each } from '../support/each.ts';
 import { type EventVector, eventVectors } from '../support/event-vectors.ts';
 import { type Draft, requestBytes, subscribe } from './event-client.ts';

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import {
-  canonicalString,
-  type Field,
-  signatureOf,
-  type VerifyOptions,
-  verifyRequest,
-} from '../../infra/simulator/index.ts';
+import { canonicalString, type Field, signatureOf } from '../../infra/simulator/canonical.ts';
+import { type VerifyOptions, verifyRequest } from '../../infra/simulator/verify.ts';
 import { type Vector, vectors } from '../support/vectors.ts';
 
 function headersOf({ request }: Vector): readonly Field[] {

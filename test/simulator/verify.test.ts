@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { parseTarget, verifyRequest, type WireRequest } from '../../infra/simulator/index.ts';
+import { parseTarget } from '../../infra/simulator/canonical.ts';
+import { verifyRequest, type WireRequest } from '../../infra/simulator/verify.ts';
 import { credentials, type Draft, headersFor, testTime } from './support.ts';
 
 const options = {

@@ -1,7 +1,7 @@
 /** Random requests: what a caller may hand to `sign`, beside the pairs and bytes that must arrive. */
 
 import fc from 'fast-check';
-import type { Field } from '../../infra/simulator/index.ts';
+import type { Field } from '../../infra/simulator/canonical.ts';
 import type { SignInput } from '../../lib/signer/index.ts';
 
 export interface RandomRequest {

@@ -1,6 +1,7 @@
 /** A signed request as it goes over the wire, put before the simulator's verification and lib's. */
 
-import { type Field, verifyRequest, type WireRequest } from '../../infra/simulator/index.ts';
+import type { Field } from '../../infra/simulator/canonical.ts';
+import { verifyRequest, type WireRequest } from '../../infra/simulator/verify.ts';
 import type { SignedRequest } from '../../lib/signer/index.ts';
 import { createVerifier, type Verification } from '../../lib/verifier/index.ts';
 import { appKey, appSecret, now } from './signing.ts';

@@ -4,9 +4,9 @@ import { barsOf } from '../market/bars.ts';
 import { type Contract, strikeText } from '../market/option-contracts.ts';
 import { lastOptionTrade, multiplier, optionAsTraded, optionPriceOf } from '../market/option-model.ts';
 import { momentAt } from '../market/prices.ts';
-import { partOfDay } from '../market/sessions.ts';
 import { millisecondsText, money, ratio } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
+import type { World } from '../world.ts';
 import { queryAsked, shownBar } from './bars.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findOption, isRefusal } from './find.ts';
@@ -14,7 +14,7 @@ import { findAll, findOption, isRefusal } from './find.ts';
 export const options: Behaviours = {
   getOptionSnapshots: ({ query, now }, world) => {
     const found = findAll(query.symbols!.split(','), (symbol) => findOption(world, symbol));
-    return isRefusal(found) ? found : answer(found.map((contract) => snapshot(contract, now)));
+    return isRefusal(found) ? found : answer(found.map((contract) => snapshot(contract, world, now)));
   },
 
   listOptionBars: ({ query, now }, world) => {
@@ -55,7 +55,7 @@ export const options: Behaviours = {
   },
 };
 
-function snapshot(contract: Contract, now: number) {
+function snapshot(contract: Contract, world: World, now: number) {
   const time = lastOptionTrade(contract, now);
   const moment = momentAt(time);
   const dayStart = { day: moment.day, minute: 0 };
@@ -87,7 +87,7 @@ function snapshot(contract: Contract, now: number) {
     deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
     strike_price: strikeText(contract),
     open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
-    ...(partOfDay(now) === 'during' ? greeksOf(contract) : unreportedGreeks),
+    ...(world.partOfDay(now) === 'during' ? greeksOf(contract) : unreportedGreeks),
   };
 }
 

@@ -1,6 +1,5 @@
 /** Checks whether an order can be accepted; changes nothing. */
 
-import { partOfDay } from '../market/sessions.ts';
 import { parameterError, type Rejection, refuse } from '../refusal.ts';
 import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
 import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
@@ -59,8 +58,12 @@ function checkOfOptions(
  * what happens before the session and on days without one: the order is accepted for the next session. Orders that
  * outlive the day, previews and changes are accepted around the clock.
  */
-export function checkDay({ time_in_force: inForce }: NewOrder, now: number): Rejection | undefined {
-  return inForce === 'DAY' && partOfDay(now) === 'after'
+export function checkDay(
+  { time_in_force: inForce }: NewOrder,
+  world: World,
+  now: number,
+): Rejection | undefined {
+  return inForce === 'DAY' && world.partOfDay(now) === 'after'
     ? refuse(
         417,
         'OPENAPI_DAY_ORDER_NOT_ALLOWED_AFT_CORE_TIME_LIMIT',

@@ -88,7 +88,7 @@ function checkAll(
     if (seenIds.has(id) || world.orders.knows(account.account_id, id))
       return refuse(417, 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', `client_order_id was used before, ${id}`);
     seenIds.add(id);
-    const late = checkDay(order, now);
+    const late = checkDay(order, world, now);
     if (late) return late;
     const checked = checkTerms(order, world, now);
     if (isRefusal(checked)) return checked;

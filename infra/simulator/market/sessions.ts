@@ -54,15 +54,22 @@ export function clockInNewYork(time: number): string {
   return ['hour', 'minute', 'second'].map((name) => parts.get(name as 'hour')).join(':');
 }
 
-type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
+export type PartOfDay = 'before' | 'during' | 'after' | 'no-session';
 
 /**
  * Position in the real market's regular session, 09:30 to 16:00 in New York from Monday to Friday, without holidays and
  * short days. Day orders and the reporting of greeks depend on it; the simulated market itself trades around the clock.
  */
-export function partOfDay(time: number): PartOfDay {
+function partOfDay(time: number): PartOfDay {
   const parts = partsInNewYork(time);
   if (['Sat', 'Sun'].includes(parts.get('weekday')!)) return 'no-session';
   const minute = 60 * Number(parts.get('hour')) + Number(parts.get('minute'));
   return minute < openMinute ? 'before' : minute < closeMinute ? 'during' : 'after';
 }
+
+/** Hours of a market that does not follow the clock. */
+export type MarketHours = 'open' | 'closed';
+
+/** Finds the position in the session at a time, by the clock unless the hours are fixed. */
+export const hoursOf = (fixed: MarketHours | undefined): ((time: number) => PartOfDay) =>
+  fixed === undefined ? partOfDay : () => (fixed === 'open' ? 'during' : 'after');
