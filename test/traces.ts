@@ -39,17 +39,18 @@ import { World } from './limiter/world/world.ts';
 import { studyStreams } from './live/fleet.ts';
 import { runOrderStreams } from './live/order-streams-chaos.ts';
 import { runScenario } from './lookups/chaos/scenario.ts';
-import { createDice, type Dice, troubles } from './lookups/chaos/trouble.ts';
+import { troubles } from './lookups/chaos/trouble.ts';
 import { massCancelFault } from './orders/mass-cancel/histories.ts';
 import { liveHistories } from './orders/model/random-histories.ts';
 import { anyRun, liveRun } from './snapshots/world/interleavings.ts';
 import { bearer, claimsOf, createTestAccess, grantsOf, user } from './support/access.ts';
 import { accountId, orderBody, orderPath, requestOf, secretText } from './support/core.ts';
-import { startNodeTime } from './support/node-time.ts';
 import { digestsOf, firstDifference, Trace, textOf } from './support/trace.ts';
 import { sendTo, upstreamOfTest } from './support/upstream.ts';
-import { createRandom, VirtualTime } from './support/virtual-time.ts';
 import { useSynchronousCrypto } from './trade-events/world/synchronous-crypto.ts';
+import { FakeTime } from './world/fake-time.ts';
+import { createDice, createRandom, type Dice } from './world/random.ts';
+import { VirtualTime } from './world/virtual-time.ts';
 
 /** @param share of the worlds that a whole trace has; at least one of each kind */
 type Room = (trace: Trace, share: number) => Promise<unknown>;
@@ -228,7 +229,7 @@ async function takeShares(trace: Trace, seed: number): Promise<void> {
 
 /** Whole gateways on shared stores, for two users and a stranger, before the simulated upstream. */
 async function useGateways(trace: Trace, seed: number): Promise<void> {
-  const time = startNodeTime();
+  const time = new FakeTime().begin();
   const dice = createDice(seed);
   const { random, oneOf } = dice;
   const upstreamLimits = seed % 2 === 0 ? 'interface' : 'published';

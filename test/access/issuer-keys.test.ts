@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { createTokenVerifier, type ReadText } from '../../lib/access/index.ts';
 import { createIssuerKeys } from '../../lib/access/issuer-keys.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { audience, issuer, jwkOf, jwks, jwksUri, keys, now, publisher, seconds, tokenOf } from './issuer.ts';
 
 const minute = 60_000;

@@ -6,8 +6,8 @@ import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { textOfItems } from '../world/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { accessStoreContract } from './store.contract.ts';
 
 describe('DynamoDB', needsDynamo(), () => {

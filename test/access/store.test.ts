@@ -14,7 +14,7 @@ import { createMemoryAccessStore } from '../../lib/access/store.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 import { accessStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

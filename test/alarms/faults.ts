@@ -16,9 +16,9 @@ import { createListening, Market, ModelBroker } from '../market-stream/world.ts'
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
 import { part } from '../support/parts.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
 import { useSynchronousCrypto } from '../trade-events/world/synchronous-crypto.ts';
 import { World as StreamWorld } from '../trade-events/world/world.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { createThrottled, throttlingClient } from './throttling.ts';
 import { minute, type World } from './world.ts';
 

@@ -32,9 +32,9 @@ import {
   runtimeEnvironment,
   runtimeNode,
 } from '../lambda/runtime-client.ts';
-import { DynamoTables } from '../support/dynamo-tables.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
 import { part, parts } from '../support/parts.ts';
+import { DynamoTables } from '../world/dynamo-tables.ts';
 import {
   credentials,
   emptyWithCall,

@@ -12,7 +12,7 @@ import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, createLimiter, limiterLimits, type Send } from '../../lib/gateway/index.ts';
 import { createZipf } from '../snapshots/world/load.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { tables } from './tables.ts';
 
 const { UPSTREAM = '', DYNAMODB = '', SECRET = '' } = process.env;

@@ -9,9 +9,9 @@
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
 import { resultOf } from '../support/process.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 import { createTables } from './tables.ts';
 
 export interface ProcessesOptions {

@@ -1,6 +1,6 @@
 /** The tables of a deployment in the DynamoDB engine of the emulator. */
 
-import { createLimiterTable, createTable } from '../support/dynamo.ts';
+import { createLimiterTable, createTable } from '../world/dynamo.ts';
 
 export const tables = { budget: 'budget', cache: 'cache' } as const;
 

@@ -6,8 +6,8 @@ import type { ApiFault } from '../../infra/simulator/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
 import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { createSigner } from '../../lib/signer/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { until } from '../support/until.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { answering, catalogue, clientAt, directly, failure, orderOf, throughGateway } from './support.ts';
 
 useCalmTime();

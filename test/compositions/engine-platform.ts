@@ -34,8 +34,8 @@ import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { clientConfig } from '../emulator/deployment.ts';
 import { collectReplies } from '../emulator/replies.ts';
 import { synthesise } from '../stack/synthesise.ts';
-import { copyOfTable, type Item, itemsOf } from '../support/dynamo.ts';
 import type { Ministack } from '../support/ministack.ts';
+import { copyOfTable, type Item, itemsOf } from '../world/dynamo.ts';
 import { identityKey, type Platform, platformNames, secrets } from './scene.ts';
 
 /** Tables as the stack has them, by the beginning of their logical ids. */

@@ -27,7 +27,7 @@ import {
 } from '../emulator/operator.ts';
 import { collectReplies } from '../emulator/replies.ts';
 import type { Stage } from '../emulator/stage.ts';
-import { copyOfTable, itemsOf } from '../support/dynamo.ts';
+import { copyOfTable, itemsOf } from '../world/dynamo.ts';
 import { alarmEvent, platformNames, requester, type Scene, streamsOf } from './scene.ts';
 
 export async function stageScene(stage: Stage): Promise<Scene> {

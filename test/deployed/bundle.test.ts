@@ -13,9 +13,9 @@ import { type Operation, openable, operations } from '../../lib/catalogue/index.
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { bytesOf, holdCeilings } from '../ceilings.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { part } from '../support/parts.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
 import {
   awsEnvironment,

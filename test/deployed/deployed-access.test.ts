@@ -7,9 +7,9 @@ import { composeAccess, composeVerifier } from '../../functions/compose/access.t
 import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 useCalmTime();

@@ -12,9 +12,9 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder, placeOrder } from '../../lib/catalogue/index.ts';
 import { JournalUnavailable } from '../../lib/orders/journal.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { parts } from '../support/parts.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

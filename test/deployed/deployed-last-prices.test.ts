@@ -11,11 +11,11 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
 import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
 import { part, parts } from '../support/parts.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { awsEnvironment } from './secrets-manager-stub.ts';
 
 useCalmTime();

@@ -5,10 +5,10 @@ import { type TestContext, test } from 'vitest';
 import { massCancelPorts } from '../../functions/aws/order-ports.ts';
 import { massCancels, start } from '../../functions/compose/functions.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
 import { parts } from '../support/parts.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

@@ -8,9 +8,9 @@ import { describe, type LogEntry, requestEntry } from '../../functions/log/log.t
 import { writePart } from '../../functions/settings/parts.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { startDeployed } from '../support/deployed.ts';
 import { part } from '../support/parts.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import {
   awsEnvironment,
   identityKeyId,

@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'vitest';
 import { createDynamoClient, type SendLimit, withLimit } from '../../functions/aws/dynamo-client.ts';
 import { createStoreTime } from '../../lib/guard-rails/store-time.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
 import { urlFor } from '../support/listening.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 
 async function clientOf(t: TestContext, listener: RequestListener, limit: SendLimit = { timeoutMs: 200 }) {
   Object.assign(process.env, emulatorEnvironment);

@@ -17,8 +17,8 @@ import {
   DynamoError,
   endpointIn,
 } from '../../functions/aws/dynamo-http.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
 import { urlFor } from '../support/listening.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 
 beforeEach(() => {
   for (const [name, value] of Object.entries(emulatorEnvironment)) vi.stubEnv(name, value);

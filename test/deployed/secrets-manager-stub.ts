@@ -10,7 +10,7 @@ import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
-import type { DynamoTables } from '../support/dynamo-tables.ts';
+import type { DynamoTables } from '../world/dynamo-tables.ts';
 import { listening } from './upstreams.ts';
 
 export type StubFault = 'down' | 'denied' | 'hang' | 'no-secret';

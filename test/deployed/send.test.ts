@@ -2,7 +2,7 @@
 
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createFetchSend } from '../../lib/gateway/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { sendContract } from './send.contract.ts';
 
 useCalmTime();

@@ -31,11 +31,11 @@ import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { JournalUnavailable } from '../../lib/orders/index.ts';
 import { lineOf } from '../orders/audit.contract.ts';
 import { hostWith } from '../support/deployed.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
 import { each } from '../support/each.ts';
 import { identity } from '../support/instances.ts';
 import { urlFor } from '../support/listening.ts';
 import { part } from '../support/parts.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 
 /** Where DynamoDB answers everything so. */
 function answering(t: TestContext, status: number, type: string): Promise<string> {

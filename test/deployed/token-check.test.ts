@@ -11,10 +11,10 @@ import { type SimulatorOptions, startSimulator } from '../../infra/simulator/ind
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { noEndDays } from '../../lib/access-token/check.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { hostWith } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
 import { part } from '../support/parts.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 useCalmTime();

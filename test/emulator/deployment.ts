@@ -15,8 +15,8 @@ import {
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { zipSync } from 'fflate';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
 import type { Ministack } from '../support/ministack.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 
 export type Outputs = Readonly<Record<string, string>>;
 

@@ -23,9 +23,9 @@ import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { Histogram } from '../snapshots/world/study.ts';
 import { credentials, secretText } from '../support/core.ts';
-import { createLimiterTable, createTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
 import { part } from '../support/parts.ts';
+import { createLimiterTable, createTable, emulatorEnvironment } from '../world/dynamo.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
 const tables = { cache: 'cache', limiter: 'limiter' };

@@ -12,9 +12,9 @@ import { createGateway, type Gateway, type GatewayOptions } from '../../lib/gate
 import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
 import { journalTable } from '../orders/table.ts';
 import { accountId, ask, credentials, orderBody, orderPath, secretText } from '../support/core.ts';
-import { createTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { names } from '../support/instances.ts';
 import { startMinistack } from '../support/ministack.ts';
+import { createTable, emulatorEnvironment } from '../world/dynamo.ts';
 
 const each: TradingLimits = { max_order_notional: '1000000', max_order_quantity: '1000' };
 const counting: TradingLimits = { ...each, max_open_notional: '1000000000', max_orders_per_minute: 100_000 };

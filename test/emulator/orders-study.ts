@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { newOrder } from '../support/orders.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
 import { killHeader } from './kill-header.ts';

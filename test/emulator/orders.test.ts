@@ -10,8 +10,8 @@ import { DeleteTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk
 import { describe, test } from 'vitest';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
-import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { itemsOf, textOfItems } from '../world/dynamo.ts';
 import { ask, deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
 import type { Stage } from './stage.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { EventFault } from '../../infra/simulator/index.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { startTradeScene, streamsOf, type TradeScene, tallyOf } from './trade-events-scene.ts';
 
 const meanLifeMs = 20_000;

@@ -7,10 +7,10 @@ import {
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { itemsOf, keySchema, textAttributes, textOfItems } from '../support/dynamo.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { runCountersign } from '../support/process.ts';
+import { itemsOf, keySchema, textAttributes, textOfItems } from '../world/dynamo.ts';
 import { commandEnvironment } from './deployment.ts';
 
 const issuer = 'https://issuer.example/canary-pool';

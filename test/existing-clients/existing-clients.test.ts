@@ -10,9 +10,9 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { groups, type Operation, openable, operations, previewOrder } from '../../lib/catalogue/index.ts';
 import { option } from '../guard-rails/guarded.ts';
 import { callOf } from '../support/calls.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { credentials } from '../support/core.ts';
 import { membersOf, withNull } from '../support/members.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import {
   currentClient,
   type FieldAnswer,

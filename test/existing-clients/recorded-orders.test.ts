@@ -12,8 +12,8 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { openable } from '../../lib/catalogue/index.ts';
 import { orderType } from '../../lib/catalogue/order-schemas.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { credentials } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { startRecordingUpstream } from './recording-upstream.ts';
 
 useCalmTime();

@@ -25,7 +25,6 @@ import {
   source,
   user,
 } from '../support/access.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountsPath,
   coreFor,
@@ -38,6 +37,7 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { each } from '../support/each.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

@@ -10,8 +10,8 @@ import {
   type Send,
   type SnapshotStore,
 } from '../../lib/gateway/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { ask, type Reply, secretText, snapshotPath } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

@@ -17,7 +17,6 @@ import {
   type RequestReport,
 } from '../../lib/gateway/index.ts';
 import { callOf } from '../support/calls.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountsPath,
   ask,
@@ -30,6 +29,7 @@ import {
   secretText,
   snapshotPath,
 } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

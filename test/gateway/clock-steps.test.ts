@@ -12,9 +12,10 @@ import {
 } from '../../lib/gateway/index.ts';
 import { createCircuitBreaker } from '../../lib/kernel/circuit-breaker.ts';
 import { accountsPath, ask, secretText, snapshotTarget } from '../support/core.ts';
-import { passTo, passUntil, step, steps, useSteppedTime } from '../support/stepped-clock.ts';
+import { clockSteps } from '../world/fake-time.ts';
+import { useFakeTime } from '../world/test-time.ts';
 
-useSteppedTime();
+const { pass, passUntil, putClock } = useFakeTime(undefined, 5);
 
 const profile = '/market-data/fundamentals/company-profiles/get?symbol=AAPL&category=US_STOCK';
 
@@ -52,15 +53,15 @@ describe('an age is never less than the true one, and a new record comes as soon
     ['quotes', snapshotTarget, 2000],
     ['shared answers', profile, 3_600_000],
   ] as const)
-    for (const ms of steps)
+    for (const ms of clockSteps)
       test(`${name}, ${ms / 1000} s`, async () => {
         const { gateway, count } = tellingTime();
         for (let index = 0; index < 20; index++) {
           await agesOf(gateway, target);
-          await passTo(performance.now() + 500);
+          await pass(500);
         }
         const before = count();
-        step(ms);
+        putClock(ms);
         const steppedAt = performance.now();
         let rightAfterMs = 0;
         for (let index = 0; index < 40; index++) {
@@ -68,7 +69,7 @@ describe('an age is never less than the true one, and a new record comes as soon
           // What stands in a header is whole seconds; the clock has whole milliseconds.
           assert.ok(age.stated >= age.true - 20, `${age.stated} for ${age.true} ms`);
           if (age.true > freshMs) rightAfterMs = performance.now() - steppedAt;
-          await passTo(performance.now() + 500);
+          await pass(500);
         }
         console.log(`  ${name}, ${ms / 1000} s: right after ${rightAfterMs} ms, ${count() - before} calls`);
         assert.ok(rightAfterMs <= 1000, `after ${rightAfterMs} ms`);
@@ -76,12 +77,12 @@ describe('an age is never less than the true one, and a new record comes as soon
 });
 
 describe('a lease in memory ends when it would have', () => {
-  for (const ms of steps)
+  for (const ms of clockSteps)
     test(`of a fetch that was lost, ${ms / 1000} s`, async () => {
       const cache = createMemoryCacheStores();
       const responses = { ...cache.responses, write: async () => {} };
       await passUntil(ask(tellingTime(undefined, { ...cache, responses }).gateway, profile));
-      step(ms);
+      putClock(ms);
       const steppedAt = performance.now();
       const other = tellingTime(undefined, cache);
       while ((await passUntil(ask(other.gateway, profile))).status !== 200)
@@ -90,27 +91,27 @@ describe('a lease in memory ends when it would have', () => {
 });
 
 describe('a back-off ends when it would have', () => {
-  for (const ms of steps)
+  for (const ms of clockSteps)
     test(`circuit breaker, ${ms / 1000} s`, () => {
       const breaker = createCircuitBreaker<string>({ random: () => 0.5 });
       for (let index = 0; index < 5; index++)
         breaker.watch('part').end({ kind: 'fails', failure: 'down', isAboutAll: true });
-      step(ms);
+      putClock(ms);
       const admission = breaker.admit('part');
       assert.ok(admission.kind === 'admitted' || admission.retryAfterMs <= 1500);
     });
 
-  for (const ms of steps)
+  for (const ms of clockSteps)
     test(`gateway whose upstream was down, ${ms / 1000} s`, async () => {
       let isDown = true;
       const { gateway } = tellingTime(() => isDown);
       for (let index = 0; index < 10; index++) await passUntil(ask(gateway, accountsPath));
       isDown = false;
-      step(ms);
+      putClock(ms);
       const steppedAt = performance.now();
       while ((await passUntil(ask(gateway, accountsPath))).status !== 200) {
         assert.ok(performance.now() - steppedAt < 15_000);
-        await passTo(performance.now() + 250);
+        await pass(250);
       }
     });
 });

@@ -17,8 +17,8 @@ import {
   limiterLimits,
 } from '../../lib/gateway/index.ts';
 import { requestOf, secretText, snapshotPath } from '../support/core.ts';
-import { useFakeTime } from '../support/fake-time.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
+import { useFakeTime } from '../world/test-time.ts';
 
 const { pass } = useFakeTime();
 

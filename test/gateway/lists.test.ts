@@ -12,9 +12,9 @@ import {
   createMemoryLimiterStore,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, problemOf, snapshotPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

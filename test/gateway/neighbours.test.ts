@@ -16,8 +16,8 @@ import {
   type Send,
 } from '../../lib/gateway/index.ts';
 import { requestOf, secretText, snapshotPath } from '../support/core.ts';
-import { useFakeTime } from '../support/fake-time.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
+import { useFakeTime } from '../world/test-time.ts';
 
 const time = useFakeTime();
 const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

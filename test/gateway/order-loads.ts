@@ -39,7 +39,8 @@ import {
 } from '../support/core.ts';
 import { names } from '../support/instances.ts';
 import { newOrder } from '../support/orders.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 export const upstreamLimits = 'published';
 const start = Date.UTC(2026, 10, 20, 15);

@@ -18,8 +18,8 @@ import {
   type OperationLimits,
 } from '../../lib/gateway/index.ts';
 import { orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
-import { useFakeTime } from '../support/fake-time.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
+import { useFakeTime } from '../world/test-time.ts';
 
 const time = useFakeTime();
 

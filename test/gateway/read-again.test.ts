@@ -17,7 +17,6 @@ import {
   type RefreshReport,
 } from '../../lib/gateway/index.ts';
 import { callOf } from '../support/calls.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountId,
   accountsPath,
@@ -30,6 +29,7 @@ import {
 } from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 import { until } from '../support/until.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

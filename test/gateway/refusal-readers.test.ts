@@ -32,7 +32,6 @@ import { restoredControl, restoredScope } from '../../lib/guard-rails/controls.t
 import { type Control, createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
 import { bearer, claimsOf, createTestAccess } from '../support/access.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountsPath,
   coreFor,
@@ -45,6 +44,7 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { startDeployed } from '../support/deployed.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { getStockQuotes } from '../../lib/catalogue/index.ts';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, type Draft, orderBody, orderPath, problemOf, snapshotPath } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

@@ -19,9 +19,9 @@ import {
 } from '../../lib/gateway/index.ts';
 import { existingStocks } from '../snapshots/http/load.ts';
 import { requestOf, secretText } from '../support/core.ts';
-import { startNodeTime } from '../support/node-time.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { FakeTime } from '../world/fake-time.ts';
+import { createRandom } from '../world/random.ts';
 
 export interface WrongPreset {
   readonly configured: UpstreamLimits;
@@ -111,7 +111,7 @@ export async function runWrongPreset(options: WrongPreset): Promise<WrongPresetR
     { length: minutes },
     (): Minute => ({ sent: 0, rateLimited: 0, asked: 0, answered: 0, ages: [] }),
   );
-  const time = startNodeTime(start, stepMs);
+  const time = new FakeTime(start, stepMs).begin();
   const random = mock.method(Math, 'random', createRandom(seed));
   try {
     const fleet = createFleet(options, count);

@@ -6,7 +6,7 @@ import type { MassCancel, MassCancelStore, TradingLimits } from '../../lib/guard
 import { start, startDesk } from '../orders/mass-cancel/desk.ts';
 import { problemOf } from '../support/core.ts';
 import { each } from '../support/each.ts';
-import { useFakeTime } from '../support/fake-time.ts';
+import { useFakeTime } from '../world/test-time.ts';
 
 const limits: TradingLimits = {
   max_order_quantity: '10',

@@ -16,7 +16,7 @@ import {
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { ask, credentials, secretText } from '../support/core.ts';
 import { identity, names } from '../support/instances.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { bodyOf, limited, outcomeOf, placePath } from './guarded.ts';
 
 /** What the operator does, and which orders it holds back. */

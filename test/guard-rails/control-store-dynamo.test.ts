@@ -9,8 +9,8 @@ import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-adm
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createControlAdmin, type LimitChanges } from '../../lib/guard-rails/index.ts';
-import { textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { textOfItems } from '../world/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { controlStoreContract } from './controls.contract.ts';
 import { massCancelStoreContract } from './mass-cancels.contract.ts';
 

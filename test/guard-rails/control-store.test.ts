@@ -15,7 +15,7 @@ import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 import { controlStoreContract } from './controls.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

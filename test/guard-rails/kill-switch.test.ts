@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { type ControlStore, createMemoryControls, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
 import { ask, problemOf } from '../support/core.ts';
-import { useFakeTime } from '../support/fake-time.ts';
 import { until } from '../support/until.ts';
+import { useFakeTime } from '../world/test-time.ts';
 import { bodyOf, limited, outcomeOf, placePath, replacePath, startGuarded } from './guarded.ts';
 
 const start = Date.UTC(2026, 10, 20, 15);

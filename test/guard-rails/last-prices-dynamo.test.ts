@@ -23,9 +23,9 @@ import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { each } from '../support/each.ts';
 import { part } from '../support/parts.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 
 const timeoutMs = 10_000;
 const secrets = { read: async () => secretText() };

@@ -16,12 +16,15 @@ import {
   type RefreshRecord,
   type Tightening,
 } from '../../lib/gateway/index.ts';
-import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/orders/last-prices.ts';
+import {
+  createGatewayLastPrices,
+  type GatewayLastPricesOptions,
+} from '../../lib/gateway/orders/last-prices.ts';
 import type { LastPriceFailure } from '../../lib/guard-rails/shared-last-prices.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { each } from '../support/each.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

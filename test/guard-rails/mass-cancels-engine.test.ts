@@ -8,8 +8,8 @@ import { createDynamoMassCancelRequests } from '../../functions/aws/dynamo-mass-
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
 import { each } from '../support/each.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 

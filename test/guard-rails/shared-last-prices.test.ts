@@ -11,7 +11,7 @@ import {
   type UpstreamPrice,
 } from '../../lib/guard-rails/shared-last-prices.ts';
 import { each } from '../support/each.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 interface World {
   /** What other instances have fetched, by symbol. */

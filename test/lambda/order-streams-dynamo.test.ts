@@ -18,11 +18,11 @@ import {
   operatorArn,
   startSecretsManagerStub,
 } from '../deployed/secrets-manager-stub.ts';
-import { createTable, emulatorEnvironment } from '../support/dynamo.ts';
-import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
 import { part } from '../support/parts.ts';
+import { createTable, emulatorEnvironment } from '../world/dynamo.ts';
+import { dynamoEngine } from '../world/dynamo-engine.ts';
 import { missingForStartUp } from './runtime-client.ts';
 import { readWhole, startStreaming, streamEvent } from './streaming-runtime.ts';
 

@@ -26,13 +26,13 @@ export async function burst(
     ...options,
     instances,
   });
-  const from = world.clock.now;
+  const from = world.clock.now();
   for (let caller = 0; caller < callers; caller++)
     world.clock.after(world.random() * withinMs, () => void world.request({}, caller % instances));
   await world.live(3000, []);
   const { writes } = world.operations;
   await world.live(57_000, [{ perMinute: 600 }]);
-  const used = world.upstream.between(from, world.clock.now) / 298;
+  const used = world.upstream.between(from, world.clock.now()) / 298;
   await world.live(90_000, [{ perMinute: 600 }]);
   const { expired } = world.counts;
   return {

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { createLimiter, createMemoryLimiterStore } from '../../lib/limiter/index.ts';
-import { passTo, passUntil, step, steps, useSteppedTime } from '../support/stepped-clock.ts';
+import { clockSteps } from '../world/fake-time.ts';
+import { useFakeTime } from '../world/test-time.ts';
 
-useSteppedTime();
+const { pass, passUntil, putClock } = useFakeTime(undefined, 10);
 
 const limit = 60;
 const windowMs = 60_000;
@@ -15,12 +16,12 @@ async function ask(limiter: ReturnType<typeof createLimiter>, everyMs: number, f
   const sentAt: number[] = [];
   const end = performance.now() + forMs;
   for (let at = performance.now(); at < end; at += everyMs) {
-    await passTo(at);
+    await pass(at - performance.now());
     const call = limiter.acquire({ appKey: 'key', limits: ['api'], waitMs: everyMs / 2 });
-    const answer = await passUntil(call, 20);
+    const answer = await passUntil(call);
     if (answer.ok && answer.permit.consume()) sentAt.push(performance.now());
   }
-  await passTo(end);
+  await pass(end - performance.now());
   return sentAt;
 }
 
@@ -40,20 +41,20 @@ const options = () => ({
 async function refusedForMs(ms: number, given = options()): Promise<number> {
   const limiter = createLimiter(given);
   await ask(limiter, 250, 30_000);
-  step(ms);
+  putClock(ms);
   const steppedAt = performance.now();
   while ((await ask(limiter, 250, 250)).length === 0)
     if (performance.now() - steppedAt > 90_000) return Number.POSITIVE_INFINITY;
   return performance.now() - steppedAt;
 }
 
-for (const ms of steps)
+for (const ms of clockSteps)
   describe(`a step of ${ms / 1000} s`, () => {
     test('leaves no window more than the limit, also with a limiter that began after it', async () => {
       const shared = options();
       const limiter = createLimiter(shared);
       const sentAt = await ask(limiter, 250, 130_000);
-      step(ms);
+      putClock(ms);
       const other = createLimiter(shared);
       for (let index = 0; index < 13; index++)
         sentAt.push(...(await ask(index % 2 ? limiter : other, 250, 10_000)));

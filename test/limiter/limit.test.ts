@@ -47,12 +47,12 @@ describe('the count of a window exceeds the limit when', () => {
       const world = new World({ seed: 6, instances: 10, careless });
       for (let index = 0; index < 298; index++) void world.request();
       const frozen = world.instances;
-      await world.clock.runUntil(world.clock.now + 20);
+      await world.clock.pass(20);
       for (const instance of frozen) instance.freeze(64_000);
       world.add(10);
-      await world.clock.runUntil(world.clock.now + 64_500);
+      await world.clock.pass(64_500);
       for (let index = 0; index < 298; index++) void world.request({}, 10 + (index % 10));
-      await world.clock.runUntil(world.clock.now + 5000);
+      await world.clock.pass(5000);
       assert.equal(world.upstream.worstWindow() > 300, careless);
     });
 });
@@ -62,12 +62,12 @@ describe('after idling', () => {
     test(`at least 295 can be used at once, by ${instances} instances, and again a minute later`, async () => {
       const world = new World({ seed: 7, instances });
       for (let round = 0; round < 3; round++) {
-        const from = world.clock.now;
+        const from = world.clock.now();
         for (let index = 0; index < 400; index++) void world.request({ waitMs: 500 });
-        await world.clock.runUntil(from + 1500);
+        await world.clock.pass(from - world.clock.now() + 1500);
         const atOnce = world.upstream.between(from, from + 1500);
         assert.ok(atOnce >= 295, `${atOnce} at once`);
-        await world.clock.runUntil(from + 64_000);
+        await world.clock.pass(from - world.clock.now() + 64_000);
       }
       assert.ok(world.upstream.worstWindow() <= 300);
     });
@@ -76,9 +76,9 @@ describe('after idling', () => {
 describe('under constant demand', () => {
   test('permits are evenly spaced, from the first minute on', async () => {
     const world = new World({ seed: 8, instances: 200, networkMs: 0, offsetMs: 0 });
-    const from = world.clock.now;
+    const from = world.clock.now();
     await world.live(5 * minute, [{ perMinute: 600 }]);
-    const gap = world.upstream.longestGap(from, world.clock.now);
+    const gap = world.upstream.longestGap(from, world.clock.now());
     assert.ok(gap < 1000, `${gap} ms without any`);
     for (let second = 10; second < 300; second += 5) {
       const inFive = world.upstream.between(from + second * 1000, from + (second + 5) * 1000);
@@ -88,10 +88,10 @@ describe('under constant demand', () => {
 
   test('after a burst of everything the next minute is even too', async () => {
     const world = new World({ seed: 9, instances: 200, networkMs: 0 });
-    const from = world.clock.now;
+    const from = world.clock.now();
     for (let index = 0; index < 400; index++) void world.request();
     await world.live(5 * minute, [{ perMinute: 600 }]);
-    const gap = world.upstream.longestGap(from + 64_000, world.clock.now);
+    const gap = world.upstream.longestGap(from + 64_000, world.clock.now());
     assert.ok(gap < 1500, `${gap} ms without any`);
   });
 });
@@ -111,7 +111,7 @@ describe('store operations for each permit', () => {
       const lasts = perMinute > 600 ? minute : 2 * minute;
       await world.live(lasts, [{ perMinute }]);
       const { operations, counts, clock, upstream } = world;
-      const from = clock.now;
+      const from = clock.now();
       const before = { ...operations, sent: counts.sent };
       await world.live(lasts, [{ perMinute }]);
       const sent = counts.sent - before.sent;
@@ -121,7 +121,7 @@ describe('store operations for each permit', () => {
       console.log(
         `  limiter, ${label}: ${perPermit(reads + writes, sent)} operations a permit ` +
           `(${perPermit(reads, sent)} reads, ${perPermit(writes, sent)} writes, ${perPermit(refused, sent)} of them refused), ` +
-          `${percent(upstream.between(from, clock.now) / ((300 * lasts) / minute))} used`,
+          `${percent(upstream.between(from, clock.now()) / ((300 * lasts) / minute))} used`,
       );
       assert.ok((reads + writes) / sent < max);
       assert.ok(refused / sent < 2.5);
@@ -145,11 +145,11 @@ describe('the residual risk: a freeze between the last check and the socket', ()
     // The worst case: a full window, and two late requests of the window before.
     const world = new World({ seed: 12, instances: 20, networkMs: 0, offsetMs: 0 });
     for (let index = 0; index < 298; index++) void world.request();
-    await world.clock.runUntil(world.clock.now + 64_000);
+    await world.clock.pass(64_000);
     for (let index = 0; index < 400; index++) void world.request();
-    await world.clock.runUntil(world.clock.now + 3000);
-    world.upstream.arrive(world.clock.now);
-    world.upstream.arrive(world.clock.now);
+    await world.clock.pass(3000);
+    world.upstream.arrive(world.clock.now());
+    world.upstream.arrive(world.clock.now());
     assert.equal(world.upstream.worstWindow(), 300);
   });
 });

@@ -45,15 +45,15 @@ describe('nested limits', () => {
       { perMinute: 600, limits: ['market-data', 'op:snapshot'] },
       { perMinute: 600 },
     ]);
-    const from = world.clock.now - 6 * minute;
-    assert.ok(world.upstream.between(from, world.clock.now) / 1800 > 0.95);
+    const from = world.clock.now() - 6 * minute;
+    assert.ok(world.upstream.between(from, world.clock.now()) / 1800 > 0.95);
     assert.ok(worst(world.sentUnder('op:snapshot')) <= 60);
   });
 
   test('a narrow limit alone grants most of what it allows', async () => {
     const world = new World({ seed: 53, instances: 10, limiter: { limits } });
     await world.live(11 * minute, [{ perMinute: 200, limits: ['market-data', 'op:snapshot'] }]);
-    const granted = world.sentUnder('op:snapshot').filter((time) => time >= world.clock.now - 9 * minute);
+    const granted = world.sentUnder('op:snapshot').filter((time) => time >= world.clock.now() - 9 * minute);
     assert.ok(granted.length / 540 > 0.85, `${granted.length / 540}`);
   });
 });
@@ -134,12 +134,12 @@ describe('a 429 of the upstream', () => {
     const world = new World({ seed: 56, instances: 20, networkMs: 0 });
     world.keepReports();
     await world.live(10_000, [{ perMinute: 120 }]);
-    const blockedAt = world.clock.now;
+    const blockedAt = world.clock.now();
     // Many instances receive a 429 at once; each blocks the limit.
     for (const { limiter } of world.instances) void limiter.block('world-app-key', 'market-data', 20_000);
     await world.live(30_000, [{ perMinute: 120 }]);
     assert.equal(world.upstream.between(blockedAt + 100, blockedAt + 19_000), 0);
-    assert.ok(world.upstream.between(blockedAt + 19_000, world.clock.now) > 5);
+    assert.ok(world.upstream.between(blockedAt + 19_000, world.clock.now()) > 5);
     assert.ok(world.reports.some((report) => report.kind === 'blocked' && report.limit === 'market-data'));
     const refused = world.reports.filter((report) => report.kind === 'refused');
     assert.ok(refused.length > 10 && refused.every(({ reason }) => reason === 'blocked'));

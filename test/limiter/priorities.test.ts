@@ -21,7 +21,7 @@ interface Served {
 }
 
 const lastMinutes = ({ upstream, clock }: World) =>
-  upstream.between(clock.now - counted, clock.now) / ((300 * counted) / minute);
+  upstream.between(clock.now() - counted, clock.now()) / ((300 * counted) / minute);
 
 /** Several worlds, because the chance of one minute has an effect on the next. */
 async function serve(instances: number, demands: readonly Demand[], seeds = [21]): Promise<Served> {
@@ -30,7 +30,7 @@ async function serve(instances: number, demands: readonly Demand[], seeds = [21]
   for (const seed of seeds) {
     const world = new World({ seed, instances });
     await world.live(begin, demands);
-    const from = world.clock.now;
+    const from = world.clock.now();
     await world.live(counted, demands);
     served.push(...world.served.filter(({ askedAt }) => askedAt >= from));
     worlds.push(world);
@@ -100,7 +100,7 @@ test('interactive requests have the limit back within a window after events used
   const world = new World({ seed: 22, instances: 50 });
   await world.live(3 * minute, [events(600)]);
   await world.live(minute, [interactive(100), events(600)]);
-  const from = world.clock.now;
+  const from = world.clock.now();
   await world.live(3 * minute, [interactive(100), events(600)]);
   const times = world.served.filter((one) => one.priority === 'interactive' && one.askedAt >= from);
   const slow = times.filter(({ waited }) => waited > 100);

@@ -8,9 +8,9 @@
 
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { createLimiterTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
 import { resultOf } from '../support/process.ts';
+import { createLimiterTable, emulatorEnvironment } from '../world/dynamo.ts';
 import type { Operations } from './counting-store.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';

@@ -25,10 +25,10 @@ import {
   withoutFirst,
   withRun,
 } from '../../lib/limiter/schedule.ts';
-import { randomFrom } from './world/random.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { SlowStore } from './world/slow-store.ts';
 import { Upstream } from './world/upstream.ts';
-import { VirtualClock } from './world/virtual-clock.ts';
 
 const epoch = 1_795_000_000_000;
 
@@ -179,14 +179,14 @@ describe('small limits', () => {
         fc.integer({ min: 1, max: 3 }),
         fc.integer({ min: 0, max: 1000 }),
         async (list, requests, perSeconds, seed) => {
-          const clock = new VirtualClock();
-          const random = randomFrom(seed);
+          const clock = new VirtualTime();
+          const random = createRandom(seed);
           const store = new SlowStore(clock, random);
           const upstream = new Upstream();
           const frozenUntil = [0, 0, 0];
           const gate = (index: number, run: () => void): unknown =>
-            frozenUntil[index]! > clock.now
-              ? clock.after(frozenUntil[index]! - clock.now, () => gate(index, run))
+            frozenUntil[index]! > clock.now()
+              ? clock.after(frozenUntil[index]! - clock.now(), () => gate(index, run))
               : run();
           const limiters = [-100, 0, 100].map((offset, index) =>
             createLimiter({
@@ -195,7 +195,7 @@ describe('small limits', () => {
               bucket: 'b',
               margins: { clockOffsetMs: 100, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
               keyOf: () => 'k',
-              clock: () => Math.floor(clock.now + offset),
+              clock: () => Math.floor(clock.now() + offset),
               after: (ms, run) => clock.after(ms, () => gate(index, run)),
               random,
             }),
@@ -203,7 +203,7 @@ describe('small limits', () => {
           let open = 0;
           const hasFaults = list.some(({ fault, freezeMs }) => fault !== undefined || freezeMs > 0);
           for (const { gap, instance, wait, priority, count, useAfter, freezeMs, fault } of list) {
-            await clock.runUntil(clock.now + gap);
+            await clock.pass(gap);
             store.fault = () => fault;
             for (let index = 0; index < count; index++) {
               open++;
@@ -215,7 +215,7 @@ describe('small limits', () => {
               }).then((answer) => {
                 open--;
                 const use = () => {
-                  if (answer.ok && answer.permit.consume()) upstream.arrive(clock.now);
+                  if (answer.ok && answer.permit.consume()) upstream.arrive(clock.now());
                 };
                 if (useAfter === 0) use();
                 else if (Number.isFinite(useAfter)) clock.after(useAfter, () => gate(instance, use));
@@ -223,11 +223,11 @@ describe('small limits', () => {
             }
             if (freezeMs > 0)
               clock.after(gap % 130, () => {
-                frozenUntil[instance] = Math.max(frozenUntil[instance]!, clock.now + freezeMs);
+                frozenUntil[instance] = Math.max(frozenUntil[instance]!, clock.now() + freezeMs);
               });
           }
           store.fault = () => undefined;
-          await clock.runUntil(clock.now + 15_000);
+          await clock.pass(15_000);
           assert.equal(open, 0);
           assert.ok(upstream.worstWindow(perSeconds * 1000) <= requests);
           // The very first request is never refused.
@@ -262,7 +262,7 @@ describe('small limits', () => {
   });
 
   test('what was reserved before the item was spoilt counts against a narrower limit, too', async () => {
-    const clock = new VirtualClock();
+    const clock = new VirtualTime();
     const upstream = new Upstream();
     const store = createMemoryLimiterStore();
     const limiter = limiterOn(store, clock, {
@@ -270,16 +270,16 @@ describe('small limits', () => {
       narrow: { requests: 2, perSeconds: 10, within: 'wide' },
     });
     const askFor = async (ms: number, limits: readonly [string, ...string[]], arrived = () => {}) => {
-      for (const end = clock.now + ms; clock.now < end; await clock.runUntil(clock.now + 250))
+      for (const end = clock.now() + ms; clock.now() < end; await clock.pass(250))
         void limiter.acquire({ appKey: 'a', limits, waitMs: 2000 }).then((answer) => {
           if (answer.ok && answer.permit.consume()) arrived();
         });
     };
-    const narrow = (ms: number) => askFor(ms, ['wide', 'narrow'], () => upstream.arrive(clock.now));
+    const narrow = (ms: number) => askFor(ms, ['wide', 'narrow'], () => upstream.arrive(clock.now()));
     // A queue of nearly two seconds.
     await askFor(30_000, ['wide']);
     await narrow(500);
-    const spoiltAt = clock.now;
+    const spoiltAt = clock.now();
     await spoil(store);
     await narrow(30_000);
     assert.ok(upstream.between(spoiltAt, spoiltAt + 3000) > 0, 'none was reserved');
@@ -289,14 +289,14 @@ describe('small limits', () => {
 });
 
 /** With permits of 50 ms, and nothing held back. */
-const limiterOn = (store: LimiterStore, clock: VirtualClock, limits: LimiterOptions['limits']) =>
+const limiterOn = (store: LimiterStore, clock: VirtualTime, limits: LimiterOptions['limits']) =>
   createLimiter({
     store,
     limits,
     bucket: 'b',
     margins: { clockOffsetMs: 0, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
     keyOf: () => 'k',
-    clock: () => Math.floor(clock.now),
+    clock: () => Math.floor(clock.now()),
     after: (ms, run) => clock.after(ms, run),
     random: () => 0.5,
   });
@@ -319,9 +319,9 @@ describe('what another version granted', () => {
   }
 
   test('counts for limits that the instance which wrote over its text does not have', async () => {
-    const [clock, store] = [new VirtualClock(), createMemoryLimiterStore()];
+    const [clock, store] = [new VirtualTime(), createMemoryLimiterStore()];
     const limits = { wide: limit, slow: { requests: 2, perSeconds: 60, within: 'wide' } };
-    const started = clock.now;
+    const started = clock.now();
     const before = limiterOn(store, clock, limits);
     assert.equal(await take(before, ['wide', 'slow']), 2);
     assert.equal(await take(before, ['wide']), 18);
@@ -334,24 +334,24 @@ describe('what another version granted', () => {
       [59, 0, 20],
       [75, 2, 18],
     ] as const) {
-      await clock.runUntil(started + 1000 * seconds);
+      await clock.pass(started + 1000 * seconds - clock.now());
       const after = limiterOn(store, clock, limits);
       assert.deepEqual([await take(after, ['wide', 'slow']), await take(after, ['wide'])], expected);
     }
   });
 
   test('under a text that was read counts from when it was granted', async () => {
-    const [clock, store] = [new VirtualClock(), createMemoryLimiterStore()];
+    const [clock, store] = [new VirtualTime(), createMemoryLimiterStore()];
     const ours = limiterOn(store, clock, { ours: limit });
     assert.equal(await take(ours, ['ours'], 1), 1);
     await spoil(store);
     assert.equal(await take(ours, ['ours']), 0);
-    await clock.runUntil(clock.now + 9000);
+    await clock.pass(9000);
     const addition = { counter: 'ours', by: 19, min: 0, max: 1 };
-    assert.ok((await store.add('k', 'spoilt', [addition], clock.now)).written);
-    await clock.runUntil(clock.now + 9000);
+    assert.ok((await store.add('k', 'spoilt', [addition], clock.now())).written);
+    await clock.pass(9000);
     assert.equal(await take(ours, ['ours']), 0);
-    await clock.runUntil(clock.now + 20_000);
+    await clock.pass(20_000);
     assert.equal(await take(ours, ['ours']), 20);
   });
 });

@@ -38,7 +38,7 @@ export async function runSeed({
     extreme: seed % 2 === 0,
     ...(accidents && { freezesPerMinute: 200, killsPerMinute: 40, slowConnections: 0.1 }),
   });
-  const started = world.clock.now;
+  const started = world.clock.now();
   const utilisation: number[] = [];
   while (world.counts.sent < permits) {
     const kind = world.random();
@@ -48,15 +48,15 @@ export async function runSeed({
     else if (kind < 0.5) await mixed(world);
     else utilisation.push(await saturated(world, saturatedMinutes));
   }
-  await world.clock.runUntil(world.clock.now + minute);
+  await world.clock.pass(minute);
   const { sent, expired, frozen, killed } = world.counts;
-  const minutes = (world.clock.now - started) / minute;
+  const minutes = (world.clock.now() - started) / minute;
   return { sent, worst: world.upstream.worstWindow(), utilisation, expired, frozen, killed, minutes };
 }
 
 /** Quiet, and then everything at once. */
 async function burst(world: World, count: number): Promise<void> {
-  await world.clock.runUntil(world.clock.now + minute * 1.2 * world.random());
+  await world.clock.pass(minute * 1.2 * world.random());
   for (let index = 0; index < count; index++) void world.request();
   await world.live(5000 * world.random(), [{ perMinute: 30 }]);
 }
@@ -72,9 +72,9 @@ async function mixed(world: World): Promise<void> {
 /** The first minute and a bit still shows what was before. */
 async function saturated(world: World, minutes: number): Promise<number> {
   await world.live(1.1 * minute, [{ perMinute: 2 * requests }]);
-  const from = world.clock.now;
+  const from = world.clock.now();
   await world.live(minutes * minute, [{ perMinute: 2 * requests }]);
-  return world.upstream.between(from, world.clock.now) / (minutes * requests);
+  return world.upstream.between(from, world.clock.now()) / (minutes * requests);
 }
 
 export const percent = (part: number) => `${(100 * part).toFixed(2)} %`;

@@ -9,7 +9,8 @@ import {
   type LimiterStore,
   windowOf,
 } from '../../lib/limiter/index.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 const limits = ['orders'] as const;
 

@@ -7,7 +7,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import { limiterLimits } from '../../lib/gateway/limits/operation-limits.ts';
 import { type LimiterStore, windowOf } from '../../lib/limiter/index.ts';
 import { renewedSchedule, scheduleText, shareOf, zeroCounters } from '../../lib/limiter/schedule.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { limitsInForceContract } from './limits-in-force.contract.ts';
 import { limiterStoreContract } from './store.contract.ts';
 

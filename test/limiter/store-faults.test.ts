@@ -12,7 +12,7 @@ const instances = 20;
 const worldFor = (options: Partial<WorldOptions> = {}) => new World({ seed: 31, instances, ...options });
 
 /** Instances older than a window and a request, after which each may use its part of the reserve. */
-const aged = (world: World) => world.clock.runUntil(world.clock.now + 92_000);
+const aged = (world: World) => world.clock.pass(92_000);
 
 const faults = [
   'silent',
@@ -28,17 +28,17 @@ for (const fault of faults)
       const world = worldFor();
       world.keepReports();
       await world.live(2000, [{ perMinute: 600 }]);
-      const down = world.clock.now;
+      const down = world.clock.now();
       world.store.fault = () => fault;
       await world.live(5 * minute, [{ perMinute: 600 }]);
       // A request with a permit is on its way for half a second; one with a reserved permit for two more.
-      assert.equal(world.upstream.between(down + 3500, world.clock.now), 0);
+      assert.equal(world.upstream.between(down + 3500, world.clock.now()), 0);
 
       world.store.fault = () => undefined;
       await world.live(3 * minute, [{ perMinute: 600 }]);
-      const from = world.clock.now;
+      const from = world.clock.now();
       await world.live(2 * minute, [{ perMinute: 600 }]);
-      const used = world.upstream.between(from, world.clock.now) / 600;
+      const used = world.upstream.between(from, world.clock.now()) / 600;
       assert.ok(used > 0.96, `${used} of the limit is used again`);
       assert.ok(world.upstream.worstWindow() <= 300, `${world.upstream.worstWindow()} in one window`);
       const kinds = new Set(world.reports.map(({ kind }) => kind));
@@ -52,13 +52,13 @@ for (const fault of faults)
       world.store.fault = () => fault;
       const answers: { readonly answer: PermitAnswer; readonly after: number }[] = [];
       for (let index = 0; index < 500; index++) {
-        const asked = world.clock.now;
+        const asked = world.clock.now();
         void world
           .request({ waitMs: 1000 })
-          .then((answer) => answers.push({ answer, after: world.clock.now - asked }));
-        await world.clock.runUntil(world.clock.now + 100);
+          .then((answer) => answers.push({ answer, after: world.clock.now() - asked }));
+        await world.clock.pass(100);
       }
-      await world.clock.runUntil(world.clock.now + 2000);
+      await world.clock.pass(2000);
       assert.equal(answers.length, 500);
       for (const { answer, after } of answers) {
         assert.ok(after <= 1600, `${after} ms`);
@@ -92,13 +92,13 @@ describe('the reserve', () => {
     for (let index = 0; index < 298; index++) void world.request();
     await world.live(1000, [{ perMinute: 600 }]);
     assert.ok(world.upstream.worstWindow() <= 270);
-    const down = world.clock.now;
+    const down = world.clock.now();
     world.store.fault = () => 'silent';
     await world.live(50_000, [{ perMinute: 600 }]);
-    const early = world.upstream.between(down + 1000, world.clock.now);
+    const early = world.upstream.between(down + 1000, world.clock.now());
     assert.ok(early > 10 && early <= instances, `${early} at once`);
     await world.live(5 * minute, [{ perMinute: 600 }]);
-    const later = world.upstream.between(down + 2 * minute, world.clock.now);
+    const later = world.upstream.between(down + 2 * minute, world.clock.now());
     assert.ok(later > 2.5 * instances && later <= 5 * instances, `${later} in four minutes`);
     assert.ok(world.upstream.worstWindow() <= 300);
   });
@@ -114,7 +114,7 @@ describe('the reserve', () => {
 
   test('is not used by an instance that is younger than a window and a request', async () => {
     const world = worldFor({ limiter: { reserve } });
-    const from = world.clock.now;
+    const from = world.clock.now();
     world.store.fault = () => 'unavailable';
     await world.live(3 * minute, [{ perMinute: 600 }]);
     assert.ok(world.upstream.arrivals[0]! > from + 91_000);
@@ -172,9 +172,9 @@ test('an item that cannot be read counts as a full window, and a window later al
   const world = worldFor();
   await world.live(5000, [{ perMinute: 600 }]);
   await world.store.spoil();
-  const from = world.clock.now;
+  const from = world.clock.now();
   await world.live(minute, [{ perMinute: 600 }]);
-  assert.ok(world.upstream.between(from + 5000, world.clock.now) === 0);
+  assert.ok(world.upstream.between(from + 5000, world.clock.now()) === 0);
   await world.live(2 * minute, [{ perMinute: 600 }]);
-  assert.ok(world.upstream.between(from + 1.2 * minute, world.clock.now) > 0.9 * 1.8 * 288);
+  assert.ok(world.upstream.between(from + 1.2 * minute, world.clock.now()) > 0.9 * 1.8 * 288);
 });

@@ -49,17 +49,17 @@ export async function loseStore({ seed, instances, loss, minutes, part }: LossOp
   const demand = [{ perMinute: 600 }];
   await world.live(ageMs, demand);
   world.store.fault = faultOf(loss, world.random);
-  const [from, asked] = [world.clock.now, world.counts.asked];
+  const [from, asked] = [world.clock.now(), world.counts.asked];
   await world.live(minutes * minute, demand);
-  const used = world.upstream.between(from, world.clock.now) / (300 * minutes);
+  const used = world.upstream.between(from, world.clock.now()) / (300 * minutes);
   const served = world.served.filter(({ askedAt }) => askedAt >= from).length / (world.counts.asked - asked);
   world.store.fault = () => undefined;
   // Every instance comes back at once.
   for (let index = 0; index < 350; index++) void world.request();
   await world.live(minute, demand);
-  const back = world.clock.now;
+  const back = world.clock.now();
   await world.live(2 * minute, demand);
-  const usedAfter = world.upstream.between(back, world.clock.now) / 600;
-  await world.clock.runUntil(world.clock.now + 5000);
+  const usedAfter = world.upstream.between(back, world.clock.now()) / 600;
+  await world.clock.pass(5000);
   return { worst: world.upstream.worstWindow(), served, used, usedAfter };
 }

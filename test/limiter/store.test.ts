@@ -9,7 +9,7 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import { createMemoryLimiterStore, StoreThrottled } from '../../lib/limiter/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 import { limiterStoreContract } from './store.contract.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 

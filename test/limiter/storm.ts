@@ -34,7 +34,7 @@ async function live(world: World, before: Before): Promise<void> {
   if (before === 'mostly in use') await world.live(2 * minute, [{ perMinute: 240 }]);
   if (before !== 'used up') return;
   for (let index = 0; index < 400; index++) void world.request();
-  await world.clock.runUntil(world.clock.now + minute / 2);
+  await world.clock.pass(minute / 2);
 }
 
 async function resultOf(
@@ -47,7 +47,7 @@ async function resultOf(
   const { clock, counts, upstream } = world;
   return {
     asked: counts.asked - before + (fleet?.counts.refusedByPlatform ?? 0),
-    sent: upstream.between(from, clock.now),
+    sent: upstream.between(from, clock.now()),
     refused: counts.refused,
     refusedByPlatform: fleet?.counts.refusedByPlatform ?? 0,
     instances: fleet?.counts.instances ?? world.instances.length,
@@ -57,7 +57,7 @@ async function resultOf(
     write: store.units.total('write', from),
     throttled: store.units.throttled,
     worst: upstream.worstWindow(),
-    used: upstream.between(from, clock.now) / ((clock.now - from) / 200),
+    used: upstream.between(from, clock.now()) / ((clock.now() - from) / 200),
     itemBytes: await store.bytes(),
   };
 }
@@ -66,7 +66,7 @@ async function resultOf(
 export async function warm(seed: number, perMinute: number, minutes = 4): Promise<StormResult> {
   const world = new World({ seed, instances: 1000, unitCap: keyCap, tail: true });
   await world.live(2 * minute, [{ perMinute }]);
-  const from = world.clock.now;
+  const from = world.clock.now();
   const before = world.counts.asked;
   await world.live(minutes * minute, [{ perMinute }]);
   return resultOf(world, from, before);
@@ -92,7 +92,7 @@ export async function cold({
   const world = new World({ seed, instances: 20, unitCap, tail: true });
   await live(world, before);
   const fleet = createFleet(world);
-  const from = world.clock.now;
+  const from = world.clock.now();
   const { asked } = world.counts;
   await fleet.storm(perSecond, seconds * 1000);
   return resultOf(world, from, asked, fleet);
@@ -112,11 +112,11 @@ export async function atOnce({
 }): Promise<StormResult> {
   const world = new World({ seed, instances: 20, unitCap: keyCap, tail: true });
   await live(world, before);
-  const from = world.clock.now;
+  const from = world.clock.now();
   const { asked } = world.counts;
   for (let index = 0; index < instances; index++)
     world.clock.after(world.random() * withinMs, () => void world.requestOf(world.start(), {}));
-  await world.clock.runUntil(from + 5000);
+  await world.clock.pass(from - world.clock.now() + 5000);
   return { ...(await resultOf(world, from, asked)), instances };
 }
 

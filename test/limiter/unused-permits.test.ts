@@ -10,9 +10,9 @@ import {
 } from '../../lib/limiter/index.ts';
 import { windowOf } from '../../lib/limiter/limits.ts';
 import { renewedSchedule, returnedCounter } from '../../lib/limiter/schedule.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { burst } from './bursts.ts';
 import { SlowStore, type StoreFault, worldKey } from './world/slow-store.ts';
-import { VirtualClock } from './world/virtual-clock.ts';
 
 const limits = {
   wide: { requests: 300, perSeconds: 60 },
@@ -31,7 +31,7 @@ function instancesOf(
   count: number,
   { offsets = [], through = (store) => store, ...options }: InstanceOptions = {},
 ) {
-  const clock = new VirtualClock();
+  const clock = new VirtualTime();
   const store = new SlowStore(clock, () => 0.5);
   const faults = new Map<number, StoreFault>();
   store.fault = (_, instance) => faults.get(instance);
@@ -41,7 +41,7 @@ function instancesOf(
       store: through(store.connect({ gate: (run) => run(), instance }), instance),
       limits,
       bucket: 'b',
-      clock: () => clock.now + (offsets[instance] ?? 0),
+      clock: () => clock.now() + (offsets[instance] ?? 0),
       after: (ms, run) => clock.after(ms, run),
       // Revisions differ.
       random: () => 0.5 + ++draws / 1e6,
@@ -54,7 +54,7 @@ function instancesOf(
     void work.then((value) => {
       done = { value };
     });
-    while (!done) await clock.runUntil(clock.now + 1);
+    while (!done) await clock.pass(1);
     return done.value;
   }
   const answerOf = (index: number, names: Names = ['wide'], waitMs = 0) =>
@@ -76,7 +76,7 @@ function instancesOf(
     /** Renews the schedule. */
     block: (index: number) => limiters[index]!.block('k', 'wide', 0),
     renew: (index: number) => run(limiters[index]!.block('k', 'wide', 0)),
-    pass: (ms: number) => clock.runUntil(clock.now + ms),
+    pass: (ms: number) => clock.pass(ms),
   };
 }
 
@@ -335,9 +335,9 @@ test('a request that is refused by a limit to which no permit comes back does no
   await pass(4000);
   for (let nth = 0; nth < 10; nth++) {
     await use(1);
-    const askedAt = clock.now;
+    const askedAt = clock.now();
     const answer = await answerOf(0, ['wide', 'narrow'], 2000);
-    assert.ok(!answer.ok && clock.now - askedAt < 100, JSON.stringify(answer));
+    assert.ok(!answer.ok && clock.now() - askedAt < 100, JSON.stringify(answer));
     await pass(200);
   }
 });

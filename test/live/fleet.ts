@@ -13,7 +13,7 @@ import { QuoteHub } from '../../lib/live/quote-hub.ts';
 import { createChannel } from '../market-stream/channel.ts';
 import { type Client, createClients, exists } from '../snapshots/world/load.ts';
 import { type Ages, createSystem, Histogram, quantiles, worstWindow } from '../snapshots/world/study.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 
 export interface StreamsOptions {
   readonly streams: number;

@@ -17,7 +17,8 @@ import {
 } from '../../lib/trade-events/history.ts';
 import { parseTradeEvent, type TradeEvent } from '../../lib/trade-events/index.ts';
 import { claimsOf, grantsOf } from '../support/access.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 const secondMs = 1000;
 const hourMs = 3_600_000;

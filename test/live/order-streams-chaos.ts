@@ -12,9 +12,10 @@ import { orderEventsStep } from '../../lib/live/order-events.ts';
 import { createMemoryTradeEventHistory, type TradeEventHistory } from '../../lib/trade-events/history.ts';
 import { type ParsedTradeEvent, parseTradeEvent } from '../../lib/trade-events/index.ts';
 import { claimsOf, grantsOf } from '../support/access.ts';
-import { createRandom, type VirtualTime } from '../support/virtual-time.ts';
 import { type ChaosOptions, runChaos } from '../trade-events/world/chaos.ts';
 import { canaries, names, type World } from '../trade-events/world/world.ts';
+import { createRandom } from '../world/random.ts';
+import type { VirtualTime } from '../world/virtual-time.ts';
 
 export interface StreamTally {
   readonly orders: number;

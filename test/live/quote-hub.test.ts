@@ -8,7 +8,7 @@ import { Quotes } from '../../lib/client/followed.ts';
 import { type ServerSent, serverSentEvents } from '../../lib/client/server-sent.ts';
 import { QuoteHub } from '../../lib/live/quote-hub.ts';
 import type { QuoteStreamCall } from '../../lib/live/quote-stream.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);
 const bytes = (text: string) => new TextEncoder().encode(text);

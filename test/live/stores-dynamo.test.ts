@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeAll, describe, test } from 'vitest';
 import { createDynamoStreamStore } from '../../functions/aws/dynamo-stream-store.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { streamStoreContract } from './stream-store.contract.ts';
 
 describe('the DynamoDB engine', needsDynamo(), () => {

@@ -9,7 +9,8 @@ import {
   type StreamStore,
   whenOver,
 } from '../../lib/live/stream-shares.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { requestOf, streamStoreContract } from './stream-store.contract.ts';
 
 streamStoreContract('in memory', createMemoryStreamStore);

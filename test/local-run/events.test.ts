@@ -10,10 +10,10 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { busEntry, parseReply, quoteLookupRequested } from '../../lib/events/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { snapshotTarget } from '../support/core.ts';
 import { each } from '../support/each.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

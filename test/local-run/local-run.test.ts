@@ -13,7 +13,6 @@ import type { LocalSettings } from '../../infra/local/settings.ts';
 import { type ApiFault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { exposedOperations, getConfig, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {
   accountsPath,
@@ -24,6 +23,7 @@ import {
   snapshotPath,
   snapshotTarget,
 } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

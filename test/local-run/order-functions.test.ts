@@ -15,10 +15,10 @@ import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { sleep } from '../../lib/kernel/pauses.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
 import { each } from '../support/each.ts';
 import { until } from '../support/until.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

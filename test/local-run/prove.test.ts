@@ -14,9 +14,9 @@ import type { LocalSettings } from '../../infra/local/settings.ts';
 import type { ChooseFault } from '../../infra/simulator/index.ts';
 import { getStockSnapshots, openable } from '../../lib/catalogue/index.ts';
 import { viaGateway } from '../../lib/client/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { accountId, credentials } from '../support/core.ts';
 import { until } from '../support/until.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

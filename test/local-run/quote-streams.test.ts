@@ -13,8 +13,8 @@ import {
   streamStockSnapshots,
   viaGateway,
 } from '../../lib/client/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { follow as followEvents } from './event-follower.ts';
 
 useCalmTime();

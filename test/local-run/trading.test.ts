@@ -5,8 +5,8 @@ import { type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { type LocalSettings, readSettings } from '../../infra/local/settings.ts';
 import { openable } from '../../lib/catalogue/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { accountId, credentials, newOrder, orderPath, type Problem } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

@@ -9,7 +9,6 @@ import type { LocalSettings } from '../../infra/local/settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { createClient, type TokenSource, viaGateway } from '../../lib/client/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import {
   accountId,
   accountsPath,
@@ -19,6 +18,7 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { each } from '../support/each.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

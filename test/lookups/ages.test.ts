@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
 import { lookUpDirectly } from '../../lib/lookups/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
+import { useCalmTime } from '../world/test-time.ts';
 import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts';
 
 useCalmTime();

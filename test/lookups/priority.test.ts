@@ -13,9 +13,9 @@ import {
 import { createLowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { existingStocks } from '../snapshots/http/load.ts';
 import { ask, secretText, snapshotPath } from '../support/core.ts';
-import { useFakeTime } from '../support/fake-time.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { useFakeTime } from '../world/test-time.ts';
 import { createWorld } from './world.ts';
 
 const time = useFakeTime();

@@ -6,7 +6,7 @@ import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import type { LookupStore } from '../../lib/lookups/index.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 const claim = {

@@ -9,7 +9,7 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { emulatorEnvironment } from '../support/dynamo.ts';
+import { emulatorEnvironment } from '../world/dynamo.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

@@ -7,7 +7,7 @@ import { nameOf } from '../snapshots/world/load.ts';
 import { storeLatency } from '../snapshots/world/platform.ts';
 import type { createSystem } from '../snapshots/world/study.ts';
 import { recordOf } from '../snapshots/world/upstream.ts';
-import type { VirtualTime } from '../support/virtual-time.ts';
+import type { VirtualTime } from '../world/virtual-time.ts';
 import { createListening, ModelBroker, type Told } from './world.ts';
 
 type System = Awaited<ReturnType<typeof createSystem>>;

@@ -8,8 +8,8 @@ import { test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import type { MarketStreamFault } from '../../infra/simulator/index.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

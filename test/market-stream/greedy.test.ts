@@ -8,7 +8,8 @@ import {
   createSnapshotCache,
   viewOf,
 } from '../../lib/cache/snapshots/index.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { createListening, Market, ModelBroker, recordOf } from './world.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);

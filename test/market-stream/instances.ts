@@ -6,7 +6,8 @@ import {
   type StreamedLog,
   viewOf,
 } from '../../lib/cache/snapshots/index.ts';
-import { createRandom, type VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import type { VirtualTime } from '../world/virtual-time.ts';
 import { type Market, recordOf } from './world.ts';
 
 const view = viewOf([['category', 'US_STOCK']]);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { VirtualTime } from '../support/virtual-time.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { followAll, type InstanceOptions, oldest } from './instances.ts';
 import { createListening, Market, ModelBroker, quoteMessage, snapshotMessage } from './world.ts';
 

@@ -14,9 +14,9 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
 import type { Incoming } from '../../lib/market-stream/ports.ts';
 import { MarketStreamError } from '../../lib/market-stream/ports.ts';
-import { useCalmTime } from '../support/calm-time.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { until } from '../support/until.ts';
+import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
 

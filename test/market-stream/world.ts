@@ -20,7 +20,8 @@ import {
   type SubscriptionAnswer,
 } from '../../lib/market-stream/ports.ts';
 import { createMemoryTradeEventStore } from '../../lib/trade-events/memory-store.ts';
-import { createRandom, type VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import type { VirtualTime } from '../world/virtual-time.ts';
 
 export interface Trade {
   readonly at: number;
@@ -328,7 +329,7 @@ export function createListening(
       clock: time.now,
       monotonic: time.now,
       random,
-      sleep: (ms, signal) => sleepOf(time, ms, signal),
+      sleep: (ms, signal) => time.sleep(ms, signal).catch(() => {}),
       report(one) {
         reports.push(one);
         report(one);
@@ -340,17 +341,4 @@ export function createListening(
     return { done, end: () => ending.abort() };
   };
   return { log, store, reports, begin };
-}
-
-/** Ends early, and without an error, when the signal aborts. */
-function sleepOf(time: VirtualTime, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      cancel();
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = time.after(ms, done);
-    signal?.addEventListener('abort', done);
-  });
 }

@@ -15,9 +15,9 @@ import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { Guard } from '../../lib/guard-rails/guard.ts';
 import { beginChecked } from '../../lib/orders/checked-begin.ts';
 import { orderBody } from '../support/core.ts';
-import type { Item } from '../support/dynamo.ts';
-import { DynamoTables } from '../support/dynamo-tables.ts';
-import { useFakeTime } from '../support/fake-time.ts';
+import type { Item } from '../world/dynamo.ts';
+import { DynamoTables } from '../world/dynamo-tables.ts';
+import { useFakeTime } from '../world/test-time.ts';
 import { entryOf } from './journal.contract.ts';
 
 const time = useFakeTime(undefined, 2);

@@ -15,9 +15,9 @@ import {
 } from '../../lib/orders/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, ask, orderBody, orderPath } from '../support/core.ts';
-import { bytesOf, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
 import { startInstances } from '../support/instances.ts';
+import { bytesOf, textOfItems } from '../world/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { counted, countingJournalContract, exposing } from './counting-journal.contract.ts';
 import { entryOf, orderJournalContract, unlisted } from './journal.contract.ts';
 import { playedOnBoth } from './journal-plays.ts';

@@ -6,7 +6,7 @@ import {
   unsettledAttribute,
   unsettledIndex,
 } from '../../functions/aws/dynamo-order-entries.ts';
-import { keySchema, textAttributes } from '../support/dynamo.ts';
+import { keySchema, textAttributes } from '../world/dynamo.ts';
 
 /** Its keys, and what else it is made with. */
 export const journalTable = [

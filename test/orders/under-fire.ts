@@ -17,10 +17,10 @@ import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal, createSettlement } from '../../lib/orders/index.ts';
 import { createGatewayOrderReads, orderReadOperations } from '../../lib/trade-events/index.ts';
 import { credentials, newOrder, orderPath, requestOf, secretText } from '../support/core.ts';
-import { EventHeap } from '../support/event-heap.ts';
 import { at } from '../support/figures.ts';
 import { names } from '../support/instances.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { EventHeap } from '../world/event-heap.ts';
+import { createRandom } from '../world/random.ts';
 
 const source = { createGateway, createSettlement, createGatewayOrderReads, createMemoryOrderJournal };
 /** What is studied: the source, or a bundle of it in which a rule is broken. */

@@ -10,7 +10,7 @@ import {
   type ResponseOutcome,
   type ResponseStore,
 } from '../../lib/cache/responses/index.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 const body = (text: string) => new TextEncoder().encode(text);
 

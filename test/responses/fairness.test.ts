@@ -8,7 +8,8 @@ import { test } from 'vitest';
 import { createMemoryResponseStore, createResponseCache } from '../../lib/cache/responses/index.ts';
 import { type Caller, createMemoryLimiterStore } from '../../lib/gateway/index.ts';
 import { createLimiter } from '../../lib/limiter/index.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 
 const minute = 60;
 

@@ -22,7 +22,7 @@ import {
   secrets,
   within,
 } from '../compositions/scene.ts';
-import { DynamoTables } from '../support/dynamo-tables.ts';
+import { DynamoTables } from '../world/dynamo-tables.ts';
 import type { PassingTime } from './passing-time.ts';
 import type { Version } from './versions.ts';
 

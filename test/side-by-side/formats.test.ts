@@ -21,10 +21,10 @@ import { entryOf, orderJournalContract } from '../orders/journal.contract.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
 import { directoryStoreContract } from '../snapshots/directory-store.contract.ts';
 import { snapshotStoreContract } from '../snapshots/snapshot-store.contract.ts';
-import { DynamoTables } from '../support/dynamo-tables.ts';
 import { withoutHistory } from '../support/earlier.ts';
 import { orTell } from '../support/missing.ts';
 import { tradeEventStoreContract } from '../trade-events/store.contract.ts';
+import { DynamoTables } from '../world/dynamo-tables.ts';
 import { earlierVersion, type Version, versionOfToday } from './versions.ts';
 
 const { sealer } = createIdentity(async () => 'the identity key of both versions');

@@ -15,7 +15,7 @@ import { platformNames } from '../compositions/scene.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
 import { accountId, credentials, newOrder, orderPath, snapshotPath } from '../support/core.ts';
 import { withoutHistory } from '../support/earlier.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { type Answer, type Fleet, operationAt, startFleet } from './fleet.ts';
 import { PassingTime } from './passing-time.ts';
 import { earlierVersion, type Version, versionOfToday } from './versions.ts';

@@ -3,7 +3,7 @@
  * thread works. An hour takes as long as its computing.
  */
 
-import { EventHeap } from '../support/event-heap.ts';
+import { EventHeap } from '../world/event-heap.ts';
 
 const immediate = globalThis.setImmediate;
 const turn = () => new Promise<void>((resolve) => immediate(resolve));

@@ -11,7 +11,8 @@ import { createWorld } from '../../infra/simulator/world.ts';
 import { joinRecords } from '../../lib/cache/snapshots/records.ts';
 import { viewOfId } from '../../lib/cache/snapshots/view.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
+import { VirtualTime } from '../world/virtual-time.ts';
 import { nameOf } from './world/load.ts';
 import { createVirtualUpstream } from './world/upstream.ts';
 

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { holds } from './world/holds.ts';
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';

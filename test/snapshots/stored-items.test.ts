@@ -21,7 +21,7 @@ import {
   type RefreshRecord,
   type SnapshotCheckpoint,
 } from '../../lib/cache/snapshots/index.ts';
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const packed = (text: string) => brotliCompressSync(bytes(text));

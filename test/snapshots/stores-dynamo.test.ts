@@ -7,7 +7,7 @@ import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-s
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
 import { createDynamoStreamedLog } from '../../functions/aws/dynamo-streamed-log.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
 import { snapshotStoreContract } from './snapshot-store.contract.ts';
 import { streamedLogContract } from './streamed-log.contract.ts';

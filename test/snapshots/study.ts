@@ -1,6 +1,6 @@
 /** All situations at full size and length; about ten minutes. */
 
-import { createRandom } from '../support/virtual-time.ts';
+import { createRandom } from '../world/random.ts';
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
 import { newAccount } from './world/platform.ts';

@@ -5,8 +5,8 @@ import { beforeAll, describe, test } from 'vitest';
 import { createDynamoEventHistory } from '../../functions/aws/dynamo-event-history.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { keptMs, placeAt, toldMs } from '../../lib/trade-events/history.ts';
-import { textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { textOfItems } from '../world/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { eventHistoryContract, placed } from './history.contract.ts';
 
 describe('DynamoDB', needsDynamo(), () => {

@@ -9,8 +9,8 @@ import {
 } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import type { LeaseState, TradeEventStore } from '../../lib/trade-events/index.ts';
-import { keySchema, textAttributes, textOfItems } from '../support/dynamo.ts';
-import { dynamoEngine, needsDynamo } from '../support/dynamo-engine.ts';
+import { keySchema, textAttributes, textOfItems } from '../world/dynamo.ts';
+import { dynamoEngine, needsDynamo } from '../world/dynamo-engine.ts';
 import { tradeEventStoreContract } from './store.contract.ts';
 
 describe('DynamoDB', needsDynamo(), () => {

@@ -52,14 +52,14 @@ export function createFleet(
     retryAfter,
     /** So many requests a second, evenly, for so long; runs the world meanwhile. */
     async storm(perSecond: number, forMs: number, request: Request = {}): Promise<void> {
-      const until = world.clock.now + forMs;
+      const until = world.clock.now() + forMs;
       const next = () => {
-        if (world.clock.now >= until) return;
+        if (world.clock.now() >= until) return;
         void ask(request);
         world.clock.after(1000 / perSecond, next);
       };
       next();
-      await world.clock.runUntil(until);
+      await world.clock.pass(forMs);
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { LimiterItem } from '../../../lib/limiter/index.ts';
-import type { VirtualClock } from './virtual-clock.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 
 export interface Units {
   readonly read: number;
@@ -19,23 +19,23 @@ export const keyCap: Units = { read: 3000, write: 1000 };
 export class KeyUnits {
   /** Requests that the key refused; they cost nothing. */
   throttled = 0;
-  readonly #clock: VirtualClock;
+  readonly #clock: VirtualTime;
   readonly #cap: Units | undefined;
   readonly #bySecond: Record<UnitKind, Map<number, number>> = { read: new Map(), write: new Map() };
   readonly #left: Record<UnitKind, { tokens: number; at: number }>;
 
-  constructor(clock: VirtualClock, cap?: Units) {
+  constructor(clock: VirtualTime, cap?: Units) {
     this.#clock = clock;
     this.#cap = cap;
     this.#left = {
-      read: { tokens: cap?.read ?? 0, at: clock.now },
-      write: { tokens: cap?.write ?? 0, at: clock.now },
+      read: { tokens: cap?.read ?? 0, at: clock.now() },
+      write: { tokens: cap?.write ?? 0, at: clock.now() },
     };
   }
 
   /** False when the key is throttled. */
   take(kind: UnitKind, units: number): boolean {
-    const { now } = this.#clock;
+    const now = this.#clock.now();
     const asked = this.#bySecond[kind];
     const second = Math.floor(now / 1000);
     asked.set(second, (asked.get(second) ?? 0) + units);

@@ -7,9 +7,9 @@ import {
   StoreThrottled,
   type WriteAnswer,
 } from '../../../lib/limiter/index.ts';
+import type { Random } from '../../world/random.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import { bytesOf, KeyUnits, readUnits, type UnitKind, type Units, writeUnits } from './key-units.ts';
-import type { Random } from './random.ts';
-import type { VirtualClock } from './virtual-clock.ts';
 
 export const worldKey = 'world';
 
@@ -61,13 +61,13 @@ export class SlowStore {
   readonly units: KeyUnits;
   fault: (now: number, instance: number) => StoreFault | undefined = () => undefined;
   readonly #inner = createMemoryLimiterStore();
-  readonly #clock: VirtualClock;
+  readonly #clock: VirtualTime;
   readonly #random: Random;
   readonly #hasTail: boolean;
   /** The size of each item as it was last written, available without a promise in between. */
   readonly #sizes = new Map<string, number>();
 
-  constructor(clock: VirtualClock, random: Random, { unitCap, tail = false }: SlowStoreOptions = {}) {
+  constructor(clock: VirtualTime, random: Random, { unitCap, tail = false }: SlowStoreOptions = {}) {
     this.#clock = clock;
     this.#random = random;
     this.#hasTail = tail;
@@ -122,7 +122,7 @@ export class SlowStore {
     return new Promise((resolve, reject) => {
       const wayMs = this.#wayMs();
       clock.after(wayMs, () => {
-        const fault = this.fault(clock.now, instance);
+        const fault = this.fault(clock.now(), instance);
         const isLost = fault === 'silent' || fault === 'throttled' || fault === 'unavailable';
         if (isLost) this.operations.failed++;
         if (fault === 'silent') return;

@@ -11,11 +11,11 @@ import {
   type PermitAnswer,
   type Priority,
 } from '../../../lib/limiter/index.ts';
+import { createRandom, exponential, type Random } from '../../world/random.ts';
+import { VirtualTime } from '../../world/virtual-time.ts';
 import type { Units } from './key-units.ts';
-import { exponential, type Random, randomFrom } from './random.ts';
 import { SlowStore, worldKey } from './slow-store.ts';
 import { Upstream } from './upstream.ts';
-import { VirtualClock } from './virtual-clock.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -85,7 +85,7 @@ class Instance {
       limits: marketData,
       bucket: 'world',
       keyOf: () => worldKey,
-      clock: () => Math.floor(clock.now + offsetMs),
+      clock: () => Math.floor(clock.now() + offsetMs),
       after: (ms, run) => this.after(ms, run),
       random,
       report: (report) => world.report(report),
@@ -101,7 +101,7 @@ class Instance {
   freeze(ms: number): void {
     const { clock, counts } = this.#world;
     counts.frozen++;
-    this.#frozenUntil = Math.max(this.#frozenUntil, clock.now + ms);
+    this.#frozenUntil = Math.max(this.#frozenUntil, clock.now() + ms);
   }
 
   kill(): void {
@@ -112,7 +112,7 @@ class Instance {
   #gate(run: () => void): void {
     const { clock } = this.#world;
     if (this.#isDead) return;
-    if (this.#frozenUntil > clock.now) clock.after(this.#frozenUntil - clock.now, () => this.#gate(run));
+    if (this.#frozenUntil > clock.now()) clock.after(this.#frozenUntil - clock.now(), () => this.#gate(run));
     else run();
   }
 }
@@ -120,7 +120,7 @@ class Instance {
 export class World {
   readonly options: WorldOptions;
   readonly random: Random;
-  readonly clock = new VirtualClock();
+  readonly clock = new VirtualTime(Date.UTC(2026, 10, 17, 9, 30));
   readonly store: SlowStore;
   readonly upstream = new Upstream();
   readonly served: Served[] = [];
@@ -142,7 +142,7 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.options = options;
-    this.random = randomFrom(options.seed);
+    this.random = createRandom(options.seed);
     this.store = new SlowStore(this.clock, this.random, options);
     this.instances = Array.from({ length: options.instances }, () => this.start());
   }
@@ -189,7 +189,7 @@ export class World {
     { priority = 'interactive', limits = ['market-data'], user, waitMs }: Request,
   ): Promise<PermitAnswer> {
     this.counts.asked++;
-    const askedAt = this.clock.now;
+    const askedAt = this.clock.now();
     const answer = await instance.limiter.acquire({
       appKey,
       limits,
@@ -227,7 +227,7 @@ export class World {
   /** So many requests a minute, by chance, of any instance, with the freezes and kills of the options. */
   async live(forMs: number, demands: readonly Demand[]): Promise<void> {
     const { freezesPerMinute = 0, killsPerMinute = 0 } = this.options;
-    const until = this.clock.now + forMs;
+    const until = this.clock.now() + forMs;
     for (const { perMinute, ...request } of demands)
       this.#often(perMinute, until, () => void this.request(request));
     this.#often(freezesPerMinute, until, () =>
@@ -238,16 +238,16 @@ export class World {
       this.instances[index]!.kill();
       this.instances[index] = this.start();
     });
-    await this.clock.runUntil(until);
+    await this.clock.pass(forMs);
   }
 
   #send(priority: Priority, askedAt: number, limits: readonly string[]): void {
     const { clock, counts, random } = this;
     counts.sent++;
-    this.served.push({ priority, askedAt, waited: clock.now - askedAt });
+    this.served.push({ priority, askedAt, waited: clock.now() - askedAt });
     const lateMs = random() < (this.options.lateFreezes ?? 0) ? random() * 5000 : 0;
     if (lateMs > 0) counts.lateFreezes++;
-    const arrival = clock.now + lateMs + this.between() * (this.options.networkMs ?? 500);
+    const arrival = clock.now() + lateMs + this.between() * (this.options.networkMs ?? 500);
     this.upstream.arrive(arrival);
     for (const name of limits) {
       const times = this.#byLimit.get(name) ?? [];
@@ -265,7 +265,7 @@ export class World {
     if (perMinute <= 0) return;
     const next = () =>
       this.clock.after(exponential(this.random, 60_000 / perMinute), () => {
-        if (this.clock.now >= until) return;
+        if (this.clock.now() >= until) return;
         run();
         next();
       });

@@ -1,6 +1,6 @@
 /** What is sent in a scenario: requests, copies of them, replays, and poison. */
 
-import type { Dice } from './trouble.ts';
+import type { Dice } from '../../world/random.ts';
 
 export interface Letter {
   readonly afterMs: number;

@@ -2,9 +2,10 @@
 
 import type { Refusal } from '../../../lib/gateway/index.ts';
 import type { createLookups, LookupMessage, LookupsOptions } from '../../../lib/lookups/index.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { Dice } from '../../world/random.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import { market, type Upstream, type World } from '../world.ts';
-import type { Dice, Trouble } from './trouble.ts';
+import type { Trouble } from './trouble.ts';
 
 export interface Scene {
   readonly world: World;

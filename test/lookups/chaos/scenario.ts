@@ -1,12 +1,13 @@
 /** A few minutes of a queue and its functions, and what was wrong in them. */
 
 import { createLookups } from '../../../lib/lookups/index.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { createDice } from '../../world/random.ts';
+import { VirtualTime } from '../../world/virtual-time.ts';
 import { createWorld, limitMs, type Queued, type World } from '../world.ts';
 import { keepWorking, redriven, type Watcher } from './fleet.ts';
 import { drawLetters, type Letter, lastLetterMs } from './letters.ts';
 import { moodyMarket, type Scene } from './ports.ts';
-import { createDice, noTrouble, type Trouble } from './trouble.ts';
+import { noTrouble, type Trouble } from './trouble.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,6 +1,4 @@
-/** What goes wrong in a scenario and how often, and the dice that decide when. */
-
-import { createRandom } from '../../support/virtual-time.ts';
+/** What goes wrong in a scenario, and how often. */
 
 /** Each from 0, never, to 1, always. */
 export interface Trouble {
@@ -60,23 +58,3 @@ export const troubles = {
   'a storm': storm(1),
   'a heavy storm': storm(2.5),
 } satisfies Readonly<Record<string, Trouble>>;
-
-export interface Dice {
-  /** From 0 to below 1. */
-  readonly random: () => number;
-  /** A whole number, from 0 to below `end`. */
-  below(end: number): number;
-  chance(probability: number): boolean;
-  oneOf<T>(things: readonly [T, ...T[]]): T;
-}
-
-export function createDice(seed: number): Dice {
-  const random = createRandom(seed);
-  const below = (end: number) => Math.floor(random() * end);
-  return {
-    random,
-    below,
-    chance: (probability) => random() < probability,
-    oneOf: (things) => things[below(things.length)] ?? things[0],
-  };
-}

@@ -18,7 +18,7 @@ import { withChanges } from '../../../lib/orders/journal-changes.ts';
 import type { createMemoryOrderJournal, KeptJournal } from '../../../lib/orders/memory-journal.ts';
 import type { ReconciliationOptions, reconcile } from '../../../lib/orders/reconcile.ts';
 import type { SettlementOptions } from '../../../lib/orders/settle.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 
 /** The code under test, of a gateway whose tables are restored. */
 export interface RestoreSubject {

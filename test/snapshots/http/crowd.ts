@@ -1,7 +1,7 @@
 /** Phones, many from cold or few for long: who is answered when, and how old the answers are. */
 
 import { at } from '../../support/figures.ts';
-import { createRandom } from '../../support/virtual-time.ts';
+import { createRandom } from '../../world/random.ts';
 import { existingStocks, phones } from './load.ts';
 import type { Run, Sample } from './plan.ts';
 import { measure, type Settings } from './processes.ts';

@@ -1,6 +1,6 @@
 /** One client asks for symbols that do not exist; another then asks for one that exists and is new here. */
 
-import { createRandom } from '../../support/virtual-time.ts';
+import { createRandom } from '../../world/random.ts';
 import { existingStocks, inventedSymbols, phones, snapshotsOf } from './load.ts';
 import type { Asking, Caller, Run, Sample } from './plan.ts';
 import { keys, measure } from './processes.ts';

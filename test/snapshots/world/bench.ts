@@ -24,7 +24,8 @@ import type { SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots
 import { createSnapshotCache, type SnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import { type View, viewOfId } from '../../../lib/cache/snapshots/view.ts';
 import type { Priority } from '../../../lib/limiter/index.ts';
-import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
+import { createRandom } from '../../world/random.ts';
+import { VirtualTime } from '../../world/virtual-time.ts';
 import { createVirtualListings } from './directory.ts';
 import { exists } from './load.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';

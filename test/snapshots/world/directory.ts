@@ -2,7 +2,8 @@
 
 import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory.ts';
 import type { DirectoryStore, Listings, SymbolLists } from '../../../lib/cache/snapshots/index.ts';
-import { normal, type VirtualTime } from '../../support/virtual-time.ts';
+import { normal } from '../../world/random.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import { nameOf } from './load.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
 

@@ -6,7 +6,7 @@
 
 import type { SnapshotCall, SnapshotOutcome } from '../../../lib/cache/snapshots/request.ts';
 import type { SnapshotCache } from '../../../lib/cache/snapshots/snapshot-cache.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import type { Platform } from './platform.ts';
 
 /** Computing, and what the platform adds, while an instance cannot take another request. */

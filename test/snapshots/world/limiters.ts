@@ -13,7 +13,7 @@ import {
   type LimiterStore,
   type WriteAnswer,
 } from '../../../lib/limiter/index.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
 
 export interface LimiterMeter {

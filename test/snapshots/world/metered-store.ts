@@ -11,7 +11,7 @@ import {
   type SnapshotCheckpoint,
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/store.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
 
 export interface Meter {

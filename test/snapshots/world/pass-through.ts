@@ -1,6 +1,7 @@
 /** The same load without a cache: each request is one at the upstream, if there is a permit for it. */
 
-import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
+import { createRandom } from '../../world/random.ts';
+import { VirtualTime } from '../../world/virtual-time.ts';
 import { createLimiters, permitsOf } from './limiters.ts';
 import type { Client } from './load.ts';
 import { createUnitMeter, unbounded } from './platform.ts';

@@ -9,7 +9,7 @@
  */
 
 import { StoreThrottled } from '../../../lib/limiter/store-throttled.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 
 export interface Platform {
   /** From the request that has no idle instance to the moment when a new one takes it, in milliseconds. */

@@ -2,7 +2,7 @@
 
 import type { SnapshotOutcome } from '../../../lib/cache/snapshots/index.ts';
 import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
-import { createRandom } from '../../support/virtual-time.ts';
+import { createRandom } from '../../world/random.ts';
 import { appViews, type Client, createClients, type LoadOptions } from './load.ts';
 import type { Platform } from './platform.ts';
 import { type Ages, type Measured, quantiles, type StudyOptions, study } from './study.ts';

@@ -4,7 +4,8 @@
  */
 
 import type { AskUpstream, RefreshAnswer } from '../../../lib/cache/snapshots/ports.ts';
-import { normal, type VirtualTime } from '../../support/virtual-time.ts';
+import { normal } from '../../world/random.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 
 export interface VirtualUpstream {
   readonly ask: AskUpstream;

@@ -5,7 +5,7 @@ import type { OrderReads, ReadOrder } from '../../../lib/orders/order-reads.ts';
 import { quantityOf, readOrderMembers, termsOf } from '../../../lib/orders/order-state.ts';
 import type { TradeEventTransport } from '../../../lib/trade-events/index.ts';
 import { StreamError } from '../../../lib/trade-events/index.ts';
-import type { VirtualTime } from '../../support/virtual-time.ts';
+import type { VirtualTime } from '../../world/virtual-time.ts';
 import { accountsOf, encodeSubscribeResponse } from '../stream-messages.ts';
 
 export interface BookChange {

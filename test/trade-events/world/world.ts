@@ -16,7 +16,8 @@ import {
   type TradeEventStore,
   type TradeEventTuning,
 } from '../../../lib/trade-events/index.ts';
-import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
+import { createRandom } from '../../world/random.ts';
+import { VirtualTime } from '../../world/virtual-time.ts';
 import { ModelUpstream } from './upstream.ts';
 
 /** Nothing of these may be in a report. */
@@ -148,8 +149,7 @@ export class World {
   }
 
   async pass(ms: number): Promise<void> {
-    await new Promise(setImmediate);
-    await this.time.runUntil(this.time.now() + Math.round(ms));
+    await this.time.pass(Math.round(ms));
   }
 
   /** What a process does ends with it: no call comes back to the dead, and none to the frozen before they wake. */
@@ -212,7 +212,7 @@ export class World {
       clock,
       monotonic: () => time.now() - instance.bornAt + instance.upMs,
       random: this.random,
-      sleep: (ms, signal) => this.#through(instance, () => sleep(time, ms, signal)),
+      sleep: (ms, signal) => this.#through(instance, () => time.sleep(ms, signal)),
       report: (report) => {
         if (!instance.isDead) this.reports.push(report);
       },
@@ -256,19 +256,4 @@ export class World {
       (report): report is Extract<TradeEventReport, { kind: K }> => report.kind === kind,
     );
   }
-}
-
-function sleep(time: VirtualTime, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = time.after(ms, () => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    });
-    const stop = () => {
-      cancel();
-      reject(new Error('aborted'));
-    };
-    if (signal?.aborted) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
-  });
 }

@@ -11,9 +11,22 @@ export class VirtualTime {
   }
 
   readonly now = (): number => this.#now;
-  readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve));
+  /** @param signal rejects the sleep at once */
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const stop = () => {
+        cancel();
+        reject(new Error('aborted'));
+      };
+      const cancel = this.after(ms, () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      });
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+    });
 
-  /** What it returns takes that back. */
+  /** @returns cancels the event */
   readonly after = (ms: number, run: () => void): (() => void) =>
     this.#events.add(this.#now + Math.max(0, ms), run);
 
@@ -26,24 +39,17 @@ export class VirtualTime {
       if (!next.run) continue;
       this.#now = Math.max(this.#now, next.at);
       next.run();
-      // The next turn of the real event loop: every promise that could go on has.
-      await new Promise(setImmediate);
+      await settled();
     }
     this.#now = Math.max(this.#now, end);
   }
+
+  /** Runs what can go on at once, and then the next so many milliseconds. */
+  async pass(ms: number): Promise<void> {
+    await settled();
+    await this.runUntil(this.#now + ms);
+  }
 }
 
-/** Repeatable chance (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-/** A normally distributed number. */
-export const normal = (random: () => number): number =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+/** Lets every promise go on that can: the next turn of the real event loop. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll } from 'vitest';
 import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import type { Skipped } from '../support/missing.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { createTable, emulatorEnvironment, type Item, itemsOf } from './dynamo.ts';
 import { DynamoTables } from './dynamo-tables.ts';
-import { type Ministack, startMinistack } from './ministack.ts';
-import type { Skipped } from './missing.ts';
-import { needsEmulator } from './missing-emulator.ts';
 
 export interface DynamoEngine {
   /** Of the emulator alone. */
