@@ -78,7 +78,7 @@ const exhaustive = [
   'test/client/declared-types.test.ts',
   'test/alarms/*.test.ts',
   'test/cache/fairness.test.ts',
-  'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
+  'test/guard-rails/exposure-model.test.ts',
   'test/page/*.test.ts',
   'test/orders/{model,promela,random-histories,restored-histories,under-fire}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',

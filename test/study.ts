@@ -17,9 +17,7 @@
  *     npm run study -- orders-under-fire 500
  *     npm run study -- orders-over-http 300
  *     npm run study -- orders 1000000 200000
- *     npm run study -- open-notional 2000
  *     npm run study -- order-latency 300
- *     npm run study -- control-delay 5
  *     npm run study -- side-by-side 60
  *     npm run study -- page-memory 600
  *     npm run study -- traces --save FILE
@@ -46,9 +44,7 @@ const studies: Readonly<Record<string, () => Promise<Study>>> = {
   'orders-under-fire': async () => (await import('./emulator/orders-study.ts')).studyOrdersUnderFire,
   'orders-over-http': async () => (await import('./orders/under-fire.ts')).studyOrdersOverHttp,
   orders: async () => (await import('./orders/model/study.ts')).studyOrders,
-  'open-notional': async () => (await import('./guard-rails/open-notional-study.ts')).studyOpenNotional,
   'order-latency': async () => (await import('./emulator/order-latency.ts')).studyOrderLatency,
-  'control-delay': async () => (await import('./guard-rails/control-delay-study.ts')).studyControlDelay,
   'side-by-side': async () => (await import('./side-by-side/hour.ts')).studySideBySide,
   way: async () => (await import('./way.ts')).studyWay,
   traces: async () => (await import('./traces.ts')).studyTraces,

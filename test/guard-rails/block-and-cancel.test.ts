@@ -14,15 +14,14 @@ const limits: TradingLimits = {
 };
 const tooLarge = { quantity: '11' };
 
-/** Keeps what is asked for; it can fail, or not answer. */
+/** Keeps what is asked for; it can stop answering. */
 function createAsked() {
-  const state = { mode: 'there' as 'there' | 'away' | 'silent' };
+  const state = { isSilent: false };
   const asked: MassCancel[] = [];
   const massCancels: Pick<MassCancelStore, 'request'> = {
     async request(one) {
       asked.push(one);
-      if (state.mode === 'away') throw new Error('away');
-      if (state.mode === 'silent') await new Promise(() => {});
+      if (state.isSilent) await new Promise(() => {});
     },
   };
   return { state, asked, massCancels };
@@ -59,14 +58,6 @@ describe('an order that fails such a check', () => {
     }
   });
 
-  test('of a gateway without users cancels the account’s', async (t) => {
-    const { controls, place, scopeOf, accounts } = await startDesk(t, { isSingleUser: true });
-    controls.set('stack', { limits });
-    await place({ account: 1 }, tooLarge);
-    const [asked, ...more] = await controls.massCancels.open();
-    assert.deepEqual([asked?.scope, more.length], [await scopeOf('account', accounts[1]!), 0]);
-  });
-
   test('beyond several limits asks once for each whose orders go', async (t) => {
     const { asked, massCancels } = createAsked();
     const { controls, place, scopeOf, accounts } = await startDesk(t, { massCancels });
@@ -90,87 +81,12 @@ describe('an order that fails such a check', () => {
   });
 });
 
-describe('no cancels are asked for', () => {
-  test('for an order that passes, one that only blocks or notifies, and one that was placed before', async (t) => {
-    const { asked, massCancels } = createAsked();
-    const { state, controls, place } = await startDesk(t, { massCancels });
-    const client_order_id = 'an-order-that-was-placed';
-    const first = await place({ user: 'alice' }, { client_order_id, ...tooLarge });
-    for (const action of ['block', 'notify'] as const) {
-      controls.set('stack', { limits: { ...limits, actions: { max_order_quantity: action } } });
-      state.clock += 5001;
-      await place({ user: 'alice' }, tooLarge);
-    }
-    controls.set('stack', { limits });
-    state.clock += 5001;
-    assert.equal((await place({ user: 'alice' })).reply.status, 200);
-    const again = await place({ user: 'alice' }, { client_order_id, ...tooLarge });
-    assert.deepEqual([again.reply.status, again.reply.text], [200, first.reply.text]);
-    assert.deepEqual(asked, []);
-  });
-
-  test('for what is not known, such as a last price: the order may be within the limit', async (t) => {
-    const { asked, massCancels } = createAsked();
-    const { state, controls, place } = await startDesk(t, { massCancels });
-    const unknown: readonly (readonly [TradingLimits, Readonly<Record<string, unknown>>])[] = [
-      [{ max_order_notional: '1000' }, { order_type: 'MARKET', limit_price: null }],
-      [{ max_open_notional: '1000' }, { order_type: 'MARKET', limit_price: null }],
-      [{ price_collar: '5' }, { order_type: 'LIMIT', limit_price: '1' }],
-    ];
-    for (const [limits, order] of unknown) {
-      const [check] = Object.keys(limits) as (keyof NonNullable<TradingLimits['actions']>)[];
-      controls.set('stack', { limits: { ...limits, actions: { [check!]: 'block_and_cancel' } } });
-      state.clock += 5001;
-      const problem = problemOf((await place({ user: 'alice' }, order)).reply);
-      assert.equal(problem.code, 'order_blocked', check);
-      assert.doesNotMatch(problem.detail, /cancelled/);
-    }
-    assert.deepEqual(asked, []);
-  });
-
-  test('while trading is stopped: the check is not reached', async (t) => {
-    const { asked, massCancels } = createAsked();
-    const { controls, place } = await startDesk(t, { massCancels });
-    controls.set('stack', { limits, stopped: { at: start } });
-    assert.match(problemOf((await place({ user: 'alice' }, tooLarge)).reply).detail, /has been stopped/);
-    assert.deepEqual(asked, []);
-  });
-
-  test('again within ten seconds for the same scope, although orders in between are meant', async (t) => {
-    const { asked, massCancels } = createAsked();
-    const { state, controls, place } = await startDesk(t, { massCancels });
-    controls.set('stack', { limits });
-    for (const ms of [0, 1, 5000, 9999]) {
-      state.clock = start + ms;
-      const { detail } = problemOf((await place({ user: 'alice' }, tooLarge)).reply);
-      assert.match(detail, /are being cancelled/);
-    }
-    assert.equal(asked.length, 1);
-    assert.ok(asked[0]!.placedBefore > state.clock);
-    await place({ user: 'bob' }, tooLarge);
-    assert.equal(asked.length, 2);
-    state.clock = start + 10_000;
-    await place({ user: 'alice' }, tooLarge);
-    assert.equal(asked.length, 3);
-    assert.equal(new Set(asked.map(({ id }) => id)).size, 3);
-  });
-});
-
-describe('a store of mass cancels', () => {
-  test('that is away changes nothing about the refusal, is reported, and is asked again', async (t) => {
-    const { state, asked, massCancels } = createAsked();
-    const { controls, place, failures } = await startDesk(t, { massCancels });
-    controls.set('stack', { limits });
-    state.mode = 'away';
-    const problem = problemOf((await place({ user: 'alice' }, tooLarge)).reply);
-    assert.equal(problem.code, 'order_blocked');
-    assert.doesNotMatch(problem.detail, /cancelled/);
-    assert.deepEqual(failures, ['mass_cancel']);
-    state.mode = 'there';
-    const next = problemOf((await place({ user: 'alice' }, tooLarge)).reply);
-    assert.match(next.detail, /are being cancelled/);
-    assert.equal(asked.length, 2);
-  });
+test('no cancels are asked for while trading is stopped: the check is not reached', async (t) => {
+  const { asked, massCancels } = createAsked();
+  const { controls, place } = await startDesk(t, { massCancels });
+  controls.set('stack', { limits, stopped: { at: start } });
+  assert.match(problemOf((await place({ user: 'alice' }, tooLarge)).reply).detail, /has been stopped/);
+  assert.deepEqual(asked, []);
 });
 
 describe('in time that passes', () => {
@@ -180,7 +96,7 @@ describe('in time that passes', () => {
     const { state, asked, massCancels } = createAsked();
     const { controls, place, failures } = await startDesk(t, { massCancels });
     controls.set('stack', { limits });
-    state.mode = 'silent';
+    state.isSilent = true;
     for (const times of [1, 2]) {
       let detail: string | undefined;
       place({ user: 'alice' }, tooLarge).then(({ reply }) => {

@@ -81,6 +81,7 @@ const ofQuantity = [
   ),
 ];
 
+const stockLeg = { ...leg, instrument_type: 'EQUITY', quantity: '100' };
 const option = { instrument_type: 'OPTION', option_strategy: 'SINGLE', symbol: 'AAPL290119C00240000' };
 
 const ofNotional = [
@@ -103,7 +104,13 @@ const ofNotional = [
       ],
       fails: [
         limited('0', '9.52380953'),
-        limited('5', '100', { symbol: option.symbol }),
+        ...['EQUITY', 'CRYPTO', 'EVENT', 'FUTURES'].flatMap((instrument_type) =>
+          [option.symbol, option.symbol.toLowerCase(), 'AAPL  290119C00240000'].map((symbol) =>
+            limited('5', '100', { instrument_type, symbol }),
+          ),
+        ),
+        limited('5', '1', { ...option, legs: [{ ...stockLeg, symbol: option.symbol }] }),
+        limited('-1', '10'),
         limited('100.00000001', '10'),
         limited('100', '10.00000001'),
         limited('333.33333334', '3'),

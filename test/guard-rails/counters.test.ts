@@ -10,7 +10,6 @@ import { names } from '../support/instances.ts';
 import { bodyOf, type GuardedOptions, limited, outcomeOf, placePath, startGuarded } from './guarded.ts';
 
 const anyone = user('a-user');
-const minute = 60_000;
 
 /** Twenty instances, which know who orders unless they serve a single user: the user has the account. */
 async function startFleet(t: TestContext, { isSingleUser = false, ...given }: FleetOptions = {}) {
@@ -106,104 +105,6 @@ describe('a hundred orders at once over twenty instances', () => {
     }
   });
 });
-
-describe('by an injected clock', () => {
-  async function startClock(t: TestContext, limits: TradingLimits) {
-    const state = { clock: Date.UTC(2026, 10, 20, 15), id: 0 };
-    const fleet = await startGuarded(t, { count: 2, limits, clock: () => state.clock });
-    const order = async (price: string, quantity: string, more = {}, instance = 0) =>
-      outcomeOf(
-        await ask(
-          fleet.gateways[instance]!,
-          placePath,
-          bodyOf({ new_orders: [limited(`by-the-clock-${state.id++}`, price, quantity, more)] }),
-        ),
-      );
-    return { ...fleet, state, order };
-  }
-
-  test('an order counts for a minute and nine seconds, and not for a millisecond more', async (t) => {
-    const { state, order } = await startClock(t, { max_orders_per_minute: 2 });
-    assert.equal(await order('1', '1'), 'sent');
-    state.clock += 1000;
-    assert.equal(await order('1', '1', {}, 1), 'sent');
-    state.clock += minute + 9000 - 1001;
-    assert.match(await order('1', '1'), /max_orders_per_minute/);
-    state.clock += 1;
-    assert.equal(await order('1', '1'), 'sent');
-    assert.match(await order('1', '1', {}, 1), /max_orders_per_minute/);
-    state.clock += 1000;
-    assert.equal(await order('1', '1', {}, 1), 'sent');
-  });
-
-  test('a repetition is one of the same symbol, side and quantity within so many seconds', async (t) => {
-    const { state, order } = await startClock(t, { max_duplicative_orders: { orders: 1, seconds: 90 } });
-    assert.equal(await order('1', '10'), 'sent');
-    assert.match(await order('2', '10.0'), /max_duplicative_orders/);
-    assert.match(await order('2', '1e1', { symbol: 'aapl' }), /max_duplicative_orders/);
-    assert.match(await order('2', '10', { total_cash_amount: '7' }), /max_duplicative_orders/);
-    assert.equal(await order('1', '10.5'), 'sent');
-    assert.equal(await order('1', '10', { symbol: 'MSFT' }), 'sent');
-    assert.equal(await order('1', '10', { side: 'SELL' }).then(isSentOn), true);
-    state.clock += 98_999;
-    assert.match(await order('1', '10', {}, 1), /max_duplicative_orders/);
-    state.clock += 1;
-    assert.equal(await order('1', '10', {}, 1), 'sent');
-  });
-
-  test('the other limit of time keeps what this one needs', async (t) => {
-    const { state, order } = await startClock(t, {
-      max_duplicative_orders: { orders: 1, seconds: 5 },
-      max_orders_per_minute: 2,
-    });
-    assert.equal(await order('1', '1'), 'sent');
-    state.clock += 14_000;
-    assert.equal(await order('1', '1'), 'sent');
-    state.clock += 14_000;
-    assert.match(await order('1', '1'), /max_orders_per_minute/);
-  });
-
-  test('a blocked order counts for nothing', async (t) => {
-    const { order } = await startClock(t, {
-      max_orders_per_minute: 2,
-      max_order_quantity: '10',
-      max_duplicative_orders: { orders: 1, seconds: 60 },
-      max_open_notional: '20',
-    });
-    for (let times = 0; times < 5; times++) assert.match(await order('1', '11'), /max_order_quantity/);
-    assert.equal(await order('1', '10'), 'sent');
-    assert.equal(await order('2', '5'), 'sent');
-  });
-
-  test('a limit of none in a minute blocks each', async (t) => {
-    const { order } = await startClock(t, { max_orders_per_minute: 0 });
-    assert.match(await order('1', '1'), /max_orders_per_minute/);
-  });
-
-  test('a limit that is lowered while orders run holds in five seconds, and lets none above it', async (t) => {
-    const { controls, state, order, simulator } = await startClock(t, { max_open_notional: '100' });
-    assert.equal(await order('1', '60'), 'sent');
-    assert.equal(await order('1', '10', {}, 1), 'sent');
-    controls.set('stack', { limits: { max_open_notional: '70' } });
-    state.clock += 5001;
-    assert.match(await order('1', '0.00001'), /max_open_notional/);
-    assert.match(await order('1', '0.00001', {}, 1), /max_open_notional/);
-    assert.equal(simulator.orders.length, 2);
-  });
-
-  test('an instance whose counter is old asks before it refuses', async (t) => {
-    const { order, journal, counterKey } = await startClock(t, { max_open_notional: '100' });
-    assert.equal(await order('1', '100'), 'sent');
-    assert.match(await order('1', '1'), /max_open_notional/);
-    // Another instance has released it.
-    const [stored] = await journal.counters([counterKey('stack')]);
-    const next = JSON.stringify({ open: '0', recent: [] });
-    await journal.change({ counters: [{ ...stored!, next }], exposures: [] });
-    assert.equal(await order('1', '100'), 'sent');
-  });
-});
-
-const isSentOn = (outcome: string) => !outcome.startsWith('blocked');
 
 test('one instance writes an order with its counters in one transaction, from the first to the last', async (t) => {
   const { journal, ...rest } = await startGuarded(t, { limits: { max_open_notional: '100' } });

@@ -12,7 +12,6 @@ import {
   batchPath,
   bodyOf,
   type GuardedOptions,
-  leg,
   limited,
   option,
   outcomeOf,
@@ -22,7 +21,7 @@ import {
 } from './guarded.ts';
 
 const clock = () => Date.UTC(2026, 10, 20, 15);
-const contract = 'AAPL290119C00240000';
+const _contract = 'AAPL290119C00240000';
 
 const started = (t: TestContext, given: GuardedOptions) => startGuarded(t, { clock, ...given });
 
@@ -121,195 +120,22 @@ test('a refusal is short, however long a symbol is', async (t) => {
 describe('what is not known', () => {
   const limits = { max_order_notional: '1000' };
 
-  test('an order that could not be looked up is not replaced under any limit that needs it', async (t) => {
-    const each = {
-      max_order_notional: '1000',
-      max_open_notional: '1000',
-      max_order_quantity: '1000000',
-      allowed_sides: ['BUY'],
-      allowed_order_types: ['LIMIT'],
-      allowed_sessions: ['CORE'],
-      allowed_symbols: ['AAPL'],
-      restricted_symbols: ['MSFT'],
-      price_collar: '10',
-    } as const;
-    const change = bodyOf({
-      modify_orders: [{ client_order_id: 'order-not-seen', quantity: '90000', limit_price: '0.01' }],
-    });
-    for (const [name, limit] of Object.entries(each)) {
-      // Its own reads have used up the limit of look-ups.
-      const fault = () => ({ kind: 'status', status: 500 }) as const;
-      const { gateway, sent } = await started(t, { limits: { [name]: limit }, simulated: { fault } });
-      assert.equal(outcomeOf(await ask(gateway, replacePath, change)), `blocked: ${name} /modify_orders/0`);
-      assert.equal(sent(), 0);
-    }
-  });
-
-  const long = `100000.${'0'.repeat(100)}`;
-  const bounds = {
-    max_order_notional: { max_order_notional: '1000' },
-    max_open_notional: { max_open_notional: '1000' },
-    max_order_quantity: { max_order_quantity: '10' },
-    max_duplicative_orders: { max_duplicative_orders: { orders: 9, seconds: 60 } },
-  };
-  const unread: readonly (readonly [name: string, order: object])[] = [
-    [
-      'an amount',
-      limited('order-unread-1', '1', '0.001', { entrust_type: 'AMOUNT', total_cash_amount: long }),
-    ],
-    ['a quantity', limited('order-unread-2', '1', long)],
-    ['a quantity of a leg', option('order-unread-3', '1', '1', { legs: [leg({ quantity: long })] })],
-    ['a limit price', limited('order-unread-4', long, '1')],
-    ['a stop price', limited('order-unread-5', '1', '1', { order_type: 'STOP_LOSS', stop_price: long })],
-  ];
-  for (const [name, order] of unread)
-    test(`${name} that is longer than a number is blocks under each limit that counts`, async (t) => {
-      for (const [check, limits] of Object.entries(bounds)) {
-        const { place, sent } = await started(t, { limits, last: { AAPL: '200', [contract]: '1' } });
-        assert.equal(outcomeOf(await place(order)), `blocked: ${check} /new_orders/0`);
-        assert.equal(sent(), 0);
-      }
-    });
-
-  test('a replacement by a number that cannot be read is no smaller than it is', async (t) => {
-    for (const limits of [bounds.max_open_notional, bounds.max_order_notional]) {
-      const desk = await started(t, { limits, last: { AAPL: '200' } });
-      assert.equal(outcomeOf(await desk.place(limited('order-to-replace', '1', '10'))), 'sent');
-      const reply = await desk.replace({ client_order_id: 'order-to-replace', quantity: long });
-      assert.match(outcomeOf(reply), /^blocked: max_o/);
-    }
-  });
-
-  test('legs in a ratio are not replaced by one quantity', async (t) => {
-    const strike = (more: object) => leg({ quantity: '1', ...more });
-    const butterfly = option('butterfly-of-calls', '0.01', '1', {
-      option_strategy: 'BUTTERFLY',
-      legs: [
-        strike({}),
-        strike({ side: 'SELL', quantity: '2', strike_price: '250' }),
-        strike({ strike_price: '260' }),
-      ],
-    });
-    const last = { [contract]: '1', AAPL290119C00250000: '1', AAPL290119C00260000: '1' };
-    const { place, replace } = await started(t, { limits: { max_open_notional: '10000' }, last });
-    await place(butterfly);
-    const reply = await replace({ client_order_id: 'butterfly-of-calls', quantity: '5' });
-    assert.equal(outcomeOf(reply), 'blocked: max_open_notional /modify_orders/0');
-    assert.match(reply.text, /Change the price alone, or cancel the order and place it anew/);
-    for (const quantity of [undefined, '1'])
-      assert.equal(
-        outcomeOf(await replace({ client_order_id: 'butterfly-of-calls', quantity, limit_price: '0.02' })),
-        'sent',
-      );
-  });
-
-  test('an amount has no quantity that is known, whatever stands beside it', async (t) => {
-    const { place } = await started(t, { limits: bounds.max_order_quantity });
-    const order = limited('order-by-amount', '1', '1', { entrust_type: 'AMOUNT', total_cash_amount: '9' });
-    assert.equal(outcomeOf(await place(order)), 'blocked: max_order_quantity /new_orders/0');
-  });
-
   test('an order of an id that no request can carry is not replaced, and the journal is there', async (t) => {
     const { replace } = await started(t, { limits });
     const reply = await replace({ client_order_id: 'abcdefghij\ud800', quantity: '1' });
     assert.equal(outcomeOf(reply), 'blocked: max_order_notional /modify_orders/0');
   });
 
-  test('an option is sold at its contract’s quote, however low the limit', async (t) => {
-    const { place, sent } = await started(t, { limits, last: { [contract]: '63.31', AAPL: '230' } });
-    const sale = option('sale-of-calls-1', '0.01', '900', { side: 'SELL' });
-    assert.equal(outcomeOf(await place(sale)), 'blocked: max_order_notional /new_orders/0');
-    assert.equal(sent(), 0);
-    // 1 × 100 × 9.5 × 1.05
-    const { place: placed } = await started(t, { limits, last: { [contract]: '9.5' } });
-    const one = outcomeOf(await placed(option('sale-of-calls-2', '0.01', '1', { side: 'SELL' })));
-    // The upstream knows of none to sell.
-    assert.equal(one, 'upstream_rejected');
-    const two = option('sale-of-calls-3', '0.01', '2', { side: 'SELL' });
-    assert.equal(outcomeOf(await placed(two)), 'blocked: max_order_notional /new_orders/0');
-  });
-
-  const unpriced: readonly (readonly [name: string, order: object])[] = [
-    [
-      'a stock without a fresh price',
-      limited('sale-1-unpriced', '0.01', '1', { side: 'SELL', symbol: 'MSFT' }),
-    ],
-    ['a contract without a fresh price', option('sale-2-unpriced', '0.01', '1', { side: 'SELL' })],
-    ['a stock with legs of options', limited('order-0-unpriced', '0.01', '1', { legs: [leg()] })],
-    ['crypto', limited('sale-3-unpriced', '0.01', '1', { side: 'SELL', instrument_type: 'CRYPTO' })],
-    ['an event', limited('sale-4-unpriced', '0.01', '1', { side: 'SELL', instrument_type: 'EVENT' })],
-    ['futures', limited('sale-5-unpriced', '0.01', '1', { instrument_type: 'FUTURES' })],
-    ['an adjusted contract', option('sale-6-unpriced', '0.01', '1', { legs: [leg({ symbol: 'AAPL1' })] })],
-    [
-      'a contract that two members name otherwise',
-      option('sale-7-unpriced', '0.01', '1', { legs: [leg({ symbol: 'AAPL290119C00250000' })] }),
-    ],
-    [
-      'a combination of which one leg has no quote',
-      option('sale-8-unpriced', '0.01', '1', {
-        option_strategy: 'VERTICAL',
-        legs: [leg(), leg({ side: 'SELL', strike_price: '250' })],
-      }),
-    ],
-  ];
-
-  for (const [name, order] of unpriced)
-    test(`${name} is blocked under a limit of notional, unless an operator lets it pass by name`, async (t) => {
-      const { place, controls, journal } = await started(t, { limits, last: {} });
-      assert.equal(outcomeOf(await place(order)), 'blocked: max_order_notional /new_orders/0');
-      const allow_unknown = ['price', 'contract', 'crypto', 'event', 'futures'] as const;
-      controls.set('stack', { limits: { ...limits, allow_unknown: [...allow_unknown] } });
-      const after = await startGuarded(t, { clock, controls, journal });
-      const outcome = outcomeOf(await after.place(order));
-      assert.ok(!outcome.startsWith('blocked'), outcome);
-      assert.equal(after.sent(), 1);
-    });
-
-  test('a stock is not valued by a leg that it may not have', async (t) => {
-    const cheap = { side: 'BUY', market: 'US', instrument_type: 'EQUITY', symbol: 'F' };
-    const order = (more: object) =>
-      newOrder({ client_order_id: 'stock-with-a-leg', quantity: '100', legs: [cheap], ...more });
-    const last = { AAPL: '200', F: '1' };
-    for (const [check, limit] of Object.entries(bounds)) {
-      const { place, sent } = await started(t, { limits: { ...limit }, last });
-      const stock = order(check === 'max_order_quantity' ? {} : { quantity: '10' });
-      assert.equal(outcomeOf(await place(stock)), `blocked: ${check} /new_orders/0`);
-      assert.equal(sent(), 0);
-    }
-    const { place, sent } = await started(t, { limits: { price_collar: '10' }, last });
-    const far = order({ order_type: 'LIMIT', limit_price: '1', side: 'SELL' });
-    assert.equal(outcomeOf(await place(far)), 'blocked: price_collar /new_orders/0');
-    assert.equal(sent(), 0);
-  });
-
-  test('an order whose header says another category is no order that is known', async (t) => {
-    const { gateway, sent } = await started(t, { limits: { max_order_quantity: '100' } });
-    const outcomes = [];
-    for (const category of [
-      'US_STOCK',
-      'US_ETF',
-      'US_EQUITY',
-      'US_OPTION',
-      'HK_EQUITY',
-      'us_stock',
-      'OTHER',
-    ]) {
-      const order = limited(`order-of-${category}`, '1', '10');
-      const headers = { category };
-      outcomes.push(
-        outcomeOf(await ask(gateway, placePath, { ...bodyOf({ new_orders: [order] }), headers })),
-      );
-    }
-    const blocked = 'blocked: max_order_quantity /new_orders/0';
-    assert.deepEqual(outcomes, ['sent', 'sent', 'sent', blocked, blocked, blocked, blocked]);
-    assert.equal(sent(), 3);
-  });
-
   const stockPath = '/openapi/trade/stock/order/place';
   const optionPath = '/openapi/trade/option/order/place';
   const ofOption = (id: string) => option(id, '1', '1');
   const ofStock = (id: string) => limited(id, '1', '10');
-  const placements: readonly (readonly [target: string, order: typeof ofOption, isKnown: boolean])[] = [
+  const placements: readonly (readonly [
+    target: string,
+    order: typeof ofOption,
+    isKnown: boolean,
+    category?: string,
+  ])[] = [
     [stockPath, ofStock, true],
     [optionPath, ofOption, true],
     [optionPath, ofStock, false],
@@ -320,79 +146,20 @@ describe('what is not known', () => {
     [`${stockPath}?Category=US_OPTION`, ofStock, false],
     [`${placePath}?order.%2563ategory=US_OPTION`, ofStock, false],
     [`${placePath}?category=US_STOCK&category=US_OPTION`, ofStock, false],
+    ...['US_STOCK', 'US_ETF', 'US_EQUITY'].map((one) => [placePath, ofStock, true, one] as const),
+    ...['US_OPTION', 'HK_EQUITY', 'us_stock', 'OTHER'].map(
+      (one) => [placePath, ofStock, false, one] as const,
+    ),
   ];
-  for (const [target, order, isKnown] of placements)
-    test(`an order to ${target} is ${isKnown ? 'checked' : 'not known'}`, async (t) => {
+  for (const [target, order, isKnown, category] of placements)
+    test(`an order to ${target} under ${category} is ${isKnown ? 'checked' : 'not known'}`, async (t) => {
       const { gateway, sent } = await started(t, { limits: { max_order_quantity: '100' } });
-      const reply = await ask(gateway, target, bodyOf({ new_orders: [order('order-of-a-path')] }));
+      const request = bodyOf({ new_orders: [order('order-of-a-path')] });
+      const reply = await ask(gateway, target, { ...request, ...(category && { headers: { category } }) });
       if (isKnown) assert.doesNotMatch(outcomeOf(reply), /^blocked/);
       else assert.equal(outcomeOf(reply), 'blocked: max_order_quantity /new_orders/0');
       assert.equal(sent(), isKnown ? 1 : 0);
     });
-
-  const asStock = { symbol: contract, limit_price: '5', quantity: '100' };
-  for (const instrument_type of ['EQUITY', 'CRYPTO', 'EVENT', 'FUTURES'])
-    test(`a contract’s symbol in an order of ${instrument_type} is not valued as anything`, async (t) => {
-      for (const [check, limits] of [
-        ['max_order_notional', { max_order_notional: '1000' }],
-        ['max_open_notional', { max_open_notional: '1000' }],
-      ] as const)
-        for (const symbol of [contract, contract.toLowerCase(), 'AAPL  290119C00240000']) {
-          const { place, sent } = await started(t, { limits, last: { [contract]: '5' } });
-          const order = newOrder({ ...asStock, order_type: 'LIMIT', instrument_type, symbol });
-          assert.equal(outcomeOf(await place(order)), `blocked: ${check} /new_orders/0`, symbol);
-          assert.equal(sent(), 0);
-        }
-    });
-
-  test('a leg of stock with a contract’s symbol has neither a value nor shares', async (t) => {
-    const legs = [leg({ instrument_type: 'EQUITY', symbol: contract, quantity: '100' })];
-    for (const [check, limits] of [
-      ['max_order_notional', { max_order_notional: '1000' }],
-      ['max_order_quantity', { max_order_quantity: '10' }],
-    ] as const) {
-      const { place } = await started(t, { limits, last: { [contract]: '5' } });
-      const order = option('leg-of-a-contract', '5', '1', { legs });
-      assert.equal(outcomeOf(await place(order)), `blocked: ${check} /new_orders/0`);
-    }
-  });
-
-  test('a limit price of zero or less bounds no order, also after the user has replaced it', async (t) => {
-    for (const price of ['0', '0.00', '-1']) {
-      const desk = await started(t, { limits: { max_order_notional: '1000' }, last: { AAPL: '100' } });
-      const order = (id: string, quantity: string) => limited(id, price, quantity);
-      assert.equal(
-        outcomeOf(await desk.place(order('order-0-unlimited', '10'))),
-        'blocked: max_order_notional /new_orders/0',
-      );
-      assert.equal(desk.sent(), 0);
-    }
-    const desk = await started(t, { limits: { max_open_notional: '1000' }, last: { AAPL: '100' } });
-    await desk.place(limited('order-1-unlimited', '5', '9'));
-    assert.equal((await desk.counter()).open, '45');
-    await desk.replace({ client_order_id: 'order-1-unlimited', quantity: '9', limit_price: '0' });
-    // 9 × 100 × 1.05
-    assert.equal((await desk.counter()).open, '945');
-    assert.equal(
-      outcomeOf(await desk.replace({ client_order_id: 'order-1-unlimited', quantity: '10' })),
-      'blocked: max_open_notional /modify_orders/0',
-    );
-  });
-
-  test('a combination counts each of its legs, none against another', async (t) => {
-    const other = 'AAPL290119C00250000';
-    const { place, counter } = await started(t, {
-      limits: { max_open_notional: '5000' },
-      last: { [contract]: '10', [other]: '9' },
-    });
-    const spread = option('spread-1-of-calls', '0.01', '2', {
-      option_strategy: 'VERTICAL',
-      legs: [leg({ quantity: '2' }), leg({ side: 'SELL', strike_price: '250', quantity: '2' })],
-    });
-    await place(spread);
-    // 2 × 100 × (10 + 9) × 1.05
-    assert.equal((await counter()).open, '3990');
-  });
 });
 
 describe('what the upstream refuses', () => {
@@ -404,80 +171,6 @@ describe('what the upstream refuses', () => {
     for (let id = 0; id < 3; id++) assert.equal(outcomeOf(await place(wrong(id))), 'upstream_rejected');
     const more = limited('order-beyond-the-limit', '1', '1');
     assert.equal(outcomeOf(await place(more)), 'blocked: max_orders_per_minute /new_orders/0');
-  });
-
-  test('is no repetition for others', async (t) => {
-    const { place } = await started(t, { limits: { max_duplicative_orders: { orders: 1, seconds: 60 } } });
-    const order = (id: string) => limited(id, '1', '10', { support_trading_session: undefined });
-    for (const id of ['order-refused-1', 'order-refused-2'])
-      assert.equal(outcomeOf(await place(order(id))), 'upstream_rejected');
-    assert.equal(outcomeOf(await place(limited('order-that-is-good', '1', '10'))), 'sent');
-    assert.match(outcomeOf(await place(limited('order-that-repeats', '1', '10'))), /max_duplicative_orders/);
-  });
-
-  test('and what it may have taken counts', async (t) => {
-    const fault = ({ method }: { readonly method: string }) =>
-      method === 'POST' ? ({ kind: 'drop-after' } as const) : ({ kind: 'status', status: 500 } as const);
-    const { place } = await started(t, { limits, simulated: { fault }, sleep: async () => {} });
-    for (let id = 0; id < 3; id++)
-      assert.equal(outcomeOf(await place(limited(`order-unknown-${id}`, '1', '1'))), 'outcome_unknown');
-    const more = limited('order-beyond-the-limit', '1', '1');
-    assert.equal(outcomeOf(await place(more)), 'blocked: max_orders_per_minute /new_orders/0');
-  });
-});
-
-describe('a symbol', () => {
-  const blocked = (check: string) => `blocked: ${check} /new_orders/0`;
-  const forms: readonly (readonly [name: string, order: object])[] = [
-    ['a contract', option('symbol-1-of-tesla', '1', '1', { symbol: 'TSLA261218C00170000', legs: undefined })],
-    [
-      'a leg’s contract without terms',
-      option('symbol-2-of-tesla', '1', '1', {
-        legs: [{ side: 'BUY', market: 'US', instrument_type: 'OPTION', symbol: 'TSLA261218C00170000' }],
-      }),
-    ],
-    [
-      'a contract with spaces',
-      option('symbol-3-of-tesla', '1', '1', { legs: [leg({ symbol: 'TSLA  261218C00170000' })] }),
-    ],
-    ['a root', option('symbol-4-of-tesla', '1', '1', { legs: [leg({ symbol: 'TSLA' })] })],
-    ['an adjusted root', option('symbol-5-of-tesla', '1', '1', { legs: [leg({ symbol: 'TSLA1' })] })],
-  ];
-  for (const [name, order] of forms)
-    test(`as ${name} is restricted with its underlying, and not among allowed ones`, async (t) => {
-      const { place, sent } = await started(t, { limits: { restricted_symbols: ['TSLA'] } });
-      assert.equal(outcomeOf(await place(order)), blocked('restricted_symbols'));
-      const allowed = await started(t, { limits: { allowed_symbols: ['AAPL'] } });
-      assert.equal(outcomeOf(await allowed.place(order)), blocked('allowed_symbols'));
-      assert.equal(sent() + allowed.sent(), 0);
-    });
-
-  test('an empty name equals no symbol and no class', async (t) => {
-    const order = limited('symbol-of-a-stock', '1', '1');
-    const future = (id: string) => limited(id, '1', '1', { symbol: 'Z6', instrument_type: 'FUTURES' });
-    const names = { restricted_symbols: ['-'], allowed_symbols: ['-', 'AAPL'] };
-    const desk = await started(t, { limits: names });
-    assert.equal(outcomeOf(await desk.place(order)), 'sent');
-    assert.equal(outcomeOf(await desk.place(future('symbol-of-a-future'))), blocked('allowed_symbols'));
-  });
-
-  test('of a contract counts however it is written', async (t) => {
-    const desk = await started(t, { limits: { restricted_symbols: ['AAPL290119C00250000'] } });
-    const inTerms = option('contract-in-terms', '1', '1', { legs: [leg({ strike_price: '250' })] });
-    assert.equal(outcomeOf(await desk.place(inTerms)), blocked('restricted_symbols'));
-    const allowed = await started(t, { limits: { allowed_symbols: [contract, 'AAPL'] } });
-    const both = option('contract-in-both', '1', '1', {
-      legs: [leg({ symbol: contract, strike_price: '250' })],
-    });
-    assert.equal(outcomeOf(await allowed.place(both)), blocked('allowed_symbols'));
-  });
-
-  test('of an index’s other settlement is that of the index', async (t) => {
-    const weekly = option('symbol-of-an-index', '1', '1', { symbol: 'SPX', legs: [leg({ symbol: 'SPXW' })] });
-    const { place } = await started(t, { limits: { restricted_symbols: ['SPX'] } });
-    assert.equal(outcomeOf(await place(weekly)), blocked('restricted_symbols'));
-    const allowed = await started(t, { limits: { allowed_symbols: ['SPX'] } });
-    assert.ok(!outcomeOf(await allowed.place(weekly)).startsWith('blocked'));
   });
 });
 
@@ -504,15 +197,6 @@ describe('live orders of one user', () => {
   }
   const isSent = (outcome: string) => outcome === 'sent';
 
-  test('that the upstream refuses do not count against others', async (t) => {
-    const { order, counter } = await startUsers(t, { max_orders_per_minute: 10 });
-    for (let nth = 0; nth < 10; nth++)
-      assert.equal(outcomeOf(await order('hostile', { symbol: 'NOSUCHSYMBOL' })), 'upstream_rejected');
-    assert.match(outcomeOf(await order('hostile')), /max_orders_per_minute/);
-    assert.deepEqual((await counter()).recent, []);
-    assert.equal(outcomeOf(await order('a-user')), 'sent');
-  });
-
   test('that a batch did not take are no repetitions, and those that it took are', async (t) => {
     const limits = { max_duplicative_orders: { orders: 1, seconds: 60 } };
     const { batch } = await started(t, { limits });
@@ -523,13 +207,6 @@ describe('live orders of one user', () => {
     assert.match(first.text, /INVALID_SYMBOL/);
     assert.equal(outcomeOf(await batch(ofBatch('order-of-batch-2', 'NOSUCH'))), 'sent');
     assert.match(outcomeOf(await batch(ofBatch('order-of-batch-3', 'AAPL'))), /^blocked: max_duplicative/);
-  });
-
-  test('one user has the whole limit where the operator says that there is one', async (t) => {
-    for (const limits of bounds) {
-      const { sentOf } = await startUsers(t, { ...limits, user_shares: 'none' });
-      assert.equal(await sentOf('a-user'), 10);
-    }
   });
 
   for (const limits of bounds) {

@@ -52,6 +52,36 @@ describe('a stop', () => {
     for (const instance of gateways.keys()) assert.equal(outcomeOf(await place(instance)), 'sent');
   });
 
+  const late = {
+    'a stop': { stopped: { at: start }, limits: {} },
+    'a lowered limit': { limits: { max_order_quantity: '0.5' } },
+  };
+  for (const [name, control] of Object.entries(late))
+    for (const isAway of [false, true])
+      test(`or ${name} lets nothing leave later, ${isAway ? 'also when the store goes away' : 'at any pace'}`, async (t) => {
+        const { state, memory, controls, clock } = createWorld();
+        const { gateways, simulator } = await startGuarded(t, { count: 5, controls, clock });
+        const place = (instance: number) =>
+          ask(gateways[instance]!, placePath, bodyOf({ new_orders: [anOrder()] }));
+        const pacesMs = [300, 700, 1500, 2900, 4700];
+        let changedAt = Number.POSITIVE_INFINITY;
+        const outcomes = new Set<string>();
+        for (let ms = 0; ms < 20_000; ms += 100) {
+          state.clock = start + ms;
+          if (ms === 6000) {
+            memory.set('stack', control);
+            changedAt = state.clock;
+            if (isAway) state.mode = 'away';
+          }
+          for (const [instance, paceMs] of pacesMs.entries())
+            if (ms % paceMs === 0) outcomes.add(outcomeOf(await place(instance)).replace(/ .*/, ''));
+        }
+        const after = simulator.orders.filter(({ placedAt }) => placedAt > changedAt);
+        assert.ok(after.length > 0 && after.every(({ placedAt }) => placedAt <= changedAt + maxControlAgeMs));
+        assert.equal(outcomes.has('blocked:'), !isAway);
+        assert.equal(outcomes.has('trading_limits_unavailable'), isAway);
+      });
+
   test('of an idle instance holds with its first request, however late', async (t) => {
     const { state, memory, controls, clock } = createWorld();
     const { place } = await startGuarded(t, { controls, clock });

@@ -81,16 +81,6 @@ describe('a blocked order', () => {
     }
   });
 
-  test('twice at once is refused twice, and blocks no one', async (t) => {
-    const { gateways, place } = await startGuarded(t, { count: 5, limits: { max_order_quantity: '10' } });
-    const body = bodyOf({ new_orders: [order('11')] });
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => ask(gateways[index % 5]!, placePath, body)),
-    );
-    assert.deepEqual([...new Set(replies.map(outcomeOf))], ['blocked: max_order_quantity /new_orders/0']);
-    assert.equal(outcomeOf(await place(order('10'))), 'sent');
-  });
-
   test('beside the same id that is placed at that moment: one is placed, and no answer is untrue', async (t) => {
     const { gateways, simulator } = await startGuarded(t, { count: 5, limits: { max_order_quantity: '10' } });
     const replies = await Promise.all(

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import { getOrderOutcome, operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
-import { readExposure } from '../../lib/guard-rails/exposure.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
-import { createMemoryOrderJournal, type OrderReads } from '../../lib/orders/index.ts';
+import type { OrderReads } from '../../lib/orders/index.ts';
 import { releaseEnded } from '../../lib/orders/release-ended.ts';
 import { accountId, ask, secretText } from '../support/core.ts';
 import {
@@ -45,27 +44,6 @@ async function startWithOrder(
 }
 
 describe('of an order in the journal', () => {
-  test('quantity and price are checked at their bounds, with what is not changed', async (t) => {
-    const { replace } = await startWithOrder(t, { max_order_quantity: '20', max_order_notional: '30' });
-    const above = 'blocked: max_order_notional /modify_orders/0';
-    assert.equal(await replace({ quantity: '20.00000001' }), 'blocked: max_order_quantity /modify_orders/0');
-    assert.equal(await replace({ limit_price: '3.00000001' }), above);
-    assert.equal(await replace({ limit_price: '3' }), 'sent');
-    assert.equal(await replace({ limit_price: '1.50', quantity: '20' }), 'sent');
-    assert.equal(await replace({ limit_price: '1.50000001', quantity: '20.0' }), above);
-    // Of the first replacement it is not known here whether it is executed yet.
-    assert.equal(await replace({ quantity: '10.00000001' }), above);
-    assert.equal(await replace({ quantity: '10' }), 'sent');
-  });
-
-  test('a member that is null changes nothing, and hides nothing', async (t) => {
-    const { replace } = await startWithOrder(t, { max_order_notional: '1000' });
-    assert.equal(await replace({ quantity: '1000' }), 'sent');
-    const hidden = { quantity: null, limit_price: '1.00000001' };
-    assert.equal(await replace(hidden), 'blocked: max_order_notional /modify_orders/0');
-    assert.equal(await replace({ quantity: null, order_type: null, limit_price: '0.5' }), 'sent');
-  });
-
   test('members that no replacement has are refused, and legs make it no smaller', async (t) => {
     const { replace, sent } = await startWithOrder(t, { max_order_notional: '100' });
     const before = sent();
@@ -89,16 +67,6 @@ describe('of an order in the journal', () => {
       'blocked: max_order_notional /modify_orders/0',
     );
     assert.equal(sent(), before);
-  });
-
-  test('of an option each contract counts a hundred shares', async (t) => {
-    const desk = await startGuarded(t, { clock, last, limits: { max_order_notional: '100' } });
-    await desk.place(option(placedId, '0.01', '1'));
-    assert.equal(
-      outcomeOf(await desk.replace({ client_order_id: placedId, limit_price: '1.01' })),
-      'blocked: max_order_notional /modify_orders/0',
-    );
-    assert.equal(outcomeOf(await desk.replace({ client_order_id: placedId, limit_price: '1' })), 'sent');
   });
 
   test('of a covered stock, the ids of the upstream tell shares from contracts', async (t) => {
@@ -127,30 +95,19 @@ describe('of an order in the journal', () => {
     assert.equal(sent(), before + 1);
   });
 
-  test('a limit price that a replacement may have taken away bounds nothing any more', async (t) => {
-    const { replace, counter } = await startWithOrder(t, {
-      max_order_notional: '1000',
-      max_open_notional: '5000',
-    });
-    // 10 × 400 and 5 percent: the quantity may not be executed.
-    assert.equal(await replace({ order_type: 'STOP_LOSS', stop_price: '400', quantity: '2' }), 'sent');
-    assert.equal((await counter()).open, '4200');
-    assert.match(await replace({ quantity: '100' }), /max_order_notional.*max_open_notional/);
-    assert.equal(await replace({ quantity: '2.00001' }), 'sent');
-  });
-
-  test('an order by amount that gets a quantity counts by it', async (t) => {
-    const desk = await startGuarded(t, { clock, last, limits: { max_order_notional: '1000' } });
-    const order = limited(placedId, '1', '10', {
-      entrust_type: 'AMOUNT',
-      quantity: null,
-      total_cash_amount: '10',
-    });
-    assert.equal(outcomeOf(await desk.place(order)), 'sent');
-    const replace = async (terms: object) =>
-      outcomeOf(await desk.replace({ client_order_id: placedId, ...terms }));
-    assert.equal(await replace({ quantity: '1001' }), 'blocked: max_order_notional /modify_orders/0');
-    assert.equal(await replace({ quantity: '1000' }), 'sent');
+  test('legs in a ratio are not replaced by one quantity, and the refusal says what to do', async (t) => {
+    const legs = [
+      leg(),
+      leg({ side: 'SELL', quantity: '2', strike_price: '250' }),
+      leg({ strike_price: '260' }),
+    ];
+    const prices = { AAPL290119C00240000: '1', AAPL290119C00250000: '1', AAPL290119C00260000: '1' };
+    const limits = { max_open_notional: '10000' };
+    const { place, replace } = await startGuarded(t, { clock, limits, last: prices });
+    await place(option(placedId, '0.01', '1', { option_strategy: 'BUTTERFLY', legs }));
+    const reply = await replace({ client_order_id: placedId, quantity: '5' });
+    assert.equal(outcomeOf(reply), 'blocked: max_open_notional /modify_orders/0');
+    assert.match(reply.text, /Change the price alone, or cancel the order and place it anew/);
   });
 
   test('two changes of one order in a request are refused: nothing tells which of them counts', async (t) => {
@@ -162,68 +119,6 @@ describe('of an order in the journal', () => {
     const reply = await ask(gateway, replacePath, bodyOf({ modify_orders }));
     assert.equal(outcomeOf(reply), 'invalid_parameter');
     assert.match(reply.text, /modify_orders\/1\/client_order_id/);
-  });
-
-  test('a replacement counts for the rate, and is no repetition', async (t) => {
-    const { replace } = await startWithOrder(t, {
-      max_orders_per_minute: 3,
-      max_duplicative_orders: { orders: 1, seconds: 60 },
-    });
-    assert.equal(await replace({ limit_price: '1.01' }), 'sent');
-    assert.equal(await replace({ limit_price: '1.02' }), 'sent');
-    assert.equal(await replace({ limit_price: '1.03' }), 'blocked: max_orders_per_minute /modify_orders/0');
-  });
-});
-
-describe('the open notional has the most that an order may be', () => {
-  test('a smaller quantity, which may not be executed, hides no larger one from a later price', async (t) => {
-    const { replace, counter } = await startWithOrder(t, { max_open_notional: '1000' });
-    assert.equal(await replace({ quantity: '100' }), 'sent');
-    assert.equal(await replace({ quantity: '1' }), 'sent');
-    assert.equal(
-      await replace({ limit_price: '10.00000001' }),
-      'blocked: max_open_notional /modify_orders/0',
-    );
-    assert.equal(await replace({ limit_price: '10' }), 'sent');
-    assert.equal((await counter()).open, '1000');
-  });
-
-  test('a replacement that overtakes another one makes no more of both', async (t) => {
-    const { replace, counter } = await startWithOrder(t, { max_open_notional: '1000' });
-    // The first may arrive after the second: 100 at 9.
-    assert.equal(await replace({ quantity: '100' }), 'sent');
-    assert.equal(await replace({ quantity: '1', limit_price: '9' }), 'sent');
-    assert.equal((await counter()).open, '900');
-    assert.equal(
-      await replace({ quantity: '1', limit_price: '11' }),
-      'blocked: max_open_notional /modify_orders/0',
-    );
-  });
-
-  test('replacements that name quantity and price do not mix', async (t) => {
-    const { replace, counter } = await startWithOrder(t, { max_open_notional: '12' });
-    assert.equal(await replace({ quantity: '1', limit_price: '12' }), 'sent');
-    assert.equal((await counter()).open, '12');
-    assert.equal(await replace({ quantity: '12', limit_price: '1' }), 'sent');
-    assert.equal((await counter()).open, '12');
-    assert.equal(
-      await replace({ quantity: '2', limit_price: '6.01' }),
-      'blocked: max_open_notional /modify_orders/0',
-    );
-    assert.equal(await replace({ quantity: '2' }), 'blocked: max_open_notional /modify_orders/0');
-  });
-
-  test('what makes an order no larger passes also above a limit that was lowered', async (t) => {
-    const { replace, controls, ...desk } = await startWithOrder(t, { max_open_notional: '100' });
-    const state = await startGuarded(t, { journal: desk.journal, controls, clock, last });
-    controls.set('stack', { limits: { max_open_notional: '1' } });
-    const [smaller, larger] = await Promise.all([
-      state.replace({ client_order_id: placedId, quantity: '5' }),
-      state.replace({ client_order_id: placedId, quantity: '10.01' }),
-    ]);
-    assert.notEqual(outcomeOf(smaller).split(':')[0], 'blocked');
-    assert.equal(outcomeOf(larger), 'blocked: max_open_notional /modify_orders/0');
-    assert.equal((await state.counter()).open, '10');
   });
 });
 
@@ -244,23 +139,6 @@ describe('of an order that another program placed', () => {
   }
 
   const foreign = (index: number, more = {}) => limited(`foreign-order-${index}`, '1', '10', more);
-
-  test('it is looked up, and checked at its bounds', async (t) => {
-    const { replace, reads } = await startBesideOthers(t, { max_order_notional: '30' }, [
-      { new_orders: [foreign(1)] },
-    ]);
-    const change = (terms: object) => replace({ client_order_id: 'foreign-order-1', ...terms });
-    assert.equal(
-      outcomeOf(await change({ quantity: '30.00000001' })),
-      'blocked: max_order_notional /modify_orders/0',
-    );
-    assert.equal(
-      outcomeOf(await change({ limit_price: '3.00000001' })),
-      'blocked: max_order_notional /modify_orders/0',
-    );
-    assert.equal(outcomeOf(await change({ limit_price: '3' })), 'sent');
-    assert.equal(reads(), 3);
-  });
 
   test('what the other program makes of it after the first replacement counts', async (t) => {
     const limits = { max_order_notional: '100', max_open_notional: '100' };
@@ -317,38 +195,6 @@ describe('of an order that another program placed', () => {
     await replace({ client_order_id: 'foreign-order-1', limit_price: '2' });
     const entries = await journal.exposed('', 10);
     assert.ok(entries.every(({ record }) => !record.includes('placed_elsewhere')));
-  });
-
-  test('several in one replacement are each checked, and all counted', async (t) => {
-    const limits = { max_order_notional: '30', max_open_notional: '70' };
-    const combination = {
-      client_combo_order_id: 'foreign-combination',
-      new_orders: [
-        foreign(1, { combo_type: 'MASTER' }),
-        foreign(2, { combo_type: 'STOP_PROFIT', side: 'SELL' }),
-        foreign(3, { combo_type: 'STOP_LOSS', side: 'SELL' }),
-      ],
-    };
-    const { replace, counter, journal } = await startBesideOthers(t, limits, [combination]);
-    const change = (index: number, quantity: string) => ({
-      client_order_id: `foreign-order-${index}`,
-      quantity,
-    });
-    assert.equal(
-      outcomeOf(await replace(change(1, '30'), change(2, '30.00000001'))),
-      'blocked: max_order_notional /modify_orders/1',
-    );
-    assert.equal(
-      outcomeOf(await replace(change(1, '30'), change(2, '30'), change(3, '10.00000001'))),
-      'blocked: max_open_notional /modify_orders/2',
-    );
-    assert.equal(outcomeOf(await replace(change(1, '30'), change(2, '30'))), 'sent');
-    assert.equal((await counter()).open, '60');
-    const entries = await journal.exposed('', 10);
-    assert.deepEqual(
-      entries.map(({ exposure }) => Object.values(readExposure(exposure!).counted)),
-      [['30'], ['30']],
-    );
   });
 
   test('two that seemed to have ended stay counted until the end of both is seen', async (t) => {
@@ -416,52 +262,4 @@ describe('of an order that another program placed', () => {
     );
     assert.equal(sent(), before);
   });
-
-  test('a long list takes a few of the reads that all clients share', async (t) => {
-    const { replace, reads } = await startBesideOthers(t, { max_order_quantity: '10' }, []);
-    const changes = Array.from({ length: 20 }, (_, index) => ({
-      client_order_id: `no-such-order-${index}`,
-      limit_price: '1',
-    }));
-    assert.match(outcomeOf(await replace(...changes)), /^blocked: max_order_quantity/);
-    assert.equal(reads(), 7);
-  });
-});
-
-test('a replacement beside the placement of its order is counted with it, and released with it', async (t) => {
-  const gate = { open: () => {}, refuses: true };
-  const held = new Promise<void>((resolve) => {
-    gate.open = resolve;
-  });
-  const journal = createMemoryOrderJournal();
-  const desk = await startGuarded(t, { journal, clock, last, limits: { max_open_notional: '100' } });
-  desk.simulator.bring(({ path }) =>
-    path === placePath
-      ? { kind: 'status', status: 417, body: { error_code: 'OPENAPI_NO_TRADING_TIME', message: 'no' } }
-      : undefined,
-  );
-  const slow = await startGuarded(t, {
-    clock,
-    last,
-    controls: desk.controls,
-    journal: {
-      ...journal,
-      finish: async (outcome) => {
-        await held;
-        return journal.finish(outcome);
-      },
-    },
-  });
-  slow.simulator.bring(({ path }) =>
-    path === placePath
-      ? { kind: 'status', status: 417, body: { error_code: 'OPENAPI_NO_TRADING_TIME', message: 'no' } }
-      : undefined,
-  );
-  const placing = slow.place(limited(placedId, '1', '10'));
-  while (slow.sent() === 0) await new Promise(setImmediate);
-  await desk.replace({ client_order_id: placedId, quantity: '50' });
-  assert.equal((await desk.counter()).open, '50');
-  gate.open();
-  assert.equal(outcomeOf(await placing), 'upstream_rejected');
-  assert.equal((await desk.counter()).open, '0');
 });

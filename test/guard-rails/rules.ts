@@ -157,6 +157,15 @@ async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
   };
   const { ask } = createDesk(subject, { limits: { stack: limits } });
   const expected = Object.keys(limits);
+  for (const more of [{ allowed_sessions: ['CORE'] }, { price_collar: '10' }] satisfies TradingLimits[])
+    assert.deepEqual(
+      failedOf(
+        await createDesk(subject, { limits: { stack: more } }).ask(
+          replaced(undefined, { quantity: '90000', limit_price: '0.01' }),
+        ),
+      ),
+      Object.keys(more),
+    );
   assert.deepEqual(failedOf(await ask(replaced(undefined, {}))), expected);
   const cancelling = {
     max_order_quantity: '1',
@@ -164,6 +173,15 @@ async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
   } as const;
   const verdict = await createDesk(subject, { limits: { stack: cancelling } }).ask(replaced(undefined, {}));
   assert.deepEqual(verdict.kind === 'blocked' && verdict.cancelled, []);
+  for (const [check, order] of [
+    ['max_order_notional', placed()],
+    ['max_open_notional', placed()],
+    ['price_collar', limited('1', '1')],
+  ] as const) {
+    const stack: TradingLimits = { [check]: '5', actions: { [check]: 'block_and_cancel' } };
+    const unpriced = await createDesk(subject, { limits: { stack } }).ask(order);
+    assert.deepEqual([failedOf(unpriced), unpriced.kind === 'blocked' && unpriced.cancelled], [[check], []]);
+  }
 }
 
 const [near, far] = ['AAPL290119C00240000', 'AAPL290119C00250000'];
@@ -224,6 +242,22 @@ async function classesHaveUnderlyings(subject: GuardSubject): Promise<void> {
   for (const symbol of ['SPXW', 'SPXW261218C05000000', 'SPX', 'spx'])
     assert.deepEqual(await failsFor({ restricted_symbols: ['SPX'] }, symbol), ['restricted_symbols'], symbol);
   assert.deepEqual(await failsFor({ restricted_symbols: ['MSFT'] }, 'AAPL1'), ['restricted_symbols']);
+  const terms = { strike_price: '250', option_type: 'CALL', option_expire_date: '2029-01-19' };
+  for (const legs of [
+    undefined,
+    [{ symbol: 'TSLA261218C00170000' }],
+    [{ symbol: 'TSLA  261218C00170000' }],
+    [{ symbol: 'TSLA', ...terms }],
+    [{ symbol: 'TSLA1', ...terms }],
+  ])
+    for (const limits of [{ restricted_symbols: ['TSLA'] }, { allowed_symbols: ['AAPL'] }]) {
+      const order = ofOptions('1', '1', [], { symbol: legs ? 'AAPL' : 'TSLA261218C00170000', legs });
+      const verdict = await createDesk(subject, { limits: { stack: limits } }).ask(order);
+      assert.deepEqual(failedOf(verdict), Object.keys(limits), order.json);
+    }
+  const inTerms = ofOptions('1', '1', [], { symbol: 'AAPL', legs: [{ symbol: 'AAPL', ...terms }] });
+  const restricted = createDesk(subject, { limits: { stack: { restricted_symbols: [far] } } });
+  assert.deepEqual(failedOf(await restricted.ask(inTerms)), ['restricted_symbols']);
   assert.deepEqual(await failsFor({ restricted_symbols: ['MSFT'] }, near), []);
   // A list of before names were checked may have an empty one.
   const future = placed({ instrument_type: 'FUTURES', symbol: 'Z6' });
@@ -258,6 +292,18 @@ async function someUnknownsAreAllowed(subject: GuardSubject): Promise<void> {
     'max_open_notional',
   ]);
   assert.deepEqual((await ask(crypto)).kind, 'allowed');
+  for (const [word, instrument_type] of [
+    ['event', 'EVENT'],
+    ['futures', 'FUTURES'],
+  ] as const)
+    for (const allow_unknown of [['event'], ['futures']] as const) {
+      const desk = createDesk(subject, {
+        limits: { stack: { ...limits, allow_unknown: [...allow_unknown] } },
+      });
+      const isBlocked =
+        failedOf(await desk.ask(limited('1', '1', { side: 'SELL', instrument_type }))).length > 0;
+      assert.equal(isBlocked, allow_unknown[0] !== word, `${word} ${allow_unknown}`);
+    }
   const others = createDesk(subject, { limits: { stack: { ...limits, allow_unknown: ['contract'] } } });
   assert.deepEqual(failedOf(await others.ask(replaced(undefined, {}))), [
     'max_order_notional',
@@ -319,6 +365,8 @@ async function nothingIsNoLimit(subject: GuardSubject): Promise<void> {
 }
 
 async function minuteCounts(subject: GuardSubject): Promise<void> {
+  const none = createDesk(subject, { limits: { stack: { max_orders_per_minute: 0 } } });
+  assert.deepEqual(failedOf(await none.ask(placed())), ['max_orders_per_minute']);
   for (const scope of Object.values(scopes)) {
     const limits = { [scope]: { max_orders_per_minute: 2 } };
     const { world, ask } = createDesk(subject, { limits, user: userAt(scope) });
@@ -376,6 +424,15 @@ async function unreadableIsUnknown(subject: GuardSubject): Promise<void> {
     const { ask } = createDesk(subject, { limits: { stack: limits }, last: '1' });
     const fails = [Object.keys(limits)[0]];
     assert.deepEqual(failedOf(await ask(limited('1', long))), fails);
+    const numbers = [
+      limited('1', '0.001', { entrust_type: 'AMOUNT', total_cash_amount: long }),
+      limited(long, '1'),
+      limited('1', '1', { order_type: 'STOP_LOSS', stop_price: long }),
+    ];
+    for (const order of limits.price_collar === undefined ? numbers : [])
+      assert.deepEqual(failedOf(await ask(order)), fails, order.json);
+    if (limits.max_order_notional ?? limits.max_open_notional)
+      assert.deepEqual(failedOf(await ask(replaced(limited('1', '9').json, { quantity: long }))), fails);
     assert.deepEqual(
       failedOf(await ask(limited('1', '1', { legs: [{ quantity: long }] }))).slice(0, 1),
       fails,
@@ -384,6 +441,7 @@ async function unreadableIsUnknown(subject: GuardSubject): Promise<void> {
   const { ask } = createDesk(subject, { limits: { stack: { max_order_quantity: '9' } } });
   const spread = ofOptions('1', '1', [near, far]).json.replace('"quantity":"1"}]', '"quantity":"2"}]');
   assert.deepEqual(failedOf(await ask(replaced(spread, { quantity: '9' }))), ['max_order_quantity']);
+  assert.deepEqual(failedOf(await ask(replaced(spread, { limit_price: '2' }))), []);
   assert.deepEqual(failedOf(await ask(placed({ quantity: '1', total_cash_amount: '9' }))), [
     'max_order_quantity',
   ]);
@@ -545,6 +603,9 @@ async function replacementIsChecked(subject: GuardSubject): Promise<void> {
   assert.deepEqual(await failsOn(option.json, { limit_price: '1.01', instrument_type: 'EQUITY' }), [
     'max_order_notional',
   ]);
+  const byAmount = limited('1', '10', { entrust_type: 'AMOUNT', quantity: null, total_cash_amount: '10' });
+  assert.deepEqual(await failsOn(byAmount.json, { quantity: '101' }), ['max_order_notional']);
+  assert.deepEqual(await failsOn(byAmount.json, { quantity: '100' }), []);
   const first = await ask(replaced(order.json, { quantity: '100' }));
   assert.ok(first.kind === 'allowed');
   const [exposure] = first.exposures;
@@ -700,6 +761,8 @@ async function usersHaveShares(subject: GuardSubject): Promise<void> {
 
   const alone = createDesk(subject, { limits: { stack: { max_open_notional: '100', user_shares: 'none' } } });
   assert.deepEqual(told(await alone.ask(limited('1', '100'))), []);
+  const whole = createDesk(subject, { limits: { stack: { max_orders_per_minute: 2, user_shares: 'none' } } });
+  assert.deepEqual(told(await whole.ask(placed(), placed())), []);
 
   const open = createDesk(subject, { limits: { stack: { max_open_notional: '100' } } });
   const order = limited('4', '10');
