@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { isSentOn } from '../../lib/catalogue/operation.ts';
-import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
+import type { Gateway } from '../../lib/gateway/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import {
   accountsPath,
@@ -146,51 +146,6 @@ describe('what is no route', () => {
       assert.equal(simulator.received.length, 0);
     }
   });
-});
-
-describe('a gateway', () => {
-  const secrets = { read: async () => undefined };
-  for (const [upstreamBaseUrl, fault] of [
-    ['', /not an absolute URL/],
-    ['api.example.com', /not an absolute URL/],
-    ['http://api.example.com', /http is for loopback/],
-    ['http://127.0.0.1.example.com', /http is for loopback/],
-    ['http://localhost.example.com', /http is for loopback/],
-    ['http://10.0.0.1', /http is for loopback/],
-    ['ftp://localhost', /neither https nor http/],
-    ['file:///etc', /neither https nor http/],
-    ['https://user:word@api.example.com', /credentials/],
-    ['https://api.example.com/?a=1', /query/],
-    ['https://api.example.com/#a', /fragment/],
-    ['https://api.example.com/a b', /cannot be signed/],
-    // Of these a parsed URL shows nothing, but a path put after them would be lost in them.
-    ['https://api.example.com?', /query/],
-    ['https://api.example.com#', /fragment/],
-    ['https://api.example.com\\', /cannot be signed/],
-    ['https://api.example.com ', /cannot be signed/],
-    ['https://api.example.com/%41', /cannot be signed/],
-    ['https://api.example.com/ä', /cannot be signed/],
-  ] as const) {
-    test(`is not made for the base URL ${JSON.stringify(upstreamBaseUrl)}`, () => {
-      assert.throws(() => createGateway({ operations, upstreamBaseUrl, secrets, access: 'single-user' }), {
-        name: 'TypeError',
-        message: fault,
-      });
-    });
-  }
-
-  for (const upstreamBaseUrl of [
-    'https://api.example.com',
-    'https://api.example.com:8443/a/b/',
-    'http://localhost:1',
-    'http://127.0.0.1',
-    'http://127.8.9.10:99',
-    'http://[::1]:8080',
-  ]) {
-    test(`is made for ${upstreamBaseUrl}`, () => {
-      createGateway({ operations, upstreamBaseUrl, secrets, access: 'single-user' });
-    });
-  }
 });
 
 test('queries reach the upstream percent-encoded, never with a plus, and verify there', async (t) => {
