@@ -99,6 +99,10 @@ async function worldFor(
   return { ...core, people, send, refuses, passes };
 }
 
+/** With the claims of this user's token. */
+const as = (subject: string, change: Parameters<typeof claimsOf>[1] = {}): Given => ({
+  evidence: { claims: claimsOf(subject, change) },
+});
 const idsIn = (text: string) => (JSON.parse(text) as { account_id: string }[]).map((one) => one.account_id);
 
 describe('who', { concurrent: true }, () => {
@@ -247,9 +251,7 @@ describe('who', { concurrent: true }, () => {
   test('a directory that cannot tell', async (t) => {
     const { people, refuses, passes } = await worldFor(t);
     people.state.isAway = true;
-    const { headers } = await refuses('access_unavailable', accountsPath, {
-      evidence: { claims: claimsOf('anna') },
-    });
+    const { headers } = await refuses('access_unavailable', accountsPath, as('anna'));
     assert.equal(headers['retry-after'], '5');
     await passes(snapshotTarget, { evidence: { apiKeyId: 'key-1' } });
     assert.equal(people.questions.length, 1);
@@ -275,11 +277,9 @@ describe('market facts', { concurrent: true }, () => {
     await passes(snapshotTarget, { headers: bearer(people.token(claimsOf('anna'))) });
     await refuses('missing_token', snapshotTarget);
     await refuses('forbidden', snapshotTarget, { evidence: { apiKeyId: 'key-1' } });
-    await refuses('insufficient_scope', snapshotTarget, {
-      evidence: { claims: claimsOf('anna', { scopes: ['trade'] }) },
-    });
+    await refuses('insufficient_scope', snapshotTarget, as('anna', { scopes: ['trade'] }));
     await people.revoke(user('anna'));
-    await refuses('invalid_token', snapshotTarget, { evidence: { claims: claimsOf('anna') } });
+    await refuses('invalid_token', snapshotTarget, as('anna'));
   });
 });
 
@@ -288,38 +288,40 @@ describe('scopes', { concurrent: true }, () => {
     const { people, refuses, passes } = await worldFor(t);
     await people.grant(user('anna'), grantsOf({ [mine]: ['trade'], [foreign]: ['read'] }));
     const order = orderBody();
-    const as = (...scopes: string[]): Given => ({ evidence: { claims: claimsOf('anna', { scopes }) } });
-    await passes(orderPath, { body: order, ...as('trade') });
-    const { detail } = await refuses('insufficient_scope', orderPath, { body: order, ...as('read') });
+    await passes(orderPath, { body: order, ...as('anna', { scopes: ['trade'] }) });
+    const { detail } = await refuses('insufficient_scope', orderPath, {
+      body: order,
+      ...as('anna', { scopes: ['read'] }),
+    });
     assert.match(detail, /token lacks the scope trade/);
-    await passes(balance(foreign), as('read'));
+    await passes(balance(foreign), as('anna', { scopes: ['read'] }));
     assert.match(
-      (await refuses('insufficient_scope', balance(mine), as('read'))).detail,
+      (await refuses('insufficient_scope', balance(mine), as('anna', { scopes: ['read'] }))).detail,
       /scope read for this account/,
     );
-    await refuses('insufficient_scope', balance(foreign), as('trade', 'write'));
+    await refuses('insufficient_scope', balance(foreign), as('anna', { scopes: ['trade', 'write'] }));
   });
 
   test('have the names that the issuer gives them', async (t) => {
     const { people, refuses, passes } = await worldFor(t, { tokenScopes: { read: ['api/look', 'api/all'] } });
     await people.grant(user('anna'), grantsOf({ '*': ['read'] }));
-    const as = (...scopes: string[]): Given => ({ evidence: { claims: claimsOf('anna', { scopes }) } });
-    for (const scope of ['api/look', 'api/all']) await passes(accountsPath, as('x', scope));
-    await refuses('insufficient_scope', accountsPath, as('read', 'API/LOOK'));
+    for (const scope of ['api/look', 'api/all'])
+      await passes(accountsPath, as('anna', { scopes: ['x', scope] }));
+    await refuses('insufficient_scope', accountsPath, as('anna', { scopes: ['read', 'API/LOOK'] }));
   });
 
   test('of watchlists are granted for the user’s data, whatever accounts there are', async (t) => {
     const { people, refuses, passes } = await worldFor(t);
-    const as: Given = { evidence: { claims: claimsOf('anna') } };
+    const anna = as('anna');
     await people.grant(user('anna'), grantsOf({ '*': ['read', 'trade', 'write'] }));
-    await refuses('insufficient_scope', watchlists, as);
+    await refuses('insufficient_scope', watchlists, anna);
     await people.grant(user('anna'), grantsOf({}, ['read']));
-    await passes(watchlists, as);
-    const create = { body: '{"name":"Ideas"}', ...as };
+    await passes(watchlists, anna);
+    const create = { body: '{"name":"Ideas"}', ...anna };
     await refuses('insufficient_scope', '/market-data/watchlists/create', create);
     await people.grant(user('anna'), grantsOf({}, ['read', 'write']));
     await passes('/market-data/watchlists/create', create);
-    await refuses('account_not_granted', accountsPath, as);
+    await refuses('account_not_granted', accountsPath, anna);
   });
 });
 
@@ -327,31 +329,31 @@ describe('accounts', { concurrent: true }, () => {
   test('that were not granted are refused alike, whether they exist or not', async (t) => {
     const { people, refuses } = await worldFor(t);
     await people.grant(user('anna'), grantsOf({ [mine]: ['read'] }));
-    const as: Given = { evidence: { claims: claimsOf('anna') } };
+    const anna = as('anna');
     const texts = new Set<string>();
     for (const account of [foreign, 'UNKNOWN', mine.toLowerCase(), '*', `${mine},${foreign}`])
-      texts.add((await refuses('account_not_granted', balance(account), as)).text);
+      texts.add((await refuses('account_not_granted', balance(account), anna)).text);
     assert.equal(texts.size, 1);
   });
 
   test('of a token’s claim replace those of the directory', async (t) => {
     const { people, refuses, passes } = await worldFor(t);
     await people.grant(user('anna'), grantsOf({ [mine]: ['read'] }, ['read']));
-    const as = (...accounts: string[]): Given => ({ evidence: { claims: claimsOf('anna', { accounts }) } });
-    await passes(balance(foreign), as(foreign));
-    await passes(watchlists, as(foreign));
-    await refuses('account_not_granted', balance(mine), as(foreign));
-    await refuses('account_not_granted', balance(mine), as());
+    await passes(balance(foreign), as('anna', { accounts: [foreign] }));
+    await passes(watchlists, as('anna', { accounts: [foreign] }));
+    await refuses('account_not_granted', balance(mine), as('anna', { accounts: [foreign] }));
+    await refuses('account_not_granted', balance(mine), as('anna', { accounts: [] }));
     // A star there is the name of no account.
-    await refuses('account_not_granted', balance(mine), as('*'));
-    await refuses('account_not_granted', balance('*'), as('*'));
+    await refuses('account_not_granted', balance(mine), as('anna', { accounts: ['*'] }));
+    await refuses('account_not_granted', balance('*'), as('anna', { accounts: ['*'] }));
   });
 
   test('of a claim are enough for a user whom the directory does not know', async (t) => {
     const { refuses, passes } = await worldFor(t);
-    const as = (...accounts: string[]): Given => ({ evidence: { claims: claimsOf('carl', { accounts }) } });
-    assert.deepEqual(idsIn((await passes(accountsPath, as(foreign))).text), [foreign]);
-    await refuses('account_not_granted', accountsPath, { evidence: { claims: claimsOf('carl') } });
+    assert.deepEqual(idsIn((await passes(accountsPath, as('carl', { accounts: [foreign] }))).text), [
+      foreign,
+    ]);
+    await refuses('account_not_granted', accountsPath, as('carl'));
   });
 
   test('an answer that names another one is withheld: a read fails, of an order the outcome is unknown', async (t) => {
@@ -383,8 +385,8 @@ describe('the list of accounts', { concurrent: true }, () => {
     await people.grant(user('ben'), grantsOf({ [foreign]: ['read'], [mine]: ['trade'] }));
     await people.grant(iam(roleArn), grantsOf({ '*': ['read'] }));
     const all = await passes(accountsPath, { evidence: { iamArn: roleArn } });
-    const anna = { evidence: { claims: claimsOf('anna') } };
-    const ben = { evidence: { claims: claimsOf('ben') } };
+    const anna = as('anna');
+    const ben = as('ben');
     const [ofAnna, ofBen] = [await passes(accountsPath, anna), await passes('/openapi/account/list', ben)];
     assert.deepEqual(
       [ofAnna, ofBen].map(({ text }) => idsIn(text)),
@@ -414,7 +416,7 @@ describe('the list of accounts', { concurrent: true }, () => {
       },
     );
     await people.grant(user('anna'), grantsOf({ [mine]: ['read'] }));
-    const { code, text } = await send(accountsPath, { evidence: { claims: claimsOf('anna') } });
+    const { code, text } = await send(accountsPath, as('anna'));
     assert.equal(code, 'upstream_broken_answer');
     assert.ok(!text.includes(mine));
   });

@@ -12,10 +12,8 @@ import {
   listAccountPositions,
   listOpenOrders,
   listWatchlists,
-  operations,
 } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createMemoryCacheStores,
   type Gateway,
   type GatewayOptions,
@@ -29,6 +27,7 @@ import {
   ask,
   coreFor,
   credentials,
+  gatewayOf,
   orderBody,
   orderPath,
   problemOf,
@@ -68,9 +67,7 @@ async function fleetFor(t: TestContext, simulated: Partial<SimulatorOptions> = {
   const cache = { ...memory, responses };
   const core = await coreFor(t, { clock, ...simulated }, { clock, cache });
   const another = (secret = credentials, options: Partial<GatewayOptions> = {}) =>
-    createGateway({
-      access: 'single-user',
-      operations,
+    gatewayOf({
       upstreamBaseUrl: core.simulator.url,
       secrets: { read: async () => secretText(secret) },
       clock,
@@ -192,11 +189,8 @@ describe('what an account holds and has ordered', { concurrent: true }, () => {
     for (const path of [listAccountPositions.path, getAccountBalance.path]) {
       const alone = await Promise.all(
         ids.map(async (id) => {
-          const plain = createGateway({
-            access: 'single-user',
-            operations,
+          const plain = gatewayOf({
             upstreamBaseUrl: url,
-            secrets: { read: async () => secretText() },
           });
           return (await good(ask(plain, `${path}?account_id=${id}`))).text.replace(/"[\d.-]+"/g, '');
         }),

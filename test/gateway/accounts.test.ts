@@ -2,15 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { operations } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createMemoryCacheStores,
   type GatewayOptions,
   type Send,
   type SnapshotStore,
 } from '../../lib/gateway/index.ts';
-import { ask, type Reply, secretText, snapshotPath } from '../support/core.ts';
+import { ask, gatewayOf, type Reply, secretText, snapshotPath } from '../support/core.ts';
 import { useCalmTime } from '../world/test-time.ts';
 
 useCalmTime();
@@ -73,10 +71,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
     };
   };
   const newGateway = () =>
-    createGateway({
-      access: 'single-user',
-      operations,
-      upstreamBaseUrl: 'https://api.example.com',
+    gatewayOf({
       secrets: { read: async (version) => text(version === 'previous' ? state.previous : state.current) },
       send,
       cache: { ...memory, snapshots: quotes },

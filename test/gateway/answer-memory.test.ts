@@ -6,13 +6,12 @@
 import assert from 'node:assert/strict';
 import { Session } from 'node:inspector/promises';
 import { describe, test } from 'vitest';
-import { operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createCredentials } from '../../lib/gateway/credentials.ts';
-import { createGateway, createMemoryCacheStores } from '../../lib/gateway/index.ts';
+import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
 import { recordsOf } from '../../lib/gateway/outcome.ts';
 import { createListings } from '../../lib/gateway/snapshots/upstream.ts';
-import { orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
+import { gatewayOf, orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
 
 const size = 4 * 1024 * 1024;
 
@@ -55,11 +54,7 @@ async function allocatedBy(work: () => Promise<unknown>): Promise<number> {
 
 /** The gateway before an upstream that answers each request so. */
 function gatewayFor(status: number, body: Uint8Array<ArrayBuffer>) {
-  return createGateway({
-    access: 'single-user',
-    operations,
-    upstreamBaseUrl: 'https://api.example.com',
-    secrets: { read: async () => secretText() },
+  return gatewayOf({
     cache: createMemoryCacheStores(),
     send: async () => ({ kind: 'answer', status, header: () => undefined, body }),
   });

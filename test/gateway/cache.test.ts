@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test, vi } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
-import { operations, previewOrder } from '../../lib/catalogue/index.ts';
+import { previewOrder } from '../../lib/catalogue/index.ts';
 import {
   type CacheTuning,
-  createGateway,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
@@ -22,6 +21,7 @@ import {
   ask,
   coreFor,
   credentials,
+  gatewayOf,
   orderBody,
   orderPath,
   problemOf,
@@ -63,11 +63,8 @@ async function sharedFor(
   const core = await coreFor(t, { clock, ...simulated }, { limiter: newLimiter(), ...common });
   /** Another instance on the same stores. */
   const another = (report?: (one: RequestReport) => void, own: Partial<GatewayOptions> = {}) =>
-    createGateway({
-      access: 'single-user',
-      operations,
+    gatewayOf({
       upstreamBaseUrl: core.simulator.url,
-      secrets: { read: async () => secretText() },
       limiter: newLimiter(),
       ...common,
       ...(report && { report }),
@@ -507,16 +504,6 @@ describe('other market data', { concurrent: true }, () => {
     assert.deepEqual([same.status, same.text], [304, '']);
   });
 
-  test('a burst of equal misses over several instances is one call', async (t) => {
-    // Time stands still: what one of them has fetched is fresh for all, however long they take.
-    const now = Date.now();
-    const { gateway, another, market } = await sharedFor(t, {}, { clock: () => now });
-    const instances = [gateway, another(), another()];
-    const replies = await Promise.all(Array.from({ length: 30 }, (_, at) => ask(instances[at % 3]!, depth)));
-    assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
-    assert.equal(market().length, 1);
-  });
-
   test('a refusal stands for a moment, and is the same to the byte but for the request', async (t) => {
     const { gateway, market } = await sharedFor(t, {
       fault: () => ({
@@ -557,19 +544,6 @@ describe('other market data', { concurrent: true }, () => {
     assert.equal(market().length, 1);
   });
 
-  test('another account has its own answers', async (t) => {
-    let appKey = 'first-account';
-    const secrets = { read: async () => secretText({ ...credentials, appKey }) };
-    const accepts = { fault: () => undefined };
-    const { another, market } = await sharedFor(t, accepts, { secrets });
-    await ask(another(), profile);
-    appKey = 'second-account';
-    await ask(another(), profile);
-    await ask(another(), profile);
-    const keys = market().map(({ headers }) => headers['x-app-key']);
-    assert.ok(keys.includes('first-account') && keys.includes('second-account'), keys.join());
-  });
-
   test('what changes an account, or is a preview of that, is never shared', async (t) => {
     const { gateway, simulator } = await sharedFor(t);
     for (let round = 0; round < 3; round++)
@@ -578,12 +552,6 @@ describe('other market data', { concurrent: true }, () => {
         assert.deepEqual([reply.status, reply.headers['cache-control']], [200, 'no-store'], reply.text);
       }
     assert.equal(simulator.received.length, 6);
-  });
-
-  test('bad parameters are refused before anything is looked up', async (t) => {
-    const { gateway, market } = await sharedFor(t);
-    assert.equal(problemOf(await ask(gateway, `${snapshotPath}?symbols=AAPL&category=US`)).status, 400);
-    assert.equal(market().length, 0);
   });
 
   test('without a secret nothing is served, though it is known: that is how an operator shuts the gateway', async (t) => {

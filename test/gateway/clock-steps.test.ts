@@ -2,16 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { operations } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
 import { createCircuitBreaker } from '../../lib/kernel/circuit-breaker.ts';
-import { accountsPath, ask, secretText, snapshotTarget } from '../support/core.ts';
+import { accountsPath, ask, gatewayOf, snapshotTarget } from '../support/core.ts';
 import { clockSteps } from '../world/fake-time.ts';
 import { useFakeTime } from '../world/test-time.ts';
 
@@ -22,11 +20,7 @@ const profile = '/market-data/fundamentals/company-profiles/get?symbol=AAPL&cate
 /** A gateway with default clocks. What its upstream answers is the time, in milliseconds that no step moves. */
 function tellingTime(fails: () => boolean = () => false, cache = createMemoryCacheStores()) {
   let sent = 0;
-  const gateway = createGateway({
-    access: 'single-user',
-    operations,
-    upstreamBaseUrl: 'https://api.example.com',
-    secrets: { read: async () => secretText() },
+  const gateway = gatewayOf({
     cache,
     limiter: createLimiter({ store: createMemoryLimiterStore(), limits: limiterLimits(), bucket: 'test' }),
     async send({ url }) {

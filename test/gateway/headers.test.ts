@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { createGateway, type OutgoingRequest } from '../../lib/gateway/index.ts';
+import type { OutgoingRequest } from '../../lib/gateway/index.ts';
 import {
   accountsPath,
   ask,
   coreFor,
   credentials,
+  gatewayOf,
   orderBody,
   orderPath,
   problemOf,
@@ -168,10 +169,7 @@ describe('of a client’s headers', () => {
 describe('the headers that the gateway sends', () => {
   async function sentWith(secret: string, target: string, body?: string): Promise<OutgoingRequest> {
     const sent: OutgoingRequest[] = [];
-    const gateway = createGateway({
-      access: 'single-user',
-      operations,
-      upstreamBaseUrl: 'https://api.example.com',
+    const gateway = gatewayOf({
       secrets: { read: async () => secret },
       clock: () => Date.UTC(2026, 10, 17, 9, 30, 0, 123),
       nonce: () => 'a-nonce',
@@ -199,7 +197,7 @@ describe('the headers that the gateway sends', () => {
     const { 'x-signature': signature, ...others } = headers;
     assert.match(signature ?? '', /^[A-Za-z0-9+/]{43}=$/);
     assert.deepEqual(others, expected);
-    assert.deepEqual(rest, { method: 'GET', url: `https://api.example.com${accountsPath}` });
+    assert.deepEqual(rest, { method: 'GET', url: `https://upstream.example${accountsPath}` });
   });
 
   test('have a content type with a body, and the token where there is one', async () => {
@@ -211,7 +209,7 @@ describe('the headers that the gateway sends', () => {
       'content-type': 'application/json',
       'x-access-token': 'the-token',
     });
-    assert.deepEqual(rest, { method: 'POST', url: `https://api.example.com${orderPath}`, body });
+    assert.deepEqual(rest, { method: 'POST', url: `https://upstream.example${orderPath}`, body });
   });
 
   test('leave the token unsigned', async () => {

@@ -7,16 +7,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { RequestCounters } from '../../infra/simulator/request-counters.ts';
-import { getStockInstrument, limits, operations } from '../../lib/catalogue/index.ts';
+import { getStockInstrument, limits } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
   type Gateway,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
-import { requestOf, secretText, snapshotPath } from '../support/core.ts';
+import { gatewayOf, requestOf, snapshotPath } from '../support/core.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 import { useFakeTime } from '../world/test-time.ts';
 
@@ -32,11 +31,7 @@ function createFleet(size: number) {
   const cache = createMemoryCacheStores();
   const store = createMemoryLimiterStore();
   const instances = Array.from({ length: size }, () =>
-    createGateway({
-      access: 'single-user',
-      operations,
-      upstreamBaseUrl: 'https://upstream.example',
-      secrets: { read: async () => secretText() },
+    gatewayOf({
       limiter: createLimiter({ store, limits: limiterLimits(), bucket: 'test' }),
       cache,
       send,

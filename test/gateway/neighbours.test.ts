@@ -5,17 +5,16 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { getStockBars, listStockTicks, operations } from '../../lib/catalogue/index.ts';
+import { getStockBars, listStockTicks } from '../../lib/catalogue/index.ts';
 import {
   type Attempt,
-  createGateway,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
   limiterLimits,
   type Send,
 } from '../../lib/gateway/index.ts';
-import { requestOf, secretText, snapshotPath } from '../support/core.ts';
+import { gatewayOf, requestOf, snapshotPath } from '../support/core.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 import { useFakeTime } from '../world/test-time.ts';
 
@@ -45,11 +44,7 @@ function gatewayBefore(happens: (symbols: readonly string[]) => 'time-out' | '50
     await later(fault === '502' ? 100 : limits.timeoutMs);
     return fault === '502' ? badGateway : { kind: 'timeout' };
   };
-  const gateway = createGateway({
-    access: 'single-user',
-    operations,
-    upstreamBaseUrl: 'https://upstream.example',
-    secrets: { read: async () => secretText() },
+  const gateway = gatewayOf({
     limiter: createLimiter({ store: createMemoryLimiterStore(), limits: limiterLimits(), bucket: 'test' }),
     cache: createMemoryCacheStores(),
     send,

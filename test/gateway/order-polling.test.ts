@@ -8,16 +8,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { SlidingLog } from '../../infra/simulator/request-counters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
-import { cancelOrder, getOrder, listOpenOrders, operations } from '../../lib/catalogue/index.ts';
+import { cancelOrder, getOrder, listOpenOrders } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
   limiterLimits,
   type OperationLimits,
 } from '../../lib/gateway/index.ts';
-import { orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
+import { gatewayOf, orderBody, orderPath, requestOf } from '../support/core.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 import { useFakeTime } from '../world/test-time.ts';
 
@@ -50,11 +49,7 @@ function createFleet(size: number) {
   const store = createMemoryLimiterStore();
   const cache = createMemoryCacheStores();
   const instances = Array.from({ length: size }, () =>
-    createGateway({
-      access: 'single-user',
-      operations,
-      upstreamBaseUrl: 'https://upstream.example',
-      secrets: { read: async () => secretText() },
+    gatewayOf({
       limiter: createLimiter({ store, limits: limiterLimits(operationLimits), bucket: 'test' }),
       operationLimits,
       cache,

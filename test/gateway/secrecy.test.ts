@@ -2,10 +2,18 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { describe, type TestContext, test, vi } from 'vitest';
 import type { ApiFault, FaultRequest, SimulatorOptions } from '../../infra/simulator/index.ts';
-import { operations } from '../../lib/catalogue/index.ts';
-import { createGateway, type GatewayOptions } from '../../lib/gateway/index.ts';
+import type { GatewayOptions } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { accountsPath, ask, coreFor, orderBody, orderPath, type Reply, secretText } from '../support/core.ts';
+import {
+  accountsPath,
+  ask,
+  coreFor,
+  gatewayOf,
+  orderBody,
+  orderPath,
+  type Reply,
+  secretText,
+} from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 
 /** Texts that occur nowhere else, and so betray even a part of themselves. */
@@ -179,10 +187,7 @@ describe('neither secret nor token is said when', () => {
   });
 
   test('somebody looks at the gateway', async () => {
-    const gateway = createGateway({
-      access: 'single-user',
-      operations,
-      upstreamBaseUrl: 'https://api.example.com',
+    const gateway = gatewayOf({
       secrets: { read: async () => secretText({ appKey, appSecret: secret }, token) },
       send: async () => ({ kind: 'unreachable' }),
     });

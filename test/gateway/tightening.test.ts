@@ -13,7 +13,6 @@ import {
   type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createLimiter,
   createLimitsInForce,
   createMemoryLimiterStore,
@@ -26,7 +25,7 @@ import {
   type Send,
   tighterLimiterLimits,
 } from '../../lib/gateway/index.ts';
-import { accountId, ask, orderBody, requestOf, secretText } from '../support/core.ts';
+import { accountId, ask, gatewayOf, orderBody, requestOf } from '../support/core.ts';
 import { until } from '../support/until.ts';
 
 const snapshots = `${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
@@ -74,11 +73,8 @@ function createWorld({ limits = 'interface', share = 1, options = {} }: Setting 
   };
   const key = limitsInForceKey('test', limits);
   const instance = (own = operations): Gateway =>
-    createGateway({
+    gatewayOf({
       operations: own,
-      upstreamBaseUrl: 'https://upstream.example',
-      secrets: { read: async () => secretText() },
-      access: 'single-user',
       upstreamLimits: limits,
       limiter: createLimiter({
         store,

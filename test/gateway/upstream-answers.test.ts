@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import type { ApiFault } from '../../infra/simulator/index.ts';
-import { operations } from '../../lib/catalogue/index.ts';
-import { type Cause, createGateway } from '../../lib/gateway/index.ts';
+import type { Cause } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {
   accountsPath,
   ask,
   coreFor,
   credentials,
+  gatewayOf,
   orderBody,
   orderPath,
   type Problem,
@@ -444,11 +444,8 @@ for (const [sender, createSend] of senders) {
   describe(`an upstream that is not there, asked over ${sender}`, () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
       test(`on ${host}`, async () => {
-        const gateway = createGateway({
-          access: 'single-user',
-          operations,
+        const gateway = gatewayOf({
           upstreamBaseUrl: `http://${host}:${await closedPort()}`,
-          secrets: { read: async () => secretText() },
           send: createSend(),
         });
         const problem: Problem = problemOf(await ask(gateway, accountsPath));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { operations, placeOrder } from '../../lib/catalogue/index.ts';
-import { createGateway } from '../../lib/gateway/index.ts';
-import { ask, coreFor, orderBody } from '../support/core.ts';
+import { ask, coreFor, gatewayOf, orderBody } from '../support/core.ts';
 
 test('another path at the upstream is signed for and sent, whichever path the client used', async (t) => {
   // As if the upstream had retired all paths of placing an order but a new one.
@@ -35,10 +34,7 @@ test('a path of no operation, or none that could be signed, makes no gateway', (
   ] as const)
     assert.throws(
       () =>
-        createGateway({
-          access: 'single-user',
-          operations,
-          upstreamBaseUrl: 'https://api.example.com',
+        gatewayOf({
           secrets: { read: async () => undefined },
           upstreamPaths,
         }),

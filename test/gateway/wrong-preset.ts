@@ -8,7 +8,6 @@ import { RequestCounters } from '../../infra/simulator/request-counters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
 import { getStockSnapshots, operations, type UpstreamLimits } from '../../lib/catalogue/index.ts';
 import {
-  createGateway,
   createLimiter,
   createLimitsInForce,
   createMemoryCacheStores,
@@ -18,7 +17,7 @@ import {
   type RateLimitReport,
 } from '../../lib/gateway/index.ts';
 import { existingStocks } from '../snapshots/http/load.ts';
-import { requestOf, secretText } from '../support/core.ts';
+import { gatewayOf, requestOf } from '../support/core.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 import { FakeTime } from '../world/fake-time.ts';
 import { createRandom } from '../world/random.ts';
@@ -71,11 +70,7 @@ function createFleet({ configured, allowed, instances = 5, others = 0 }: WrongPr
   const limiterFor = (upstreamLimits: UpstreamLimits) =>
     createLimiter({ store, limits: limiterLimits({}, 1, { upstreamLimits, operations }), bucket: 'test' });
   const gateways = Array.from({ length: instances }, () =>
-    createGateway({
-      operations,
-      upstreamBaseUrl: 'https://upstream.example',
-      secrets: { read: async () => secretText() },
-      access: 'single-user',
+    gatewayOf({
       limiter: limiterFor(configured),
       upstreamLimits: configured,
       tightening: {

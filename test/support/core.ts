@@ -128,6 +128,16 @@ export function problemOf(
   return problem;
 }
 
+/** A gateway for a single user with the credentials of the tests, in front of an upstream that the options name, or of none. */
+export const gatewayOf = (options: Partial<GatewayOptions> = {}) =>
+  createGateway({
+    operations,
+    upstreamBaseUrl: 'https://upstream.example',
+    secrets: { read: async () => secretText() },
+    access: 'single-user',
+    ...options,
+  });
+
 /** A simulator and a gateway in front of it; the caller closes the simulator. */
 export async function startCore(
   simulated: Partial<SimulatorOptions> = {},
@@ -135,11 +145,8 @@ export async function startCore(
 ) {
   const simulator = await startSimulator({ ...credentials, ...simulated });
   const reports: RequestReport[] = [];
-  const gateway = createGateway({
-    operations,
+  const gateway = gatewayOf({
     upstreamBaseUrl: simulator.url,
-    secrets: { read: async () => secretText() },
-    access: 'single-user',
     // A test that waits for an answer that does not come says how long.
     upstreamTimeoutMs: 120_000,
     report: (report) => reports.push(report),
