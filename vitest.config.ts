@@ -74,7 +74,6 @@ const stack = ['test/stack/**/*.test.ts'];
 /** Thousands of random requests, hours on a virtual clock, and the code with its rules broken one by one. */
 const exhaustive = [
   'test/**/mutants.test.ts',
-  'test/access/model.test.ts',
   'test/client/declared-types.test.ts',
   'test/alarms/*.test.ts',
   'test/cache/fairness.test.ts',

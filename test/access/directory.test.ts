@@ -1,4 +1,4 @@
-/** The directory: who may do what, by what operators changed; revocation in time, with and without the store. */
+/** The directory: names, reads and what may be wrong with records. What operators change, and when it is seen, is model.test.ts. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -107,69 +107,6 @@ test('a bound key has its user’s name and grants, in one read once they are kn
   assert.equal((await directory.standing({ principal: key })).kind, 'unknown');
 });
 
-test('a block of a user reaches the keys that stand for it, and a block of a key that key alone', async () => {
-  const { admin, directory, state } = world();
-  await admin.apply(grant(user, 'A'));
-  await admin.apply({ action: 'bind', subject: key, user });
-  await admin.apply({ action: 'block', subject: key });
-  assert.equal((await directory.standing({ principal: key })).kind, 'revoked');
-  assert.equal((await directory.standing({ principal: user })).kind, 'granted');
-  await admin.apply({ action: 'unblock', subject: key });
-  await admin.apply({ action: 'block', subject: user });
-  state.now += 30_000;
-  assert.equal((await directory.standing({ principal: key })).kind, 'revoked');
-  assert.equal((await directory.standing({ principal: user })).kind, 'revoked');
-});
-
-test('a blocked key stops the tokens beside it; a blocked user whom it stands for does not', async () => {
-  const { admin, directory, state } = world();
-  const question = { principal: other, token: claims(state), besideKey: key.id };
-  await admin.apply(grant(user, 'A'));
-  await admin.apply(grant(other, 'B'));
-  await admin.apply({ action: 'bind', subject: key, user });
-  await admin.apply({ action: 'block', subject: user });
-  assert.deepEqual(accountsOf(await directory.standing(question)), ['B']);
-  assert.equal((await directory.standing({ principal: key })).kind, 'revoked');
-  await admin.apply({ action: 'block', subject: key });
-  state.now += 31_000;
-  const standing = await directory.standing(question);
-  assert.ok(standing.kind === 'revoked' && standing.isKey);
-});
-
-test('a token, an app, and tokens before a moment are revoked, and nothing besides', async () => {
-  for (const [change, revoked, granted] of [
-    [{ action: 'block', subject: { kind: 'token', id: 'token-1' } }, {}, { id: 'token-2' }],
-    [{ action: 'block', subject: { kind: 'app', id: 'app-1' } }, { id: 'token-2' }, { clientId: 'app-2' }],
-    [
-      { action: 'sign-out', subject: user, notBefore: 1_795_359_600 },
-      { issuedAt: 1_795_359_599 },
-      { issuedAt: 1_795_359_600 },
-    ],
-  ] as const) {
-    const { admin, directory, state } = world();
-    await admin.apply(grant(user, 'A'));
-    await admin.apply(change);
-    const kindOf = async (more: object) =>
-      (await directory.standing({ principal: user, token: { ...claims(state), ...more } })).kind;
-    assert.equal(await kindOf(revoked), 'revoked', change.action);
-    assert.equal(await kindOf(granted), 'granted', change.action);
-    assert.equal((await directory.standing({ principal: user })).kind, 'granted');
-  }
-});
-
-test('a revoked token is one until its time, also if the store still holds it', async () => {
-  const { admin, directory, state } = world();
-  await admin.apply(grant(user, 'A'));
-  const expiresAt = state.now + 10_000;
-  await admin.apply({ action: 'block', subject: { kind: 'token', id: 'token-1' }, expiresAt });
-  const question = { principal: user, token: claims(state) };
-  assert.equal((await directory.standing(question)).kind, 'revoked');
-  state.now = expiresAt - 1;
-  assert.equal((await directory.standing(question)).kind, 'revoked');
-  state.now = expiresAt;
-  assert.equal((await directory.standing(question)).kind, 'granted');
-});
-
 test('a revocation is seen after 30 s, in an instance that has asked just before it', async () => {
   const { admin, directory, state } = world();
   await admin.apply(grant(user, 'A'));
@@ -180,22 +117,6 @@ test('a revocation is seen after 30 s, in an instance that has asked just before
   state.now += 1;
   assert.equal((await directory.standing({ principal: user })).kind, 'revoked');
   assert.equal(state.reads.length, 2);
-});
-
-test('while the store is away, what is known is used for 60 s, and then nothing; the unknown rejects at once', async () => {
-  const { admin, directory, state } = world();
-  await admin.apply(grant(user, 'A'));
-  await directory.standing({ principal: user });
-  state.isAway = true;
-  await assert.rejects(directory.standing({ principal: other }));
-  state.now += 59_999;
-  assert.equal((await directory.standing({ principal: user })).kind, 'granted');
-  const token = claims(state);
-  await assert.rejects(directory.standing({ principal: user, token }), 'the token may be revoked');
-  state.now += 1;
-  await assert.rejects(directory.standing({ principal: user }));
-  state.isAway = false;
-  assert.equal((await directory.standing({ principal: user })).kind, 'granted');
 });
 
 test('the age counts from before the read, which may be slow', async () => {
