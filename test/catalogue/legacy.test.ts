@@ -162,12 +162,6 @@ test('an answer in another envelope does not fit', () => {
   }
 });
 
-test('open orders: 10 to 100 on a page', () => {
-  const check = (page_size: string) =>
-    checkQuery(byId('legacyListOpenOrders'), Object.entries({ account_id: 'a', page_size })).errors.length;
-  assert.deepEqual(['9', '10', '100', '101'].map(check), [1, 0, 0, 1]);
-});
-
 test('the history takes a period in every form that clients send', () => {
   const check = (value: string) =>
     checkQuery(

@@ -25,7 +25,6 @@ import {
   previewOrder,
 } from '../../lib/catalogue/index.ts';
 import { bodyFaults } from '../../lib/catalogue/validation.ts';
-import { toDate } from '../../lib/client/index.ts';
 import { newOrder } from '../support/orders.ts';
 
 const faultsIn = ({ body }: Operation, value: unknown) =>
@@ -205,12 +204,6 @@ describe('answers', () => {
       for (const answer of [true, false, { success: true }, { success: false }])
         assert.ok(v.is(response, answer));
     assert.equal(changes.length, 5);
-  });
-
-  test('the times of all of them are moments for the client', () => {
-    for (const time of [seenAt, `${seenAt}`, '2026-09-18T13:30:00.000+0000'])
-      assert.equal(toDate(time).getTime(), seenAt);
-    assert.equal(toDate('20260918').getTime(), Date.UTC(2026, 8, 18));
   });
 
   test('what the interface text promises is a number wherever it is there', () => {
