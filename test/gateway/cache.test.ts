@@ -26,7 +26,6 @@ import {
   orderPath,
   problemOf,
   requestOf,
-  secretText,
   snapshotPath,
 } from '../support/core.ts';
 import { useCalmTime } from '../world/test-time.ts';

@@ -8,7 +8,6 @@ import {
   createMemoryLimiterStore,
   limiterLimits,
 } from '../../lib/gateway/index.ts';
-import { createCircuitBreaker } from '../../lib/kernel/circuit-breaker.ts';
 import { accountsPath, ask, gatewayOf, snapshotTarget } from '../support/core.ts';
 import { clockSteps } from '../world/fake-time.ts';
 import { useFakeTime } from '../world/test-time.ts';
@@ -85,16 +84,6 @@ describe('a lease in memory ends when it would have', () => {
 });
 
 describe('a back-off ends when it would have', () => {
-  for (const ms of clockSteps)
-    test(`circuit breaker, ${ms / 1000} s`, () => {
-      const breaker = createCircuitBreaker<string>({ random: () => 0.5 });
-      for (let index = 0; index < 5; index++)
-        breaker.watch('part').end({ kind: 'fails', failure: 'down', isAboutAll: true });
-      putClock(ms);
-      const admission = breaker.admit('part');
-      assert.ok(admission.kind === 'admitted' || admission.retryAfterMs <= 1500);
-    });
-
   for (const ms of clockSteps)
     test(`gateway whose upstream was down, ${ms / 1000} s`, async () => {
       let isDown = true;
