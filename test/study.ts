@@ -21,6 +21,7 @@
  *     npm run study -- side-by-side 60
  *     npm run study -- page-memory 600
  *     npm run study -- traces --save FILE
+ *     npm run study -- way --calls
  */
 
 type Study = (args: readonly string[]) => Promise<boolean>;
@@ -45,6 +46,7 @@ const studies: Readonly<Record<string, () => Promise<Study>>> = {
   orders: async () => (await import('./orders/model/study.ts')).studyOrders,
   'order-latency': async () => (await import('./emulator/order-latency.ts')).studyOrderLatency,
   'side-by-side': async () => (await import('./side-by-side/hour.ts')).studySideBySide,
+  way: async () => (await import('./way.ts')).studyWay,
   traces: async () => (await import('./traces.ts')).studyTraces,
   'page-memory': async () => (await import('./page/memory-study.ts')).studyPageMemory,
 };
