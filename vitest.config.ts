@@ -79,7 +79,7 @@ const exhaustive = [
   'test/cache/fairness.test.ts',
   'test/guard-rails/exposure-model.test.ts',
   'test/page/*.test.ts',
-  'test/orders/{model,promela,random-histories,restored-histories,under-fire}.test.ts',
+  'test/orders/{model,random-histories,restored-histories,under-fire}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/{more-order-shares,wrong-preset}.test.ts',

@@ -37,9 +37,6 @@ tool curl curl
 tool default-jdk-headless java
 tool maven mvn
 command -v go >/dev/null || part 'Go: https://go.dev/dl' false
-# What visits every state of the models of orders.
-tool 'gcc libc6-dev' cc
-tool spin spin
 tool chromium-headless-shell chromium-headless-shell chromium chromium-browser google-chrome
 # The functions of an earlier version, and the reasons of ceilings.
 [[ $(git rev-parse --is-shallow-repository) == false ]] ||

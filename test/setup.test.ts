@@ -17,7 +17,7 @@ import { describe, type TestContext, test } from 'vitest';
 
 /** What the script itself is written with. */
 const plain = ['bash', 'cp', 'dirname', 'mkdir', 'mktemp', 'rm', 'sort'];
-const tools = ['cc', 'chromium', 'curl', 'go', 'java', 'mvn', 'npm', 'python3', 'spin'];
+const tools = ['chromium', 'curl', 'go', 'java', 'mvn', 'npm', 'python3'];
 
 interface Machine {
   readonly lacks?: readonly string[];
@@ -65,14 +65,14 @@ describe('the script that installs what tests need', { concurrent: true }, () =>
   });
 
   test('installs tools that the machine lacks', async (t) => {
-    const { calls } = await setUp(t, { lacks: ['spin', 'mvn', 'chromium'] });
-    for (const one of ['spin', 'maven', 'chromium-headless-shell'])
+    const { calls } = await setUp(t, { lacks: ['mvn', 'chromium'] });
+    for (const one of ['maven', 'chromium-headless-shell'])
       assert.match(calls, new RegExp(`^apt-get install .* ${one}$`, 'm'));
   });
 
   test('goes on without Python and a mirror, and says in the end how to get what is missing', async (t) => {
     const { code, said, calls } = await setUp(t, {
-      lacks: ['python3', 'go', 'spin'],
+      lacks: ['python3', 'go'],
       fails: 'apt-get*|npm*types',
     });
     for (const one of folders.npm) assert.ok(calls.includes(`npm ci --prefix test/${one}\n`), calls);
@@ -80,7 +80,6 @@ describe('the script that installs what tests need', { concurrent: true }, () =>
     assert.match(said[0] ?? '', /^Not installed/);
     for (const one of [
       'apt-get install python3 python3-venv',
-      'apt-get install spin',
       'Go: https://go.dev/dl',
       'npm ci --prefix test/types',
     ])

@@ -5,11 +5,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { bundle, load, replaceIn } from '../support/bundle.ts';
+import { mutantTests, subjectWith } from '../support/mutants.ts';
 import { exposureFault } from './exposure-histories.ts';
 import type { ExposureSubject } from './exposure-world.ts';
 import { handOverRules } from './hand-over-rules.ts';
-import { type Mutant, mutants } from './mutants.ts';
+import { mutants } from './mutants.ts';
 import { releaseRules } from './release-rules.ts';
 import { type GuardSubject, rules } from './rules.ts';
 
@@ -31,18 +31,8 @@ const sources = `
   export { createHandOver } from './lib/orders/hand-over.ts';
   export { createMemoryOrderJournal, createSettlement } from './lib/orders/index.ts';`;
 
-async function subjectOf(mutant?: Mutant): Promise<Subject> {
-  const plugins = mutant ? [replaceIn(`lib/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
-  return (await load((await bundle(sources, { plugins })).text)) as Subject;
-}
-
 test('the code as it is passes', async () => {
-  assert.equal(await caughtBy(await subjectOf()), undefined);
+  assert.equal(await caughtBy(await subjectWith<Subject>(sources)), undefined);
 });
 
-for (const mutant of mutants)
-  test(`caught: ${mutant.file}: ${mutant.rule}`, async () => {
-    const by = await caughtBy(await subjectOf(mutant));
-    console.log(`| ${mutant.rule} | ${by?.slice(0, 100) ?? 'survives'} |`);
-    assert.ok(by, 'survives');
-  });
+mutantTests(sources, mutants, caughtBy);

@@ -1,16 +1,6 @@
 /** Rules of the guard rails, each broken in the source. */
 
-export interface Mutant {
-  readonly rule: string;
-  /** In `lib`, without its ending. */
-  readonly file: string;
-  readonly find: string;
-  readonly by: string;
-}
-
-const inFile =
-  (file: string) =>
-  (rule: string, find: string, by: string): Mutant => ({ rule, file, find, by });
+import { inFile, type Mutant } from '../support/mutants.ts';
 
 const checks = inFile('guard-rails/checks');
 const counter = inFile('guard-rails/counter');

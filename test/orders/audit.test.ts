@@ -78,22 +78,6 @@ describe('a line for each change', () => {
     assert.equal((await linesIn(store, start, forEver)).length, 2);
   });
 
-  test('what the store does not take comes again, and the rest is taken', async (t) => {
-    const memory = createMemoryOrderAudit();
-    const { place, audit, changes, failures, store } = await startAudited(t, {
-      append: (line) => (line.after === 'pending' ? Promise.reject(new Error('away')) : memory.append(line)),
-      read: memory.read,
-    });
-    await place('audited-order-1');
-    const { failed } = await audit.take(changes);
-    assert.deepEqual(
-      failed.map(({ after }) => after?.state),
-      ['pending'],
-    );
-    assert.equal(failures.length, 1);
-    assert.equal((await linesIn(store, start, forEver)).length, 1);
-  });
-
   test('an entry that is removed has a line, and one whose time is over has none', async (t) => {
     const { place, audit, changes, store } = await startAudited(t);
     await place('audited-order-1');
@@ -108,14 +92,6 @@ describe('a line for each change', () => {
       lines.map(({ before: was, after }) => [was, after]),
       [['accepted', 'removed']],
     );
-  });
-
-  test('contents under another identity key leave the states, and are counted', async (t) => {
-    const { audit, store } = await startAudited(t);
-    const entry = { key: 'entry', attempt: 'one', state: 'pending' } as const;
-    assert.equal((await audit.take([{ sequence: '1', at: start, after: entry }])).unreadable, 1);
-    const { ordered, unreadable } = await whoOrderedWhat(store.read(start, forEver));
-    assert.deepEqual([ordered[0]?.state, ordered[0]?.operation, unreadable], ['pending', undefined, 1]);
   });
 });
 

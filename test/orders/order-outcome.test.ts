@@ -107,17 +107,6 @@ describe('what became of an order', () => {
     assert.equal((await outcomeOf(gateway, 'a-refused-order')).state, 'accepted');
   });
 
-  test('is unknown after a lost answer, without a time at which it was settled', async (t) => {
-    const { gateway, state } = await startFaulty(t);
-    state.fault = 'drop-after';
-    assert.equal(problemOf(await ask(gateway, orderPath, place('a-lost-order'))).code, 'outcome_unknown');
-    const outcome = await outcomeOf(gateway, 'a-lost-order');
-    assert.deepEqual(
-      [outcome.state, outcome.code, outcome.settled_at],
-      ['unknown', 'outcome_unknown', undefined],
-    );
-  });
-
   test('of each order of a combination is that of the whole', async (t) => {
     const { gateway } = await startInstances(t, 1);
     const orders = ['MASTER', 'STOP_PROFIT'].map((combo_type, index) =>

@@ -5,113 +5,73 @@
  */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'vitest';
-import { bundle, load, replaceIn } from '../support/bundle.ts';
+import { test } from 'vitest';
+import { inFile, type Mutant, mutantTests, subjectWith } from '../support/mutants.ts';
 import type { Subject } from './model/history.ts';
 import { liveHistories } from './model/random-histories.ts';
 import type { RestoreSubject } from './model/tables.ts';
 
 const count = Number(process.env.HISTORIES ?? 60);
 
-interface LeftOut {
-  readonly rule: string;
-  /** In `lib`. */
-  readonly file: string;
-  readonly find: string;
-  readonly by: string;
-}
+const reconcile = inFile('orders/reconcile');
+const checkpoints = inFile('guard-rails/checkpoints');
+const begin = inFile('orders/checked-begin');
 
-const reconcile = 'orders/reconcile';
-const checkpoints = 'guard-rails/checkpoints';
-
-const leftOut: readonly LeftOut[] = [
-  {
-    rule: 'a restored table is noticed',
-    file: checkpoints,
-    find: 'return named !== undefined && (named !== names[table] || stored.get(table) !== newest?.text);',
-    by: 'return false;',
-  },
-  {
-    rule: 'also one that has its old name',
-    file: checkpoints,
-    find: '(named !== names[table] || stored.get(table) !== newest?.text)',
-    by: 'named !== names[table]',
-  },
-  {
-    rule: 'the settlement writes no checkpoint into a restored table',
-    file: checkpoints,
-    find: 'restoredTables(names, stored).filter((table) => !taken.includes(table));',
-    by: '[] as CheckpointTable[];',
-  },
-  {
-    rule: 'counters are raised',
-    file: reconcile,
-    find: 'isWhole && (await this.#raise())',
-    by: 'isWhole',
-  },
-  {
-    rule: 'the upstream is looked at',
-    file: reconcile,
-    find: 'mayLook && (await this.#look(noticedAt))',
-    by: 'mayLook',
-  },
-  {
-    rule: 'what was under way has time to show',
-    file: reconcile,
-    find: 'isClear && lookedAt !== undefined && now >= lookedAt + betweenLooksMs',
-    by: 'isRaised',
-  },
-  {
-    rule: 'an id that the upstream shows is taken',
-    file: reconcile,
-    find: 'await this.#write(seen, entry);',
-    by: '',
-  },
-  {
-    rule: 'an order that nothing attributes keeps orders closed',
-    file: reconcile,
-    find: 'return isWhole && this.#uncounted === 0;',
-    by: 'return isWhole;',
-  },
-  {
-    rule: 'what one attempt has come to stays',
-    file: reconcile,
-    find: 'return rank[stored.state] < rank[line.state];',
-    by: 'return stored.state !== line.state;',
-  },
-  {
-    rule: 'while closed nothing is written of an order',
-    file: 'orders/checked-begin',
-    find: "if (verdict?.kind === 'closed') return { kind: 'refused', refusal: ordersClosed };",
-    by: "if (verdict?.kind === 'closed') return refuse(parts, request, undefined);",
-  },
+const leftOut: readonly Mutant[] = [
+  checkpoints(
+    'a restored table is noticed',
+    'return named !== undefined && (named !== names[table] || stored.get(table) !== newest?.text);',
+    'return false;',
+  ),
+  checkpoints(
+    'also one that has its old name',
+    '(named !== names[table] || stored.get(table) !== newest?.text)',
+    'named !== names[table]',
+  ),
+  checkpoints(
+    'the settlement writes no checkpoint into a restored table',
+    'restoredTables(names, stored).filter((table) => !taken.includes(table));',
+    '[] as CheckpointTable[];',
+  ),
+  reconcile('counters are raised', 'isWhole && (await this.#raise())', 'isWhole'),
+  reconcile('the upstream is looked at', 'mayLook && (await this.#look(noticedAt))', 'mayLook'),
+  reconcile(
+    'what was under way has time to show',
+    'isClear && lookedAt !== undefined && now >= lookedAt + betweenLooksMs',
+    'isRaised',
+  ),
+  reconcile('an id that the upstream shows is taken', 'await this.#write(seen, entry);', ''),
+  reconcile(
+    'an order that nothing attributes keeps orders closed',
+    'return isWhole && this.#uncounted === 0;',
+    'return isWhole;',
+  ),
+  reconcile(
+    'what one attempt has come to stays',
+    'return rank[stored.state] < rank[line.state];',
+    'return stored.state !== line.state;',
+  ),
+  begin(
+    'while closed nothing is written of an order',
+    "if (verdict?.kind === 'closed') return { kind: 'refused', refusal: ordersClosed };",
+    "if (verdict?.kind === 'closed') return refuse(parts, request, undefined);",
+  ),
 ];
 
-async function subjectOf(...edits: readonly LeftOut[]): Promise<Subject & RestoreSubject> {
-  const { text } = await bundle(
-    `export { createHandOver } from './lib/orders/hand-over.ts';
-    export { createMemoryOrderJournal, createSettlement } from './lib/orders/index.ts';
-    export { reconcile } from './lib/orders/reconcile.ts';
-    export { nextCheckpoint, restoredTables } from './lib/guard-rails/checkpoints.ts';`,
-    { plugins: edits.map(({ file, find, by }) => replaceIn(`lib/${file}.ts`, find, by)) },
-  );
-  return (await load(text)) as Subject & RestoreSubject;
-}
+const source = `export { createHandOver } from './lib/orders/hand-over.ts';
+  export { createMemoryOrderJournal, createSettlement } from './lib/orders/index.ts';
+  export { reconcile } from './lib/orders/reconcile.ts';
+  export { nextCheckpoint, restoredTables } from './lib/guard-rails/checkpoints.ts';`;
 
 test(`${count} histories: doubled, lost, misreported, miscounted 0`, async () => {
-  const subject = await subjectOf();
+  const subject = await subjectWith<Subject & RestoreSubject>(source);
   const { findings, figures } = await liveHistories(count, subject, { restores: subject });
   assert.deepEqual(findings, []);
   console.log(JSON.stringify(figures));
   assert.ok(figures.restores > count && figures.placements > count, JSON.stringify(figures));
 });
 
-describe('left out, it is found', () => {
-  test.each(leftOut)('$rule', async (one) => {
-    const subject = await subjectOf(one);
-    const { findings, figures } = await liveHistories(3 * count, subject, { restores: subject, most: 1 });
-    const [found] = findings;
-    console.log(`| ${one.rule} | ${found ? `history ${figures.histories}: ${found.kind}` : 'survives'} |`);
-    assert.ok(found, 'survives');
-  });
+mutantTests<Subject & RestoreSubject>(source, leftOut, async (subject) => {
+  const { findings, figures } = await liveHistories(3 * count, subject, { restores: subject, most: 1 });
+  return findings[0] && `history ${figures.histories}: ${findings[0].kind}`;
 });

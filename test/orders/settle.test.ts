@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'vitest';
+import { describe, test } from 'vitest';
 
 import {
   createMemoryOrderJournal,
@@ -9,37 +9,11 @@ import {
   type OrderJournal,
 } from '../../lib/orders/index.ts';
 import { orderKey } from '../../lib/orders/parts.ts';
-import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
-import { names, settlementFor, startInstances } from '../support/instances.ts';
+import { accountId } from '../support/core.ts';
+import { names } from '../support/instances.ts';
 import { entryOf } from './journal.contract.ts';
 
 const minute = 60_000;
-
-/** Instances that lose each answer of the upstream, orders and reads alike, while `loses` is true. */
-async function startLosing(t: TestContext) {
-  const state = { loses: true, executes: true, clock: Date.UTC(2026, 10, 20, 15) };
-  const clock = () => state.clock;
-  const journal = createMemoryOrderJournal();
-  const fault = () => (state.loses ? ({ kind: state.executes ? 'drop-after' : 'drop' } as const) : undefined);
-  const { gateway, simulator } = await startInstances(t, 1, {
-    simulated: { fault, clock },
-    journal,
-    options: { clock },
-    sleep: async (ms) => {
-      state.clock += ms;
-    },
-  });
-  const settlement = settlementFor(simulator.url, { journal, clock });
-  /** Loses the order's answer and each look-up. */
-  async function placeLost(id: string) {
-    // The look-ups of the request end with its deadline.
-    const reply = await ask(gateway, orderPath, {
-      body: orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' }),
-    });
-    assert.equal(problemOf(reply).code, 'outcome_unknown');
-  }
-  return { state, gateway, simulator, journal, settlement, placeLost };
-}
 
 const keyOf = (clientOrderId: string) => orderKey(names, { account: accountId, clientOrderId });
 
@@ -124,85 +98,6 @@ test('what was not found counts from when the look-up was asked, and not from wh
   assert.deepEqual(states, ['unknown', 'unknown', 'refused']);
 });
 
-describe('what stayed unknown', () => {
-  test('is accepted when a look-up finds the order', async (t) => {
-    const { state, settlement, placeLost, gateway, simulator } = await startLosing(t);
-    await placeLost('unknown-order-1');
-    state.loses = false;
-    assert.deepEqual(await settlement.run(state.clock + minute), {
-      accepted: 1,
-      refused: 0,
-      left: 0,
-      apart: 0,
-      oldestMs: 0,
-      released: 0,
-      reads: 1,
-    });
-    const again = await ask(gateway, orderPath, {
-      body: orderBody({ client_order_id: 'unknown-order-1', order_type: 'LIMIT', limit_price: '1.10' }),
-    });
-    assert.equal(again.status, 200, again.text);
-    assert.equal(simulator.orders.length, 1);
-  });
-
-  test('counts as not placed when two look-ups find nothing, but not before the stated time', async (t) => {
-    const { state, settlement, placeLost, gateway, simulator, journal } = await startLosing(t);
-    state.executes = false;
-    await placeLost('unknown-order-1');
-    state.loses = false;
-    const early = await settlement.run(state.clock + minute);
-    assert.equal(early.left, 1);
-    state.executes = true;
-    const other = orderBody({ client_order_id: 'another-order', order_type: 'LIMIT', limit_price: '1.10' });
-    assert.equal((await ask(gateway, orderPath, { body: other })).status, 200);
-    state.clock += 15 * minute;
-    const first = await settlement.run(state.clock + minute);
-    assert.deepEqual([first.refused, first.left], [0, 1]);
-    state.clock += 5 * minute;
-    const late = await settlement.run(state.clock + minute);
-    assert.equal(late.refused, 1);
-    assert.deepEqual(await journal.unsettled('placements', '', 10), []);
-    // The id is free.
-    const again = await ask(gateway, orderPath, {
-      body: orderBody({ client_order_id: 'unknown-order-1', order_type: 'LIMIT', limit_price: '1.10' }),
-    });
-    assert.equal(again.status, 200, again.text);
-    assert.equal(simulator.orders.length, 2);
-  });
-
-  test('of many, one list of open orders settles those that are open', async (t) => {
-    const { state, settlement, placeLost, simulator } = await startLosing(t);
-    for (let index = 0; index < 5; index++) await placeLost(`unknown-order-${index}`);
-    state.loses = false;
-    const report = await settlement.run(state.clock + minute);
-    assert.equal(report.accepted, 5);
-    assert.ok(report.reads < 5, `${report.reads} reads`);
-    assert.equal(simulator.orders.length, 5);
-  });
-
-  test('is looked up when an event shows it', async (t) => {
-    const { settlement, placeLost, journal, state: world } = await startLosing(t);
-    await placeLost('unknown-order-1');
-    world.loses = false;
-    const state = { account: accountId, clientOrderId: 'unknown-order-1', status: 'SUBMITTED', filled: '0' };
-    const payload = '{"client_order_id":"unknown-order-1","order_id":"7","symbol":"AAPL","side":"BUY"}';
-    assert.equal(await settlement.saw({ state, payload }), true);
-    assert.equal(await settlement.saw({ state, payload }), false);
-    const [entry] = await journal.unsettled('placements', '', 10);
-    assert.equal(entry, undefined);
-  });
-});
-
-test('a failure that an event tells may be that of an earlier order of the same id: a look-up decides', async (t) => {
-  const { settlement, placeLost, state: world } = await startLosing(t);
-  world.executes = false;
-  await placeLost('unknown-order-1');
-  world.loses = false;
-  const state = { account: accountId, clientOrderId: 'unknown-order-1', status: 'FAILED', filled: '0' };
-  const payload = '{"client_order_id":"unknown-order-1","symbol":"AAPL","side":"BUY"}';
-  assert.equal(await settlement.saw({ state, payload }), false);
-});
-
 describe('many that stay unknown', () => {
   const at = Date.UTC(2026, 10, 20, 15);
   const entry = (index: number, kind: string, record?: string): JournalEntry => ({
@@ -227,7 +122,7 @@ describe('many that stay unknown', () => {
       }),
   });
   /** Each read takes a second; every order has that status. */
-  async function startWith(entries: readonly JournalEntry[], status = 'SUBMITTED') {
+  async function startWith(entries: readonly JournalEntry[], status = 'SUBMITTED', isListed = false) {
     let now = at + 60 * minute;
     const causes: unknown[] = [];
     const asked: string[] = [];
@@ -239,11 +134,12 @@ describe('many that stay unknown', () => {
       clock: () => now,
       reportFailure: (cause) => causes.push(cause),
       orders: {
-        openOrders: async () => [],
+        openOrders: async () => (isListed ? entries.map((_, index) => shown(`order-${index}`)) : []),
         ordersSince: async () => [],
         async order(account, clientOrderId) {
           now += 1000;
           asked.push(clientOrderId);
+          if (status === 'not_found') return status;
           const state = { account, clientOrderId, status, filled: '0' };
           return { state, payload: JSON.stringify({ client_order_id: clientOrderId }) };
         },
@@ -251,6 +147,24 @@ describe('many that stay unknown', () => {
     });
     return { settlement, journal, causes, asked, now: () => now };
   }
+
+  test('one list of open orders settles all that are open', async () => {
+    const placements = [0, 1, 2, 3, 4].map((index) => entry(index, 'placement'));
+    const { settlement, now } = await startWith(placements, 'SUBMITTED', true);
+    const { accepted, reads } = await settlement.run(now() + minute);
+    assert.deepEqual([accepted, reads], [5, 1]);
+  });
+
+  test('an event has the order looked up, which decides also where it tells of a failure', async () => {
+    const placed = { ...entry(0, 'placement'), key: await keyOf('order-0') };
+    const order = shown('order-0');
+    const failed = { ...order, state: { ...order.state, status: 'FAILED' } };
+    // It may be that of an earlier order of the same id.
+    const { settlement: hidden } = await startWith([placed], 'not_found');
+    assert.equal(await hidden.saw(failed), false);
+    const { settlement } = await startWith([placed]);
+    assert.deepEqual([await settlement.saw(failed), await settlement.saw(order)], [true, false]);
+  });
 
   test('cancellations that do not show do not hold up placements', async () => {
     const cancels = Array.from({ length: 50 }, (_, index) => entry(index + 1, 'cancellation'));

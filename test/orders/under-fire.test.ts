@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { bundle, load, replaceIn } from '../support/bundle.ts';
+import { mutantTests } from '../support/mutants.ts';
 import { ordersUnderFire, type Subject } from './under-fire.ts';
 
 test('no order is sent twice, nothing is told wrongly, and each is known in time', async () => {
@@ -15,36 +15,31 @@ test('no order is sent twice, nothing is told wrongly, and each is known in time
 const broken = [
   {
     rule: 'an absence counts at the first sight, without a proof',
-    file: 'evidence',
+    file: 'orders/evidence',
     find: "if (record.kind !== 'placement' || !isOver(entry, askedAt - firstAfterMs)) return undefined;",
     by: "if (isOver(entry, askedAt)) return { key: entry.key, attempt: entry.attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, { evidence: 'absence' })) };",
     finding: /^(sent twice|told wrongly)/,
   },
   {
     rule: 'a look-up that finds nothing takes an accepted order out of the counters',
-    file: 'release-ended',
+    file: 'orders/release-ended',
     find: "found !== undefined && found !== 'not_found' && isFinal(found.state)",
     by: "found === 'not_found' || (found !== undefined && isFinal(found.state))",
     finding: /^counter/,
   },
   {
     rule: 'one order that cannot be looked up keeps the others of its account unknown',
-    file: 'settle',
+    file: 'orders/settle',
     find: 'shown[(first + index) % shown.length]!',
     by: 'shown[0]',
     finding: /^unknown/,
   },
 ] as const;
 
-for (const { rule, file, find, by, finding } of broken)
-  test(`caught: ${rule}`, async () => {
-    const rooms = ['gateway', 'orders', 'trade-events'].map(
-      (room) => `export * from './lib/${room}/index.ts'`,
-    );
-    const plugins = [replaceIn(`lib/orders/${file}.ts`, find, by)];
-    const { text } = await bundle(rooms.join(';'), { plugins });
-    const { findings } = await ordersUnderFire(60, (await load(text)) as Subject);
-    const first = findings.find((one) => finding.test(one));
-    console.log(`| ${rule} | ${first ?? 'survives'} |`);
-    assert.ok(first, findings.join());
+const rooms = ['gateway', 'orders', 'trade-events'].map((room) => `export * from './lib/${room}/index.ts'`);
+
+for (const { finding, ...mutant } of broken)
+  mutantTests<Subject>(rooms.join(';'), [mutant], async (subject) => {
+    const { findings } = await ordersUnderFire(60, subject);
+    return findings.find((one) => finding.test(one));
   });

@@ -46,46 +46,6 @@ describe('a stop that cancels', () => {
     assert.ok(state.clock - stoppedAt < 16 * minute);
   });
 
-  test('of an account leaves the others, and takes what was placed elsewhere', async (t) => {
-    const { accounts, admin, place, open, run } = await startDesk(t);
-    await place({ user: 'alice' });
-    await place({ elsewhere: true });
-    await place({ account: 1, user: 'alice' });
-    const others = await open(1);
-    await admin.apply({ ...stop, subject: { kind: 'account', id: accounts[0]! } });
-    await run();
-    assert.deepEqual([await open(0), await open(1)], [[], others]);
-  });
-
-  test('of a user leaves the orders of others in the same account, and what was placed elsewhere', async (t) => {
-    const { admin, place, open, run } = await startDesk(t);
-    const before = await open();
-    const others = [await place({ user: 'bob' }), await place({ elsewhere: true })];
-    const own = [await place({ user: 'alice' }), await place({ account: 1, user: 'alice' })];
-    assert.deepEqual(await open(), [...before, ...idsOf(...others, own[0]!)].sort());
-    await admin.apply({ ...stop, subject: { kind: 'user', user: user('alice') } });
-    const { accepted, left } = await run();
-    assert.deepEqual([accepted, left], [2, 0]);
-    assert.deepEqual(await open(), [...before, ...idsOf(...others)].sort());
-    assert.ok(!(await open(1)).includes(own[1]!.id));
-  });
-
-  test('leaves what is placed after trading is resumed, while it looks for what may still come', async (t) => {
-    const { state, controls, admin, place, open, run } = await startDesk(t);
-    await place({ user: 'alice' });
-    await admin.apply({ ...stop, subject: gateway });
-    await run();
-    state.clock += minute + 10_000;
-    await admin.apply({ action: 'resume', subject: gateway, reason: 'the strategy is fixed' });
-    const later = [await place({ user: 'alice' }), await place({ elsewhere: true })];
-    for (let runs = 0; runs < 3; runs++) {
-      await run();
-      state.clock += minute;
-    }
-    assert.deepEqual(await open(), idsOf(...later));
-    assert.equal((await controls.massCancels.open()).length, 1);
-  });
-
   test('cancels through the journal: the audit has each cancel, and no user’s name beside it', async (t) => {
     const { admin, place, run, journal } = await startDesk(t);
     const { id } = await place({ user: 'alice' });
@@ -130,24 +90,6 @@ describe('a run', () => {
     assert.ok((await open()).every((id) => !idsOf(...placed).includes(id)));
   });
 
-  for (const kind of ['drop-after', 'drop'] as const)
-    test(`whose cancels end with ${kind} finds out, or sends them again`, async (t) => {
-      const { state, simulator, admin, place, run, open } = await startDesk(t);
-      const own = idsOf(await place({ user: 'alice' }), await place({ user: 'alice' }));
-      await admin.apply({ ...stop, subject: { kind: 'user', user: user('alice') } });
-      simulator.bring(({ path }) => (path === cancelOrder.path ? { kind } : undefined));
-      const first = await run();
-      assert.equal(first.accepted + first.unknown, 2, JSON.stringify(first));
-      if (kind === 'drop') assert.equal(first.left, 2);
-      simulator.bring();
-      state.clock += minute;
-      await run();
-      assert.deepEqual(
-        (await open()).filter((id) => own.includes(id)),
-        [],
-      );
-    });
-
   test('to which the upstream shows no list cancels nothing, and the next one does', async (t) => {
     const { state, simulator, admin, place, run, open, failures } = await startDesk(t);
     await place({ user: 'alice' });
@@ -165,18 +107,5 @@ describe('a run', () => {
     state.clock += minute;
     await run();
     assert.deepEqual(await open(), []);
-  });
-
-  test('cancels the parts of a combination by its master', async (t) => {
-    const { admin, run, open, cancelled, placeCombination } = await startDesk(t);
-    const ids = await placeCombination('alice');
-    assert.equal((await open()).filter((id) => ids.includes(id)).length, 3);
-    await admin.apply({ ...stop, subject: { kind: 'user', user: user('alice') } });
-    await run();
-    assert.deepEqual(cancelled(), [ids[0]]);
-    assert.deepEqual(
-      (await open()).filter((id) => ids.includes(id)),
-      [],
-    );
   });
 });

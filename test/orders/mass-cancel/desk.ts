@@ -26,19 +26,17 @@ import { identity, names, startInstances } from '../../support/instances.ts';
 export const start = Date.UTC(2026, 10, 20, 15);
 export const minute = 60_000;
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly count?: number;
   readonly simulated?: Partial<SimulatorOptions>;
   /** In place of the one in memory, where failed checks ask. */
   readonly massCancels?: Pick<MassCancelStore, 'request'>;
-  /** Every caller is the holder of the app key. */
-  readonly isSingleUser?: boolean;
 }
 
 export const user = (subject: string): Principal => ({ kind: 'user', issuer, subject });
 
 export async function startDesk(t: TestContext, given: DeskOptions = {}) {
-  const { count = 1, simulated = {}, isSingleUser = false } = given;
+  const { count = 1, simulated = {} } = given;
   const state = { clock: start };
   const clock = () => state.clock;
   const sleep = async (ms: number) => {
@@ -54,9 +52,7 @@ export async function startDesk(t: TestContext, given: DeskOptions = {}) {
     journal,
     options: {
       clock,
-      ...(!isSingleUser && {
-        access: accessOf(() => simulator.accounts.map(({ account_id }) => account_id)),
-      }),
+      access: accessOf(() => simulator.accounts.map(({ account_id }) => account_id)),
       orders: { journal, names, sleep, guard, reportFailure },
     },
   });
@@ -103,25 +99,6 @@ export async function startDesk(t: TestContext, given: DeskOptions = {}) {
       const at = by.elsewhere ? elsewhere : gateways[by.instance ?? 0]!;
       return { id: order.client_order_id, reply: await placeAt(at, by.user, body) };
     },
-    /** Of a master and two exits, by a user. @returns their ids, the master's first */
-    async placeCombination(subject: string) {
-      const own = ['MASTER', 'STOP_PROFIT', 'STOP_LOSS'].map((combo_type) => ({
-        ...limited(),
-        combo_type,
-        ...(combo_type !== 'MASTER' && { side: 'SELL' }),
-        ...(combo_type === 'STOP_PROFIT' && { limit_price: '100000.00' }),
-        ...(combo_type === 'STOP_LOSS' && {
-          order_type: 'STOP_LOSS',
-          limit_price: undefined,
-          stop_price: '0.50',
-        }),
-      }));
-      const client_combo_order_id = `combination-${own[0]!.client_order_id}`;
-      const body = { account_id: accounts[0]!, client_combo_order_id, new_orders: own };
-      const reply = await placeAt(gateways[0]!, subject, body);
-      if (reply.status !== 200) throw new Error(reply.text);
-      return own.map(({ client_order_id }) => client_order_id);
-    },
     /** The ids of the open orders of an account, as the upstream shows them. */
     open: async (account = 0) =>
       (await orders.openOrders(accounts[account]!))
@@ -141,7 +118,7 @@ export async function startDesk(t: TestContext, given: DeskOptions = {}) {
   };
 }
 
-export interface Placer {
+interface Placer {
   readonly instance?: number;
   readonly account?: number;
   /** The subject of the token. */

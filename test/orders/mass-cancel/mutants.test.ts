@@ -5,27 +5,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { bundle, load, replaceIn } from '../../support/bundle.ts';
+import { inFile, type Mutant, mutantTests, subjectWith } from '../../support/mutants.ts';
 import { massCancelFault } from './histories.ts';
 import { sceneFault } from './scenes.ts';
 import type { MassCancelSubject } from './world.ts';
 
-interface Mutant {
-  readonly rule: string;
-  /** In `lib/orders`, without its ending. */
-  readonly file: 'mass-cancel' | 'mass-cancel-scope' | 'open-orders';
-  readonly find: string;
-  readonly by: string;
-}
-
-const inFile =
-  (file: Mutant['file']) =>
-  (rule: string, find: string, by: string): Mutant => ({ rule, file, find, by });
-
-const run = inFile('mass-cancel');
-const scope = inFile('mass-cancel-scope');
-const groups = inFile('mass-cancel');
-const open = inFile('open-orders');
+const run = inFile('orders/mass-cancel');
+const scope = inFile('orders/mass-cancel-scope');
+const open = inFile('orders/open-orders');
 
 const mutants: readonly Mutant[] = [
   run('finished although something is open', '!sight.orders.some((one) => meansOrder(request, one))', 'true'),
@@ -73,16 +60,12 @@ const mutants: readonly Mutant[] = [
   ),
   scope('the later time of placing counts', 'Math.min(...moments)', 'Math.max(...moments)'),
   scope('what may come late does not count', '- absenceCountsAfterMs - listLagMs', '- listLagMs'),
-  groups(
+  run(
     'the parts go first',
     '...parts.filter(isMaster), ...parts.filter((one) => !isMaster(one))',
     '...parts',
   ),
-  groups(
-    'the first part ends the combination',
-    'parts.length > 1 && parts.some(isMaster)',
-    'parts.length > 1',
-  ),
+  run('the first part ends the combination', 'parts.length > 1 && parts.some(isMaster)', 'parts.length > 1'),
   open(
     'a failing journal hides the orders',
     'const orders = open.map((order) => {',
@@ -92,21 +75,11 @@ const mutants: readonly Mutant[] = [
 
 const source = `export { createMassCancels } from './lib/orders/index.ts';`;
 
-async function subjectOf(mutant?: Mutant): Promise<MassCancelSubject> {
-  const plugins = mutant ? [replaceIn(`lib/orders/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
-  return (await load((await bundle(source, { plugins })).text)) as MassCancelSubject;
-}
-
 const caughtBy = async (subject: MassCancelSubject): Promise<string | undefined> =>
   (await sceneFault(subject)) ?? (await massCancelFault(subject, 1500));
 
 test('the code as it is passes', async () => {
-  assert.equal(await caughtBy(await subjectOf()), undefined);
+  assert.equal(await caughtBy(await subjectWith(source)), undefined);
 });
 
-for (const mutant of mutants)
-  test(`caught: ${mutant.file}: ${mutant.rule}`, async () => {
-    const by = await caughtBy(await subjectOf(mutant));
-    console.log(`| ${mutant.rule} | ${by?.split('\n')[0]?.slice(0, 100) ?? 'survives'} |`);
-    assert.ok(by, 'survives');
-  });
+mutantTests(source, mutants, caughtBy);
