@@ -184,16 +184,6 @@ test('neither a stop without it nor limits nor a resume ask for cancels', async 
   assert.deepEqual(await memory.massCancels.open(), []);
 });
 
-test('a stop that others overtake asks for cancels once, with the write that is made', async () => {
-  let others = 2;
-  const { admin, memory } = world((store) => ({
-    write: async (change) => (others-- > 0 ? false : store.write(change)),
-  }));
-  await admin.apply({ action: 'stop', subject: gateway, reason: 'why', cancelOpen: true });
-  assert.equal((await memory.massCancels.open()).length, 1);
-  assert.equal((await admin.history(10)).length, 1);
-});
-
 test('what is no limit, and a stop without a reason, are refused, and nothing is written', async () => {
   const { admin, memory } = world();
   for (const [change, words] of [

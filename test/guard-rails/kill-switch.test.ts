@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { type ControlStore, createMemoryControls, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
 import { ask, problemOf } from '../support/core.ts';
-import { until } from '../support/until.ts';
 import { useFakeTime } from '../world/test-time.ts';
 import { bodyOf, limited, outcomeOf, placePath, replacePath, startGuarded } from './guarded.ts';
 
@@ -82,35 +81,6 @@ describe('a stop', () => {
         assert.equal(outcomes.has('trading_limits_unavailable'), isAway);
       });
 
-  test('of an idle instance holds with its first request, however late', async (t) => {
-    const { state, memory, controls, clock } = createWorld();
-    const { place } = await startGuarded(t, { controls, clock });
-    assert.equal(outcomeOf(await place(anOrder())), 'sent');
-    memory.set('stack', { limits: {}, stopped: { at: state.clock } });
-    state.clock += maxControlAgeMs + 1;
-    assert.equal(outcomeOf(await place(anOrder())), 'blocked: stopped');
-  });
-
-  test('that an instance has seen is not forgotten for a slower answer from before it', async (t) => {
-    const { state, memory, clock } = createWorld();
-    let answer = () => {};
-    const controls: ControlStore = {
-      async read(keys) {
-        const found = await memory.read(keys);
-        if (state.reads++ === 0) await new Promise<void>((resolve) => (answer = resolve));
-        return found;
-      },
-    };
-    const { place } = await startGuarded(t, { controls, clock });
-    const first = place(anOrder());
-    await until(() => state.reads > 0);
-    memory.set('stack', { limits: {}, stopped: { at: state.clock } });
-    state.clock++;
-    assert.equal(outcomeOf(await place(anOrder())), 'blocked: stopped');
-    answer();
-    assert.equal(outcomeOf(await first), 'blocked: stopped');
-  });
-
   test('lets cancels through, and what was placed is answered from the journal', async (t) => {
     const { state, memory, controls, clock } = createWorld();
     const { place, replace, cancel, gateway, sent } = await startGuarded(t, { controls, clock });
@@ -163,14 +133,6 @@ describe('while the controls cannot be read', () => {
     assert.equal(outcomeOf(await cancel(order.client_order_id)), 'sent');
     state.mode = 'there';
     assert.equal(outcomeOf(await place(anOrder())), 'sent');
-  });
-
-  test('a cold instance sends nothing', async (t) => {
-    const { state, controls, clock } = createWorld();
-    state.mode = 'away';
-    const { place, sent } = await startGuarded(t, { controls, clock });
-    assert.equal(outcomeOf(await place(anOrder())), 'trading_limits_unavailable');
-    assert.equal(sent(), 0);
   });
 
   test('a warm instance reads them beside its requests, once in a while', async (t) => {

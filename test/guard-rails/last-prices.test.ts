@@ -116,29 +116,6 @@ describe('what callers have read', () => {
     assert.equal(calls().length, sent + 1);
     assert.deepEqual(failures, [{ step: 'upstream', code: 'upstream_auth_failed' }]);
   });
-
-  test('too long ago is no price: the upstream is asked', async (t) => {
-    const { read, lastPrice, calls, skip, clock } = await sharedFor(t);
-    await read('AAPL');
-    skip(15_001);
-    const from = clock();
-    const sent = calls().length;
-    const found = await lastPrice('AAPL');
-    assert.ok(found && found.at >= from);
-    assert.equal(calls().length, sent + 1);
-  });
-
-  test('is found in the checkpoint and in the log since', async (t) => {
-    const { read, lastPrice, calls } = await sharedFor(t);
-    // A checkpoint is written with one of the refreshes; later records stand in the log alone.
-    const records = [];
-    for (const symbols of ['AAPL', 'MSFT', 'NVDA', 'TSLA', 'AMZN', 'GOOGL', 'META'])
-      records.push(...(await read(symbols)));
-    const sent = calls().length;
-    for (const { symbol, price } of records)
-      assert.ok((await lastPrice(symbol))?.price, `${symbol} ${price}`);
-    assert.equal(calls().length, sent);
-  });
 });
 
 describe('what no caller has read', () => {
@@ -166,14 +143,6 @@ describe('what no caller has read', () => {
     assert.ok(await lastPrice('SPY'));
     assert.equal(calls().length, 3);
     assert.match(calls()[2]!.target, /US_ETF$/);
-  });
-
-  test('a symbol that does not exist has none, and is no failure', async (t) => {
-    const { lastPrice, calls, failures } = await sharedFor(t);
-    assert.equal(await lastPrice('NOSUCHSYMBOL'), undefined);
-    assert.equal(await lastPrice('NOSUCHSYMBOL'), undefined);
-    assert.equal(calls().length, 2);
-    assert.deepEqual(failures, []);
   });
 
   test('without a permit nothing is sent', async (t) => {

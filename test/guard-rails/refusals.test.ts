@@ -1,7 +1,7 @@
 /** What a blocked request leaves behind: an entry for the audit, a free id, and nothing of others in its answer. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'vitest';
+import { describe, test } from 'vitest';
 import type { RequestReport } from '../../lib/gateway/index.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import { type CountingJournal, createMemoryOrderJournal } from '../../lib/orders/index.ts';
@@ -166,63 +166,4 @@ describe('what a block says of an order', () => {
         [said],
       );
     });
-});
-
-test('an order that was placed is answered from the journal, although it would be blocked now', async (t) => {
-  const { place, journal } = await startGuarded(t, { limits: { max_order_quantity: '10' } });
-  const first = await place(order('10'));
-  assert.equal(outcomeOf(first), 'sent');
-  const later = await startGuarded(t, {
-    journal,
-    limits: {
-      max_order_quantity: '1',
-      max_order_notional: '1',
-      max_open_notional: '1',
-      max_orders_per_minute: 0,
-      allowed_symbols: [],
-    },
-  });
-  const again = await later.place(order('10'));
-  assert.deepEqual([again.status, again.text], [200, first.text]);
-  assert.equal(again.headers['idempotent-replayed'], 'true');
-  assert.equal(later.sent(), 0);
-  assert.equal((await later.counter()).recent.length, 0);
-  assert.equal(outcomeOf(await later.place(order('9'))), 'idempotency_conflict');
-});
-
-describe('a check that is to notify', () => {
-  async function startNotified(t: TestContext) {
-    const noted: string[] = [];
-    const journal = createMemoryOrderJournal();
-    const { controls } = await startGuarded(t);
-    controls.set('stack', {
-      limits: {
-        max_order_quantity: '10',
-        max_orders_per_minute: 1,
-        actions: { max_order_quantity: 'notify', max_orders_per_minute: 'notify' },
-      },
-    });
-    const desk = await startGuarded(t, {
-      options: {
-        orders: {
-          journal,
-          names,
-          guard: { controls, journal },
-          reportNoted: (failures) => noted.push(...failures.map(({ check, scope }) => `${scope} ${check}`)),
-        },
-      },
-    });
-    return { ...desk, journal, noted };
-  }
-
-  test('lets the order go on, and is told to the log and the audit', async (t) => {
-    const { place, journal, noted, sent } = await startNotified(t);
-    assert.equal(outcomeOf(await place(limited('not-noted-order', '1', '10'))), 'sent');
-    assert.deepEqual(noted, []);
-    assert.equal(outcomeOf(await place(order('11'))), 'sent');
-    assert.deepEqual(noted, ['gateway max_order_quantity', 'gateway max_orders_per_minute']);
-    assert.equal(sent(), 2);
-    const record = readRecord((await entryOf(journal))!.record);
-    assert.deepEqual(record.failed_checks, ['max_order_quantity', 'max_orders_per_minute']);
-  });
 });

@@ -106,6 +106,7 @@ async function bracketsEndWithTheirLast(subject: ExposureSubject): Promise<void>
     [{ exit: { status: 'CANCELLED', filled: '0' } }, ['entry']],
     [{ entry: { status: 'CANCELLED', filled: '1' } }, ['entry']],
     [{ entry: { status: 'CANCELLED', filled: '0' } }, []],
+    [{ entry: { status: 'FAILED', filled: '0' } }, []],
     [{ entry: { status: 'FILLED', filled: '10' }, exit: { status: 'SUBMITTED', filled: '0' } }, ['entry']],
     [{ entry: { status: 'FILLED', filled: '10' }, exit: { status: 'FILLED', filled: '10' } }, []],
   ];

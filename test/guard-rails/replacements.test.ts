@@ -140,42 +140,6 @@ describe('of an order that another program placed', () => {
 
   const foreign = (index: number, more = {}) => limited(`foreign-order-${index}`, '1', '10', more);
 
-  test('what the other program makes of it after the first replacement counts', async (t) => {
-    const limits = { max_order_notional: '100', max_open_notional: '100' };
-    const { replace, other, counter } = await startBesideOthers(t, limits, [{ new_orders: [foreign(1)] }]);
-    const change = (terms: object) => replace({ client_order_id: 'foreign-order-1', ...terms });
-    assert.equal(outcomeOf(await change({ limit_price: '2' })), 'sent');
-    const larger = bodyOf({ modify_orders: [{ client_order_id: 'foreign-order-1', quantity: '50' }] });
-    assert.equal(outcomeOf(await ask(other, replacePath, larger)), 'sent');
-    assert.equal(
-      outcomeOf(await change({ limit_price: '2.01' })),
-      'blocked: max_order_notional /modify_orders/0, max_open_notional /modify_orders/0',
-    );
-    assert.equal(outcomeOf(await change({ limit_price: '2.00' })), 'sent');
-    assert.equal((await counter()).open, '100');
-  });
-
-  test('a smaller one that is refused or lost frees nothing of what it is', async (t) => {
-    for (const kind of ['status', 'drop'] as const) {
-      const limits = { max_open_notional: '1500' };
-      const others = [{ new_orders: [foreign(1, { quantity: '100' })] }];
-      const desk = await startBesideOthers(t, limits, others);
-      const change = (terms: object) => desk.replace({ client_order_id: 'foreign-order-1', ...terms });
-      desk.simulator.bring(({ path }) =>
-        path === replacePath ? { kind, status: 417, body: { error_code: 'ORDER_LOCKED' } } : undefined,
-      );
-      assert.notEqual(outcomeOf(await change({ quantity: '1', limit_price: '1' })), 'sent');
-      assert.equal((await desk.counter()).open, '100');
-      desk.simulator.bring();
-      const larger = bodyOf({ modify_orders: [{ client_order_id: 'foreign-order-1', quantity: '1000' }] });
-      assert.equal(outcomeOf(await ask(desk.other, replacePath, larger)), 'sent');
-      assert.equal(outcomeOf(await change({ quantity: '1', limit_price: '1' })), 'sent');
-      assert.equal((await desk.counter()).open, '1000');
-      const more = limited('order-beside-it', '1', '501');
-      assert.equal(outcomeOf(await desk.place(more)), 'blocked: max_open_notional /new_orders/0');
-    }
-  });
-
   test('the gateway was not asked to place it, and says so also after a replacement', async (t) => {
     const { replace, gateway } = await startBesideOthers(t, {}, [{ new_orders: [foreign(1)] }]);
     assert.equal(outcomeOf(await replace({ client_order_id: 'foreign-order-1', limit_price: '2' })), 'sent');

@@ -611,6 +611,22 @@ export const brokenBefore: Readonly<
   },
 
   'a counter': {
+    'loses an order with an event of its end, but for one that says it failed': async (subject) => {
+      const { state, settlement, place, show, open } = startDesk(subject);
+      assert.equal(await place(), 'sent');
+      for (const [status, left] of [
+        ['SUBMITTED', '100'],
+        ['PARTIAL_FILLED', '100'],
+        ['FAILED', '100'],
+        ['FILLED', '0'],
+        ['FILLED', '0'],
+      ] as const) {
+        show(id, status, terms);
+        await settlement.saw(state.shown.get(id)!);
+        assert.equal(await open(), left, status);
+      }
+    },
+
     'has an order again whose answer comes when look-ups have given it up': async (subject) => {
       const { state, settle, place, show, outcome, open } = startDesk(subject);
       show('another-order', 'FILLED');

@@ -83,7 +83,7 @@ describe('what became of an order', () => {
     assert.equal(simulator.received.length, 0);
   });
 
-  test('is refused with the upstream’s code, and accepted after the next try', async (t) => {
+  test('is refused with the upstream’s code, accepted after the next try, and unknown after a lost answer', async (t) => {
     const { gateway, state } = await startFaulty(t);
     state.fault = 'refuse';
     await ask(gateway, orderPath, place('a-refused-order'));
@@ -105,6 +105,10 @@ describe('what became of an order', () => {
     state.fault = undefined;
     await ask(gateway, orderPath, place('a-refused-order', { quantity: '11' }));
     assert.equal((await outcomeOf(gateway, 'a-refused-order')).state, 'accepted');
+    state.fault = 'drop-after';
+    await ask(gateway, orderPath, place('a-lost-order'));
+    const lost = await outcomeOf(gateway, 'a-lost-order');
+    assert.deepEqual([lost.state, lost.code, lost.settled_at], ['unknown', 'outcome_unknown', undefined]);
   });
 
   test('of each order of a combination is that of the whole', async (t) => {
