@@ -1,7 +1,6 @@
-/** Streams of trade events: each client has the events of its accounts, at least once, whatever fails and however it is cut. */
+/** Streams of trade events, one rule after the other; `order-streams-chaos.test.ts` has whatever fails, and clients that are cut. */
 
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import type { Standing } from '../../lib/access/directory.ts';
 import { streamOrderEvents } from '../../lib/catalogue/live.ts';
@@ -17,7 +16,6 @@ import {
 } from '../../lib/trade-events/history.ts';
 import { parseTradeEvent, type TradeEvent } from '../../lib/trade-events/index.ts';
 import { claimsOf, grantsOf } from '../support/access.ts';
-import { createRandom } from '../world/random.ts';
 import { VirtualTime } from '../world/virtual-time.ts';
 
 const secondMs = 1000;
@@ -26,26 +24,17 @@ const hourMs = 3_600_000;
 function world() {
   const time = new VirtualTime();
   const memory = createMemoryTradeEventHistory(time.now);
-  const fails = { append: false, read: false, bus: false };
-  /** Milliseconds until what is written can be read. */
-  let lateMs = () => 0;
+  const state = { isAway: false, failsToRead: false };
+  const reading = <T>(work: () => Promise<T>) =>
+    state.failsToRead ? Promise.reject(new Error('the table is away')) : work();
   const history: TradeEventHistory = {
-    async append(names, event) {
-      if (fails.append) throw new Error('the table is away');
-      const ms = lateMs();
-      if (ms > 0) await time.sleep(ms);
-      await memory.append(names, event);
-    },
-    async after(...asked) {
-      if (fails.read) throw new Error('the table is away');
-      return memory.after(...asked);
-    },
-    last: (name) => (fails.read ? Promise.reject(new Error('the table is away')) : memory.last(name)),
+    append: memory.append,
+    after: (...asked) => reading(() => memory.after(...asked)),
+    last: (name) => reading(() => memory.last(name)),
   };
   // Without real cryptography, for which this clock would not wait.
   const standings = new Map<string, Standing>();
   const names = { nameOf: async (...texts: readonly string[]) => `name of ${texts.join(' ')}` };
-  const state = { isAway: false };
   const access: AccessOptions = {
     names,
     directory: {
@@ -77,20 +66,12 @@ function world() {
     secrets: { read: () => assert.fail('the secret is read') },
     clock: time.now,
   });
-  const onBus: string[] = [];
-  /** Of one listener: another one has a clock of its own, and what it knows is new. */
-  const listener = (aheadMs = 0) =>
-    keptBus(
-      {
-        async publish(events) {
-          if (fails.bus) return events.map(() => false);
-          onBus.push(...events.map(({ id }) => id));
-          return events.map(() => true);
-        },
-      },
-      history,
-      { clock: () => time.now() + aheadMs, onFailure: (error) => failures.push(error) },
-    );
+  /** A listener has a bus of its own, and what it knows is new. */
+  const listener = () =>
+    keptBus({ publish: async (events) => events.map(() => true) }, history, {
+      clock: time.now,
+      onFailure: (error) => failures.push(error),
+    });
   const eventOf = async (id: string, account: string | undefined, more = ''): Promise<TradeEvent> => {
     const head = {
       event_id: id,
@@ -111,24 +92,15 @@ function world() {
   };
   return {
     time,
-    fails,
     failures,
     state,
     grant: (user: string, accounts: Parameters<typeof grantsOf>[0]) =>
       void standings.set(user, { kind: 'granted', user, grants: grantsOf(accounts) }),
     revoke: (user: string) => void standings.set(user, { kind: 'revoked', user }),
     history,
-    onBus,
     listener,
     eventOf,
-    late: (next: () => number) => {
-      lateMs = next;
-    },
-    async run(ms: number) {
-      // What was begun comes to its first pause.
-      await new Promise(setImmediate);
-      await time.runUntil(time.now() + ms);
-    },
+    run: time.pass.bind(time),
     async publish(id: string, account: string | undefined, bus = listener()) {
       assert.deepEqual(await bus.publish([await eventOf(id, account)]), [true]);
     },
@@ -274,17 +246,16 @@ describe('who', () => {
   });
 
   test('while nobody can tell who may, nothing is told; then all of it', async () => {
-    const { grant, state, fails, run, publish, follow } = world();
+    const { grant, state, run, publish, follow } = world();
     grant('ada', { a: read });
     const ada = await opened(follow('ada'));
     await run(secondMs);
     for (const [kind, code] of [
-      ['access', 'access_unavailable'],
-      ['history', 'journal_unavailable'],
+      ['isAway', 'access_unavailable'],
+      ['failsToRead', 'journal_unavailable'],
     ] as const) {
       const away = (is: boolean) => {
-        if (kind === 'access') state.isAway = is;
-        else fails.read = is;
+        state[kind] = is;
       };
       const before = ada.changes();
       await publish(`during ${kind}`, 'a');
@@ -385,142 +356,3 @@ describe('what', () => {
     }
   });
 });
-
-/** What may happen in a random history. */
-type Step =
-  | { readonly kind: 'events'; readonly accounts: readonly (string | undefined)[] }
-  | { readonly kind: 'cut'; readonly who: 'ada' | 'ben' | 'all' }
-  | { readonly kind: 'back'; readonly who: 'ada' | 'ben' | 'all' }
-  | { readonly kind: 'fail'; readonly what: 'append' | 'read' | 'bus'; readonly is: boolean }
-  | { readonly kind: 'listener'; readonly aheadMs: number }
-  | { readonly kind: 'pass'; readonly ms: number };
-
-const accounts = fc.constantFrom('a', 'b', 'c', undefined);
-const steps: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('events' as const),
-      accounts: fc.array(accounts, { minLength: 1, maxLength: 10 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('events' as const),
-      accounts: fc.array(accounts, { minLength: 90, maxLength: 130 }),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('cut', 'back'),
-      who: fc.constantFrom('ada', 'ben', 'all'),
-    }) as fc.Arbitrary<Step>,
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('fail' as const),
-      what: fc.constantFrom('append' as const, 'read' as const, 'bus' as const),
-      is: fc.boolean(),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('listener' as const),
-      aheadMs: fc.integer({ min: -60_000, max: 3_600_000 }),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
-  },
-);
-
-const reached = { ada: ['a', 'c'], ben: ['b'], all: ['a', 'b', 'c', undefined] } as const;
-
-/** Events are published as the outbox does: in their order, again until they are taken, by one listener at a time. */
-async function history(plan: readonly Step[], seed: number): Promise<void> {
-  const { time, grant, fails, run, late, listener, eventOf, onBus, follow } = world();
-  const random = createRandom(seed);
-  late(() => (random() < 0.2 ? Math.floor(random() * 4000) : 0));
-  for (const [name, own] of Object.entries({
-    ada: { a: read, c: read },
-    ben: { b: read },
-    all: { '*': read },
-  }))
-    grant(name, own);
-  const outbox: TradeEvent[] = [];
-  const published = new Map<string, string | undefined>();
-  let bus = listener();
-  let isOver = false;
-  const publishing = (async () => {
-    while (!isOver) {
-      const batch = outbox.slice(0, 10);
-      const taken = await bus.publish(batch).catch(() => []);
-      for (const [index, event] of batch.entries()) if (taken[index]) outbox.splice(outbox.indexOf(event), 1);
-      await time.sleep(250);
-    }
-  })();
-  const told = { ada: [] as string[], ben: [] as string[], all: [] as string[] };
-  const open = new Map<keyof typeof told, Reader>();
-  const lastIds = new Map<keyof typeof told, string>();
-  const cut = (who: keyof typeof told) => {
-    const stream = open.get(who);
-    if (!stream) return;
-    open.delete(who);
-    void stream.cut();
-    told[who].push(...stream.changes());
-    lastIds.set(who, stream.lastId() ?? assert.fail('a stream without a start'));
-  };
-  const back = async (who: keyof typeof told) => {
-    if (open.has(who)) return;
-    const lastId = lastIds.get(who);
-    const stream = await follow(who, lastId === undefined ? {} : { lastId });
-    if ('events' in stream) open.set(who, stream as Reader);
-    // A client that has heard of nothing, not even the start, is owed nothing.
-    await run(1);
-  };
-  for (const who of ['ada', 'ben', 'all'] as const) await back(who);
-  for (const step of plan) {
-    if (step.kind === 'events')
-      for (const account of step.accounts) {
-        const id = `e${published.size}`;
-        published.set(id, account);
-        outbox.push(await eventOf(id, account));
-      }
-    else if (step.kind === 'cut') cut(step.who);
-    else if (step.kind === 'back') await back(step.who);
-    else if (step.kind === 'fail') fails[step.what] = step.is;
-    else if (step.kind === 'listener') bus = listener(step.aheadMs);
-    else await run(step.ms);
-  }
-  Object.assign(fails, { append: false, read: false, bus: false });
-  await run(30_000);
-  for (const who of ['ada', 'ben', 'all'] as const) await back(who);
-  while (outbox.length > 0) await run(1000);
-  isOver = true;
-  await run(30_000);
-  await publishing;
-  assert.deepEqual(outbox, []);
-  for (const id of published.keys()) assert.ok(onBus.includes(id), id);
-  for (const who of ['ada', 'ben', 'all'] as const) {
-    const own = [...published].flatMap(([id, account]) =>
-      (reached[who] as readonly (string | undefined)[]).includes(account) ? [id] : [],
-    );
-    const seen = new Set([...told[who], ...(open.get(who)?.changes() ?? [])]);
-    assert.deepEqual([...seen].sort(), own.sort(), who);
-    cut(who);
-  }
-}
-
-test(
-  'whatever fails and is cut: nothing is missing, nothing is invented, nothing is another’s',
-  () =>
-    fc.assert(fc.asyncProperty(fc.array(steps, { maxLength: 40 }), fc.integer(), history), {
-      numRuns: Number(process.env.RUNS ?? 100),
-    }),
-  120_000,
-);

@@ -4,12 +4,12 @@
  *
  * One scenario alone, by the seed in its name:
  *
- *     npm run test:unit -- lookups/chaos -t 'seed 140$'
+ *     npx vitest run --project waits lookups/chaos -t 'seed 140$'
  */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { beforeAll, test, vi } from 'vitest';
+import { afterAll, beforeAll, test, vi } from 'vitest';
 import { runScenario } from './chaos/scenario.ts';
 import { troubles } from './chaos/trouble.ts';
 
@@ -23,6 +23,9 @@ beforeAll(() => {
           .digest(),
       ).buffer,
   );
+});
+afterAll(() => {
+  vi.restoreAllMocks();
 });
 
 /** Thirty of each kind. What goes wrong only now and then needs that many to be seen. */

@@ -1,7 +1,6 @@
-/** One content to each id, whatever fails and whenever; and nothing is lost. */
+/** One content to each id where one port fails; `chaos.test.ts` has every combination. */
 
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/lookups/index.ts';
@@ -168,18 +167,6 @@ test('a message that we cannot read for a defect of ours comes again, alone', as
   await world.deliver(100, other(world, { operations: defective }));
   assert.deepEqual(world.queue, [message]);
   assert.equal(world.repliesTo(one.request_id)[0]?.type, 'QuoteLookupCompleted');
-});
-
-test('a function that died after its claim: the message comes back and another answers', async () => {
-  const world = createWorld();
-  const one = request();
-  world.send(one);
-  const never = other(world, { gateway: { ask: () => new Promise(() => {}) } });
-  void world.deliver(1, never);
-  await new Promise((resolve) => setImmediate(resolve));
-  world.now += visibilityMs;
-  await world.deliver();
-  assert.equal(world.repliesTo(one.request_id).length, 1);
 });
 
 /** Hands the batch back: its function is about to end. */
@@ -406,66 +393,4 @@ test('dead letters that cannot be put: the poison comes again, the others are an
   assert.equal(world.repliesTo(one.request_id).length, 1);
   await world.run();
   assert.equal(world.dead.length, 1);
-});
-
-test('whatever fails, before or after its effect, and whichever function dies: each request has one content, and none is lost', async () => {
-  const scenario = fc.record({
-    ids: fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
-    poison: fc.nat(2),
-    // What becomes of each call of a port, in turn; then all goes well.
-    faults: fc.array(fc.constantFrom('ok', 'ok', 'ok', 'before', 'after', 'die'), { maxLength: 40 }),
-    upstream: fc.array(fc.constantFrom('ok', 'ok', 'upstream_error', 'budget_used_up'), { maxLength: 8 }),
-    most: fc.integer({ min: 1, max: 6 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(scenario, async ({ ids, poison, faults, upstream, most }) => {
-      const world = createWorld();
-      const { store, queue, bus } = world.options;
-      let at = 0;
-      let dead = false;
-      const faulty =
-        <A extends unknown[], R>(call: (...given: A) => Promise<R>) =>
-        async (...given: A): Promise<R> => {
-          const fault = dead ? 'die' : (faults[at++] ?? 'ok');
-          if (fault === 'die') dead = true;
-          if (fault === 'before' || fault === 'die') throw new Error('away');
-          const result = await call(...given);
-          if (fault === 'after') throw new Error('away');
-          return result;
-        };
-      let asked = 0;
-      world.upstream = (call) => {
-        const how = upstream[asked++] ?? 'ok';
-        return how === 'ok' ? market(call) : { code: how as 'upstream_error', retryAfterSeconds: 2 };
-      };
-      const lookups = other(world, {
-        store: {
-          claim: faulty(store.claim),
-          saveReply: faulty(store.saveReply),
-          complete: faulty(store.complete),
-          release: faulty(store.release),
-        },
-        queue: { putAgain: faulty(queue.putAgain), deadLetter: faulty(queue.deadLetter) },
-        bus: { publish: faulty(bus.publish) },
-      });
-      const request = (id: number) => quotes([`S${id}`, `S${id + 1}`], { request_id: `id-${id}` });
-      for (const id of ids) world.send(request(id));
-      for (let index = 0; index < poison; index++) world.send(`poison ${index}`);
-      for (let rounds = 0; world.queue.length > 0; rounds++) {
-        assert.ok(rounds < 500, 'the queue is never empty');
-        dead = false;
-        const before = [...world.queue];
-        const took = await world.deliver(most, lookups).catch(() => 1);
-        // A dead function returns nothing: all of its messages come again.
-        if (dead) for (const message of before) if (!world.queue.includes(message)) world.queue.push(message);
-        if (took === 0) world.now = Math.min(...world.queue.map(({ visibleAt }) => visibleAt));
-      }
-      for (const id of new Set(ids)) {
-        const replies = world.repliesTo(`id-${id}`);
-        assert.equal(replies.length, 1, JSON.stringify(replies));
-      }
-      assert.equal(new Set(world.dead.map(({ body }) => body)).size, poison);
-    }),
-    { numRuns: 300 },
-  );
 });
