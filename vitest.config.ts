@@ -15,7 +15,7 @@ const emulator = [
   'test/emulator/**/*.test.ts',
   'test/schemathesis/**/*.test.ts',
   'test/trade-events/python-client.test.ts',
-  'test/{limiter,cache}/processes.test.ts',
+  'test/limiter/processes.test.ts',
   'test/**/*-dynamo.test.ts',
   'test/compositions/{least-privilege,stage}.test.ts',
 ];
@@ -85,7 +85,6 @@ const exhaustive = [
   'test/gateway/{more-order-shares,wrong-preset}.test.ts',
   'test/live/{fleet,sockets}.test.ts',
   'test/market-stream/faults.test.ts',
-  'test/snapshots/http/**/*.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
   'test/side-by-side/{formats,hour}.test.ts',
   'test/signer/properties.test.ts',

@@ -4,7 +4,6 @@
  *
  *     npm run study -- limiter 100000 4
  *     npm run study -- snapshots plain storm
- *     npm run study -- http junk greedy
  *     npm run study -- streams day
  *     npm run study -- streams-http 2000 60 0.1
  *     npm run study -- order-streams 300
@@ -34,7 +33,6 @@ const studies: Readonly<Record<string, () => Promise<Study>>> = {
   'streams-http': async () => (await import('./live/sockets-study.ts')).studySockets,
   'order-streams': async () => (await import('./live/order-streams-study.ts')).studyOrderStreams,
   'stream-cuts': async () => (await import('./clients/streams/cuts.ts')).studyCuts,
-  http: async () => (await import('./snapshots/http/study.ts')).studyHttp,
   'store-loss': async () => (await import('./limiter/store-loss-study.ts')).studyStoreLoss,
   'limiter-storm': async () => (await import('./limiter/storm-study.ts')).studyStorm,
   fairness: async () => (await import('./cache/fairness-study.ts')).studyFairness,

@@ -20,10 +20,10 @@ import {
   type Gateway,
   type LimiterStore,
 } from '../../lib/gateway/index.ts';
-import { createTables, tables } from '../cache/tables.ts';
 import { at, type Figures, median, type Size } from '../support/figures.ts';
 import { startMinistack, whatIsMissing } from '../support/ministack.ts';
 import { emulatorEnvironment } from '../world/dynamo.ts';
+import { createTables, tables } from './tables.ts';
 
 const credentials = { appKey: 'bench-key', appSecret: 'bench-secret' };
 /** So that the journal is looked into, and refreshes fall due, as under load. */

@@ -16,7 +16,7 @@ import {
   limitsInForceKey,
   type RateLimitReport,
 } from '../../lib/gateway/index.ts';
-import { existingStocks } from '../snapshots/http/load.ts';
+import { existingStocks } from '../snapshots/world/load.ts';
 import { gatewayOf, requestOf } from '../support/core.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 import { FakeTime } from '../world/fake-time.ts';

@@ -3,18 +3,18 @@
  * costs the process, and how long after the first client that hears of a record the others do.
  */
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
-import { end, keys, startLocal } from '../snapshots/http/processes.ts';
 import { type Ages, Histogram, quantiles } from '../snapshots/world/study.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { launcher } from '../support/process.ts';
 
+const apiKey = 'key-of-the-app';
 const credentials = { APP_KEY: 'key-of-this-study', APP_SECRET: 'secret-of-this-study' };
 /** The most that the local run lets a caller have. */
 const streamsOfCaller = 100;
@@ -200,7 +200,7 @@ const inMs = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => ms.toFixed
 async function activeSymbols(url: string): Promise<readonly string[]> {
   const query = 'category=US_STOCK&page_size=1000';
   const response = await fetch(`${url}/openapi/instrument/stock/list?${query}`, {
-    headers: { 'x-api-key': keys.app },
+    headers: { 'x-api-key': apiKey },
   });
   const listed = (await response.json()) as
     | readonly { readonly symbol: string }[]
@@ -215,4 +215,43 @@ function usageOf(pid: number | undefined): { readonly seconds: number; readonly 
     .split(' ');
   const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return { seconds: (Number(fields[11]) + Number(fields[12])) / ticks, kilobytes: Number(resident) };
+}
+
+/** The environment is passed on, so that any setting of the local run can be studied. */
+async function startLocal(
+  settings: NodeJS.ProcessEnv,
+): Promise<{ readonly url: string; readonly process: ChildProcess }> {
+  const child = spawn(process.execPath, [launcher, 'start'], {
+    env: {
+      ...process.env,
+      ...freePorts,
+      API_KEY: apiKey,
+      // Room for the load: what is studied is the upstream's limit, not the plan.
+      PLAN: 'app',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Read to the end, though only the first lines count: a full pipe would stop the local run.
+  const lines = createInterface({ input: child.stdout });
+  const ready = new Promise<string>((resolve) => {
+    let url = '';
+    lines.on('line', (line) => {
+      url ||= /^Countersign on (\S+)$/.exec(line)?.[1] ?? '';
+      if (line === 'Ctrl-C ends it.') resolve(url);
+    });
+  });
+  return { url: await Promise.race([ready, failOnExit(child)]), process: child };
+}
+
+async function failOnExit(child: ChildProcess): Promise<never> {
+  const [code] = (await once(child, 'exit')) as [number | null];
+  throw new Error(`${child.spawnfile} ${child.spawnargs.at(-1)} ended with ${code} in the middle`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
 }

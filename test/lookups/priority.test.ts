@@ -11,7 +11,7 @@ import {
   type LimiterReport,
 } from '../../lib/gateway/index.ts';
 import { createLowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
-import { existingStocks } from '../snapshots/http/load.ts';
+import { existingStocks } from '../snapshots/world/load.ts';
 import { ask, secretText, snapshotPath } from '../support/core.ts';
 import { sendTo, upstreamOfTest } from '../support/upstream.ts';
 import { createRandom } from '../world/random.ts';

@@ -1,5 +1,6 @@
 /** Phones: each asks for its own twenty symbols, in its own view, every five seconds. */
 
+import { createUniverse } from '../../../infra/simulator/market/universe.ts';
 import type { SnapshotCall } from '../../../lib/cache/snapshots/request.ts';
 import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
 
@@ -102,3 +103,8 @@ function pick(views: readonly (readonly [id: string, share: number])[], chance: 
   }
   return views[0]![0];
 }
+
+/** The simulator's own, in its own order: familiar ones first. */
+export const existingStocks: readonly string[] = [...createUniverse(1).values()]
+  .filter(({ category }) => category === 'US_STOCK')
+  .map(({ symbol }) => symbol);
