@@ -22,6 +22,7 @@ import {
 } from '../compositions/scene.ts';
 import { snapshotTarget } from '../support/core.ts';
 import { type Point, pointsIn, ringing } from '../support/evaluate-alarm.ts';
+import { throughEach } from '../world/ports.ts';
 
 export const minute = 60_000;
 
@@ -43,16 +44,9 @@ function breakable(ports: MemoryPorts & LookupPorts, broken: Broken): MemoryPort
   const wrap =
     (name: keyof typeof ports, create: (...args: readonly unknown[]) => object) =>
     (...args: readonly unknown[]) =>
-      new Proxy(create(...args), {
-        get(store, member) {
-          const own = Reflect.get(store, member) as unknown;
-          if (typeof own !== 'function') return own;
-          return (...given: readonly unknown[]) =>
-            broken.has(name)
-              ? Promise.reject(new Error('the table cannot be used'))
-              : Reflect.apply(own, store, given);
-        },
-      });
+      throughEach(create(...args), (_, call) =>
+        broken.has(name) ? Promise.reject(new Error('the table cannot be used')) : call(),
+      );
   const names = [
     'journal',
     'controls',

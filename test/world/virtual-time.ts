@@ -49,6 +49,17 @@ export class VirtualTime {
     await settled();
     await this.runUntil(this.#now + ms);
   }
+
+  /** Lets time pass, so many milliseconds at once, until the work is done. */
+  async passUntil<T>(work: Promise<T>, stepMs = 1): Promise<T> {
+    let isDone = false;
+    const end = () => {
+      isDone = true;
+    };
+    work.then(end, end);
+    while (!isDone) await this.pass(stepMs);
+    return work;
+  }
 }
 
 /** Lets every promise go on that can: the next turn of the real event loop. */

@@ -11,6 +11,7 @@ import {
   type SnapshotCheckpoint,
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/store.ts';
+import { throughEach } from '../../world/ports.ts';
 import type { VirtualTime } from '../../world/virtual-time.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
 
@@ -83,17 +84,7 @@ export class MeteredStore {
       await this.#time.sleep(total / 2);
       return answer;
     };
-    const store = this.#charged;
-    return {
-      read: (after, missing) => trip(() => store.read(after, missing)),
-      acquire: (next, after) => trip(() => store.acquire(next, after)),
-      write: (record) => trip(() => store.write(record)),
-      countStart: () => trip(() => store.countStart()),
-      readCheckpoint: (copy) => trip(() => store.readCheckpoint(copy)),
-      writeCheckpoint: (copy, checkpoint) => trip(() => store.writeCheckpoint(copy, checkpoint)),
-      writeMisses: (keys) => trip(() => store.writeMisses(keys)),
-      readMisses: () => trip(() => store.readMisses()),
-    };
+    return throughEach<SnapshotStore>(this.#charged, (_, call) => trip(call));
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type TradeEventStore,
   type TradeEventTuning,
 } from '../../../lib/trade-events/index.ts';
+import { throughEach } from '../../world/ports.ts';
 import { createRandom } from '../../world/random.ts';
 import { VirtualTime } from '../../world/virtual-time.ts';
 import { ModelUpstream } from './upstream.ts';
@@ -177,16 +178,9 @@ export class World {
   #optionsOf(instance: Instance): TradeEventListenerOptions {
     const { time, upstream } = this;
     const port = <P extends object>(target: P, kind: string): P =>
-      new Proxy(target, {
-        get: (_, name) => {
-          const method = (target as Record<string | symbol, unknown>)[name];
-          if (typeof method !== 'function') return method;
-          return (...given: unknown[]) =>
-            this.#through(instance, () =>
-              this.#faulty(`${kind}.${String(name)}`, () => method.apply(target, given)),
-            );
-        },
-      });
+      throughEach(target, (name, call) =>
+        this.#through(instance, () => this.#faulty(`${kind}.${name}`, call)),
+      );
     const transport = upstream.transport({
       instance,
       isRunning: () => instance.result === undefined && instance.frozenUntil <= time.now(),
