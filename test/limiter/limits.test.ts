@@ -15,11 +15,7 @@ const minute = 60_000;
 const narrow = { requests: 60, perSeconds: 60, within: 'market-data' };
 
 /** The most that any window of 60 s held of the requests of these times. */
-function worst(times: readonly number[]): number {
-  const counted = new Upstream();
-  for (const time of times) counted.arrive(time);
-  return counted.worstWindow();
-}
+const worst = (times: readonly number[]) => new Upstream(times).worstWindow();
 
 describe('nested limits', () => {
   const limits = { ...marketData, 'op:snapshot': narrow, 'group:x': { ...narrow, requests: 100 } };

@@ -31,11 +31,7 @@ const namesOf = (id: string) =>
   })!;
 
 /** The most that any window of 60 s held of the requests of these times. */
-function worst(times: readonly number[]): number {
-  const counted = new Upstream();
-  for (const time of times) counted.arrive(time);
-  return counted.worstWindow();
-}
+const worst = (times: readonly number[]) => new Upstream(times).worstWindow();
 
 /** A store that shows the item. */
 function watched() {

@@ -8,7 +8,6 @@ import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-sto
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createLimiter } from '../../lib/limiter/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
-import { counting } from './counting-store.ts';
 import { marketData } from './world/world.ts';
 
 const { UPSTREAM = '', DYNAMODB = '', TABLE = '', APP_KEY = '', APP_SECRET = '' } = process.env;
@@ -18,9 +17,6 @@ const [offsetMs, perMinute, seconds] = [
   Number(process.env.SECONDS),
 ];
 
-const { store, operations } = counting(
-  createDynamoLimiterStore({ client: createDynamoClient(DYNAMODB), tableName: TABLE }),
-);
 const counts = {
   asked: 0,
   sent: 0,
@@ -32,7 +28,7 @@ const counts = {
 };
 const clock = () => Date.now() + offsetMs;
 const limiter = createLimiter({
-  store,
+  store: createDynamoLimiterStore({ client: createDynamoClient(DYNAMODB), tableName: TABLE }),
   limits: marketData,
   bucket: 'processes',
   clock,
@@ -74,4 +70,4 @@ for (let next = 0; Date.now() < endsAt(); next++) {
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - Date.now())));
 }
 await Promise.all(running);
-process.stdout.write(`${JSON.stringify({ ...counts, operations })}\n`);
+process.stdout.write(`${JSON.stringify(counts)}\n`);

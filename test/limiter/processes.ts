@@ -8,10 +8,10 @@
 
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
+import { each } from '../support/each.ts';
 import { startMinistack } from '../support/ministack.ts';
 import { resultOf } from '../support/process.ts';
 import { createLimiterTable, emulatorEnvironment } from '../world/dynamo.ts';
-import type { Operations } from './counting-store.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';
 
@@ -33,7 +33,6 @@ export interface Count {
   readonly busy: number;
   readonly failed: number;
   readonly statuses: Readonly<Record<string, number>>;
-  readonly operations: Operations;
 }
 
 export interface ProcessesResult {
@@ -82,8 +81,7 @@ export async function runProcesses({
         }),
       ),
     );
-    const upstream = new Upstream();
-    for (const { time } of simulator.received) upstream.arrive(time);
+    const upstream = new Upstream(each(simulator.received, 'time'));
     const { arrivals } = upstream;
     const [first = 0, last = 0] = [arrivals[0], arrivals.at(-1)];
     const end = last - 2000;
@@ -104,14 +102,10 @@ export async function runProcesses({
 /** In words, for the console. */
 export function summary({ counts, outcomes, worst, overall, lastMinute }: ProcessesResult): string {
   const sum = (of: (count: Count) => number) => counts.reduce((total, count) => total + of(count), 0);
-  const sent = sum((count) => count.sent);
-  const each = (of: (operations: Operations) => number) =>
-    (sum(({ operations }) => of(operations)) / sent).toFixed(2);
   return [
-    `${counts.length} processes on the DynamoDB engine: ${sent} sent of ${sum((count) => count.asked)} asked, upstream ${JSON.stringify(outcomes)}`,
+    `${counts.length} processes on the DynamoDB engine: ${sum((count) => count.sent)} sent of ${sum((count) => count.asked)} asked, upstream ${JSON.stringify(outcomes)}`,
     `worst window ${worst}, ${(100 * overall).toFixed(1)} % used, ${(100 * lastMinute).toFixed(1)} % in the last minute`,
     `${sum((count) => count.expired)} permits expired, ${sum((count) => count.busy)} throttled and ${sum((count) => count.failed)} failed operations`,
-    `${each(({ reads }) => reads)} reads and ${each(({ writes }) => writes)} writes a permit, ${each(({ refused }) => refused)} refused`,
   ].join('; ');
 }
 

@@ -55,14 +55,7 @@ function fleetOf(limit: { readonly requests: number; readonly perSeconds: number
     return answer;
   }
   /** The answer, and the time until it came has passed. */
-  async function askNow(...given: Parameters<typeof ask>) {
-    let answer: Awaited<ReturnType<typeof ask>> | undefined;
-    void ask(...given).then((one) => {
-      answer = one;
-    });
-    while (!answer) await time.runUntil(time.now() + 10);
-    return answer;
-  }
+  const askNow = (...given: Parameters<typeof ask>) => time.passUntil(ask(...given), 10);
   return { time, ask, askNow, sent, item, window: windowOf(limit) };
 }
 

@@ -49,14 +49,7 @@ function instancesOf(
       ...options,
     });
   const limiters = Array.from({ length: count }, (_, instance) => create(instance));
-  async function run<T>(work: Promise<T>): Promise<T> {
-    let done: { readonly value: T } | undefined;
-    void work.then((value) => {
-      done = { value };
-    });
-    while (!done) await clock.pass(1);
-    return done.value;
-  }
+  const run = <T>(work: Promise<T>): Promise<T> => clock.passUntil(work);
   const answerOf = (index: number, names: Names = ['wide'], waitMs = 0) =>
     run(limiters[index]!.acquire({ appKey: 'k', limits: names, waitMs }));
   const ask = async (index: number, ...names: Names | []) => {

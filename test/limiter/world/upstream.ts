@@ -1,8 +1,12 @@
 /** Counts arrivals, as the upstream does: in every true window, wherever it begins. */
 
 export class Upstream {
-  readonly #arrivals: number[] = [];
-  #sorted = true;
+  readonly #arrivals: number[];
+  #sorted = false;
+
+  constructor(times: readonly number[] = []) {
+    this.#arrivals = [...times];
+  }
 
   arrive(time: number): void {
     this.#arrivals.push(time);
