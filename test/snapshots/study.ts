@@ -1,8 +1,5 @@
 /** All situations at full size and length; about ten minutes. */
 
-import { createRandom } from '../world/random.ts';
-import { createClients } from './world/load.ts';
-import { passThrough } from './world/pass-through.ts';
 import { newAccount } from './world/platform.ts';
 import { report } from './world/report.ts';
 import {
@@ -36,11 +33,6 @@ const described = (name: string, { measured, meanwhile, afterwards }: Outage) =>
 const studies: Readonly<Record<string, () => Promise<string>>> = {
   plain: async () => report('one category without flags, from cold', await plain(full)),
   mixed: async () => report('two categories, five views, from cold', await mixed(full)),
-  'pass-through': async () => {
-    const clients = createClients(createRandom(7), { clients: full.clients, symbols: 1000 });
-    const { requests, answered } = await passThrough(clients, full.seconds);
-    return `pass-through: ${((100 * answered) / requests).toFixed(2)} % of ${requests} answered`;
-  },
   'symbols-200': async () => report('200 symbols', await plain(short, { symbols: 200 })),
   'symbols-5000': async () => report('5,000 symbols', await plain(short, { symbols: 5000 })),
   presets: async () => {
