@@ -167,6 +167,14 @@ test('an end that the upstream explains has its name', async () => {
     (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM),
     (stream) => {
       stream.respond(grpc);
+      stream.session?.goaway(constants.NGHTTP2_INTERNAL_ERROR);
+    },
+    (stream) => {
+      stream.respond(grpc);
+      stream.session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    },
+    (stream) => {
+      stream.respond(grpc);
       stream.end(Buffer.from([1, 0, 0, 0, 1, 7]));
     },
     (stream) => {
@@ -195,6 +203,8 @@ test('an end that the upstream explains has its name', async () => {
     'UNKNOWN',
     'RESOURCE_EXHAUSTED',
     'UNAVAILABLE',
+    'INTERNAL',
+    'RESOURCE_EXHAUSTED',
     'INTERNAL',
     'RESOURCE_EXHAUSTED',
     'RESOURCE_EXHAUSTED',
