@@ -15,6 +15,23 @@ const only = (world: World, id: string) => {
   assert.equal(replies.length, 1, JSON.stringify(replies));
   return replies[0]!;
 };
+/** Sends one request, and lets a function take it; this is what its requester hears. */
+async function replyTo(
+  request: { readonly request_id: string },
+  upstream: World['upstream'] = market,
+  change: Parameters<typeof createWorld>[0] = {},
+) {
+  const world = createWorld(change);
+  Object.assign(world, { upstream });
+  world.send(request);
+  await world.deliver();
+  return { world, ...only(world, request.request_id) };
+}
+const snapshotRead = {
+  request_id: 'r',
+  operation: 'getStockSnapshots',
+  query: { symbols: 'A', category: 'US_STOCK' },
+};
 const symbols = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `S${from + index}`);
 
 test('overlapping requests are one call, and each has its own in its own order, byte for byte', async () => {
@@ -60,19 +77,15 @@ test('a call takes a hundred symbols; each view, and each maximum age, is a call
 });
 
 test('the age of a cached answer counts from its as_of', async () => {
-  const world = createWorld();
-  const request = quotes(['A']);
-  world.upstream = () => ({
+  const { world, detail } = await replyTo(quotes(['A']), () => ({
     kind: 'cached',
     body: new TextEncoder().encode(`[${recordOf('A')}]`),
     cacheResult: 'hit',
     ageMs: 2000,
     ttlMs: 0,
     freshMs: 2000,
-  });
-  world.send(request);
-  await world.deliver();
-  assert.equal(only(world, request.request_id).detail.as_of, new Date(world.now - 2000).toISOString());
+  }));
+  assert.equal(detail.as_of, new Date(world.now - 2000).toISOString());
 });
 
 test('a symbol that the upstream refuses is named, and costs no other requester its quotes', async () => {
@@ -140,25 +153,16 @@ test('sources identify requesters, and one that is throttled stops no other', as
 });
 
 test('a symbol that the answer leaves out is unknown', async () => {
-  const world = createWorld();
-  world.upstream = () => `[${recordOf('A')}]`;
-  const request = quotes(['A', 'GONE']);
-  world.send(request);
-  await world.deliver();
-  assert.deepEqual(only(world, request.request_id).detail.unknown, ['GONE']);
+  const { detail } = await replyTo(quotes(['A', 'GONE']), () => `[${recordOf('A')}]`);
+  assert.deepEqual(detail.unknown, ['GONE']);
 });
 
 test('another read passes its answer through; the same read of two is one call', async () => {
   const world = createWorld();
   world.upstream = () => '[{"date":"2026-11-20","n":1.10}]';
-  const read = (request_id: string, more: object = {}) => ({
-    request_id,
-    operation: 'listStockBars',
-    body: { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' },
-    ...more,
-  });
-  world.send(read('bars-1'));
-  world.send(read('bars-2', { deadline_seconds: 60 }));
+  const { body } = barsOf('AAPL');
+  world.send({ ...barsOf('bars-1'), body });
+  world.send({ ...barsOf('bars-2'), body, deadline_seconds: 60 });
   await world.deliver();
   assert.equal(world.calls.length, 1, JSON.stringify(world.dead));
   assert.equal(
@@ -171,35 +175,20 @@ test('another read passes its answer through; the same read of two is one call',
   }
 });
 
-const refusals: readonly (readonly [Refusal, boolean])[] = [
-  [{ code: 'data_not_subscribed' }, false],
-  [{ code: 'upstream_answer_too_large' }, false],
-  [{ code: 'unknown_operation' }, false],
-];
-for (const [refusal, retryable] of refusals)
-  test(`${refusal.code}: fails at once, ${retryable ? '' : 'not '}retryable`, async () => {
-    const world = createWorld();
-    world.upstream = () => refusal;
-    const request = quotes(['A']);
-    world.send(request);
-    await world.deliver();
-    const { type, detail } = only(world, request.request_id);
-    assert.equal(type, 'QuoteLookupFailed');
-    assert.deepEqual([detail.code, detail.retryable], [refusal.code, retryable]);
+for (const code of ['data_not_subscribed', 'upstream_answer_too_large', 'unknown_operation'] as const)
+  test(`${code}: fails at once, not retryable`, async () => {
+    const { world, type, detail } = await replyTo(quotes(['A']), () => ({ code }));
+    assert.deepEqual([type, detail.code, detail.retryable], ['QuoteLookupFailed', code, false]);
     assert.deepEqual([world.waits.length, world.queue.length, world.dead.length], [0, 0, 0]);
   });
 
 test('the upstream’s refusal of a read is in the reply', async () => {
-  const world = createWorld();
   const upstream = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'no such' };
-  world.upstream = () => ({ code: 'upstream_rejected', status: 422, upstream });
-  world.send({
-    request_id: 'r',
-    operation: 'getStockSnapshots',
-    query: { symbols: 'A', category: 'US_STOCK' },
-  });
-  await world.deliver();
-  const { type, detail } = only(world, 'r');
+  const { type, detail } = await replyTo(snapshotRead, () => ({
+    code: 'upstream_rejected',
+    status: 422,
+    upstream,
+  }));
   assert.deepEqual(
     [type, detail.code, detail.retryable, detail.operation],
     ['ReadFailed', 'upstream_rejected', false, 'getStockSnapshots'],
@@ -212,8 +201,7 @@ test('a failure is small, whatever was sent or said', async () => {
   const message = 'x'.repeat(400_000);
   world.upstream = () => ({ code: 'upstream_rejected', detail: message, upstream: { status: 417, message } });
   const names = Array.from({ length: 20 }, (_, index) => [`${index}${'ü'.repeat(12_000)}`, 1]);
-  const query = { symbols: 'A', category: 'US_STOCK' };
-  world.send({ request_id: 'refused', operation: 'getStockSnapshots', query });
+  world.send({ ...snapshotRead, request_id: 'refused' });
   world.send({ request_id: 'wrong', ...Object.fromEntries(names) });
   await world.deliver();
   for (const id of ['refused', 'wrong']) {
@@ -418,12 +406,7 @@ test('whose deadline passes while others are asked for is not asked for any more
   const long = Array.from({ length: 4 }, (_, index) => quotes(symbols(100, 100 * index)));
   const short = quotes(['B', 'C'], { deadline_seconds: 5 });
   const shared = quotes(['C', 'D']);
-  const read = {
-    request_id: 'short-read',
-    operation: 'getStockSnapshots',
-    query: { symbols: 'E', category: 'US_STOCK' },
-    deadline_seconds: 5,
-  };
+  const read = { ...snapshotRead, query: { ...snapshotRead.query, symbols: 'E' }, deadline_seconds: 5 };
   for (const request of [...long, short, shared, read]) world.send(request);
   await world.deliver();
   for (const id of [short.request_id, read.request_id]) {
@@ -464,6 +447,12 @@ test('a deadline farther than twelve hours counts as twelve', async () => {
   assert.equal(only(world, request.request_id).detail.code, 'deadline_passed');
 });
 
+/** What readers make of the texts on the bus. */
+const partsOf = ({ published }: World) =>
+  published.flatMap(
+    ({ detailType, detail }) => parseReply(`{"detail-type":"${detailType}","detail":${detail}}`) ?? [],
+  );
+
 test('a large reply comes in parts that fit an event, and joins to what it was', async () => {
   const world = createWorld();
   const padding = 'ü'.repeat(500);
@@ -476,11 +465,9 @@ test('a large reply comes in parts that fit an event, and joins to what it was',
   await world.deliver();
   assert.ok(world.published.length > 1);
   for (const { detail } of world.published) assert.ok(Buffer.byteLength(detail) <= 240 * 1024);
-  const replies = world.published.map(({ detailType, detail }) =>
-    parseReply({ 'detail-type': detailType, detail: JSON.parse(detail) }),
-  );
-  assert.ok(replies.every((reply) => reply !== undefined));
-  const shuffled = [...replies.slice(1), ...replies] as NonNullable<(typeof replies)[0]>[];
+  const replies = partsOf(world);
+  assert.equal(replies.length, world.published.length);
+  const shuffled = [...replies.slice(1), ...replies];
   const whole = joinParts(shuffled);
   assert.ok(whole?.detailType === 'QuoteLookupCompleted');
   assert.deepEqual(each(whole.detail.quotes, 'symbol'), request.symbols);
@@ -494,18 +481,11 @@ test('another large answer comes as pieces of its text', async () => {
   const world = createWorld();
   const answer = Array.from({ length: 4000 }, (_, index) => ({ at: index, text: '"\\"😀😀'.repeat(20) }));
   world.upstream = () => JSON.stringify(answer);
-  world.send({
-    request_id: 'large',
-    operation: 'listStockBars',
-    body: { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' },
-  });
+  world.send(barsOf('large'));
   await world.deliver();
   assert.ok(world.published.length > 2);
   for (const { detail } of world.published) assert.ok(Buffer.byteLength(detail) <= 240 * 1024);
-  const replies = world.published.flatMap(
-    ({ detailType, detail }) => parseReply({ 'detail-type': detailType, detail: JSON.parse(detail) }) ?? [],
-  );
-  const whole = joinParts(replies.reverse());
+  const whole = joinParts(partsOf(world).toReversed());
   assert.ok(whole?.detailType === 'ReadCompleted');
   assert.deepEqual(whole.detail.answer, answer);
 });
@@ -518,10 +498,7 @@ test('an id that is a number from 2^53 on has the digits that were sent, in a jo
     world.upstream = () => `[${Array(count).fill(record)}]`;
     world.send({ request_id: 'ids', operation: 'getStockInstrument', query: { category: 'US_STOCK' } });
     await world.deliver();
-    const replies = world.published.flatMap(
-      ({ detailType, detail }) => parseReply(`{"detail-type":"${detailType}","detail":${detail}}`) ?? [],
-    );
-    const whole = joinParts(replies);
+    const whole = joinParts(partsOf(world));
     assert.ok(whole?.detailType === 'ReadCompleted');
     const [first] = whole.detail.answer as { instrument_id: unknown; text: string }[];
     assert.equal(first?.instrument_id, id);
@@ -534,8 +511,7 @@ test('pieces are texts that every reader takes: no pair of surrogates is parted'
     const world = createWorld();
     const answer = `${space}"${'😀'.repeat(200_000)}"`;
     world.upstream = () => answer;
-    const query = { symbols: 'A', category: 'US_STOCK' };
-    world.send({ request_id: 'r', operation: 'getStockSnapshots', query });
+    world.send(snapshotRead);
     await world.deliver();
     assert.ok(world.published.length > 2);
     for (const { detail } of world.published) assert.doesNotMatch(detail, /\\ud[89a-f]/);
@@ -567,12 +543,7 @@ test('an endpoint whose own counter is used up stops its own requests, and no ot
     ({ id, limit, method, sideEffect, legacyOf }) =>
       limit === 'market-data' && !legacyOf && !sideEffect && (method === 'GET' || id === 'listStockBars'),
   );
-  for (let copy = 0; copy < 8; copy++)
-    world.send({
-      request_id: `bars-${copy}`,
-      operation: 'listStockBars',
-      body: { symbols: [`S${copy}`], category: 'US_STOCK', timespan: 'D' },
-    });
+  for (let copy = 0; copy < 8; copy++) world.send(barsOf(`bars-${copy}`));
   const others = reads.filter(({ id }) => id !== 'listStockBars');
   for (const { id, example } of others)
     world.send({ request_id: `read-${id}`, operation: id, query: example.query ?? {} });
@@ -584,11 +555,8 @@ test('an endpoint whose own counter is used up stops its own requests, and no ot
 });
 
 test('what the store has no room for fails as too large', async () => {
-  const world = createWorld({ store: createMemoryLookupStore(500) });
-  const request = quotes(symbols(50));
-  world.send(request);
-  await world.deliver();
-  const { type, detail } = only(world, request.request_id);
+  const store = createMemoryLookupStore(500);
+  const { type, detail } = await replyTo(quotes(symbols(50)), market, { store });
   assert.deepEqual([type, detail.code, detail.retryable], ['QuoteLookupFailed', 'answer_too_large', false]);
 });
 
