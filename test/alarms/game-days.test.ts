@@ -58,19 +58,6 @@ const days: readonly GameDay[] = [
     },
   },
   {
-    chapter: 'All orders are blocked',
-    async run(world, sees) {
-      world.broken.add('controls');
-      await world.scene.pass(10_000);
-      const refused = await place(world);
-      sees(codeOf(refused), 'trading-limits-unread');
-      await world.minutes(6);
-      assert.deepEqual(world.rang(), ['trading-limits-unread']);
-      world.broken.clear();
-      assert.equal((await place(world)).status, 200);
-    },
-  },
-  {
     chapter: 'Somebody has the secret',
     async run(world, _, does) {
       const { simulator } = world.scene;

@@ -85,6 +85,4 @@ export function createTestAccess(options: Partial<AccessOptions> = {}) {
   };
 }
 
-export type TestAccess = ReturnType<typeof createTestAccess>;
-
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
