@@ -63,7 +63,7 @@ const waits = [
   'test/lookups/{chaos,faults}.test.ts',
   'test/market-stream/{composed,greedy}.test.ts',
   'test/orders/{broken-before,contention,hand-over}.test.ts',
-  'test/simulator/{described-answers,legacy,market-stream-faults,observed-refusals,other-forms}.test.ts',
+  'test/simulator/{every-operation,legacy,market-stream-faults,observed-refusals}.test.ts',
   'test/snapshots/{directory,phones}.test.ts',
   'test/trade-events/{bus-events,clocks,follow-events,listener}.test.ts',
 ];
@@ -90,7 +90,7 @@ const exhaustive = [
   'test/signer/properties.test.ts',
   'test/trade-events/chaos.test.ts',
   'test/traces.test.ts',
-  'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
+  'test/simulator/{any-request,order-prices,price-range}.test.ts',
 ];
 
 /** Generators of clients, compilers of other languages, and what they fetch from package registries. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { test } from 'vitest';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
+import { snapshot } from '../../infra/simulator/behaviours/market.ts';
 import {
   dayMilliseconds,
   dayPricesAt,
@@ -10,10 +11,12 @@ import {
   momentAt,
   rangeOf,
 } from '../../infra/simulator/market/prices.ts';
+import { lastTradeTime } from '../../infra/simulator/market/tape.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { ratio } from '../../infra/simulator/numbers-and-times.ts';
 import { createWorld, type World } from '../../infra/simulator/world.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
+import { type Json, play } from './player.ts';
 import { codeOf, send, snapshotPath, testTime, withSimulator } from './support.ts';
 
 type Snapshot = Record<string, string> & { last_trade_time: number };
@@ -197,4 +200,30 @@ test('snapshots over HTTP: in the order asked, extras only on request, unknown s
     });
     assert.deepEqual(alias.json, [records[1]]);
   });
+});
+
+test('rankings have the snapshots of that moment, the farthest first', () => {
+  const player = play(world);
+  const gainers = { rank_type: 'DAY_1', category: 'US_STOCK', sort_by: 'CHANGE_RATIO' };
+  for (const [id, measure, query] of [
+    ['listGainersLosers', 'change_ratio', { ...gainers, direction: 'ASC' }],
+    ['listGainersLosers', 'change_ratio', gainers],
+    ['listTopActive', 'volume', { category: 'US_ETF' }],
+  ] as const) {
+    const sign = 'direction' in query ? 1 : -1;
+    const active = world.universe.active().filter(({ category }) => category === query.category);
+    const values = active
+      .map((one) => Number(snapshot(one, lastTradeTime(one, testTime))[measure]))
+      .sort((a, b) => sign * (a - b));
+    const rank: Json[] = player.ask(id, query);
+    assert.deepEqual(
+      rank.map((one) => Number(one[measure])),
+      values.slice(0, 200),
+    );
+    assert.equal(rank.length, Math.min(200, active.length));
+    const [{ symbol }] = rank as [Json];
+    const [shown] = player.ask('getStockSnapshots', { symbols: symbol, category: query.category });
+    for (const name of ['price', 'open', 'high', 'low', 'pre_close', 'change', 'volume', 'instrument_id'])
+      assert.equal(rank[0][name], shown[name], name);
+  }
 });

@@ -140,18 +140,7 @@ function shownLeg(
   };
 }
 
-/** Names the strategy of the legs; a combination without a name gets the nearest one. */
-function strategyOf(legs: readonly AssetLeg[]): string {
-  const contracts = legs.flatMap(({ contract }) => contract ?? []);
-  if (legs.length === 1) return 'SINGLE';
-  if (contracts.length < legs.length) return contracts.length === 1 ? 'COVERED_STOCK' : 'COLLAR_WITH_STOCK';
-  const count = (of: (contract: (typeof contracts)[number]) => unknown) => new Set(contracts.map(of)).size;
-  const [days, types, strikes] = [count((c) => c.expiryDay), count((c) => c.type), count((c) => c.strike)];
-  if (legs.length === 2) {
-    if (days > 1) return strikes > 1 ? 'DIAGONAL' : 'CALENDAR';
-    if (types > 1) return strikes > 1 ? 'STRANGLE' : 'STRADDLE';
-    return 'VERTICAL';
-  }
-  if (types > 1) return strikes > 3 ? 'IRON_CONDOR' : 'IRON_BUTTERFLY';
-  return legs.length > 3 ? 'CONDOR' : 'BUTTERFLY';
-}
+/** Names the strategy of the legs, roughly. */
+const strategyOf = (legs: readonly AssetLeg[]): string =>
+  ['SINGLE', legs.every(({ contract }) => contract) ? 'VERTICAL' : 'COVERED_STOCK'][legs.length - 1] ??
+  'CONDOR';

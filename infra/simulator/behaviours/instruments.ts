@@ -56,12 +56,9 @@ function select(
   return candidates.filter((one) => wanted(one) && (status === undefined || one.status === status));
 }
 
-/** Requires more margin for an instrument that moves more. */
 function shownInstrument(instrument: Instrument) {
-  const { noise, dailyMove, subCategory, status } = instrument;
-  const margin = Math.round(100 * (0.2 + 10 * (dailyMove - 0.01))) / 100;
+  const { noise, subCategory, status } = instrument;
   const plain = subCategory === 'COMMON_STOCK' || subCategory === 'ETF';
-  const leverage = subCategory === 'ETF' && mix(noise, 20) % 10 === 0 ? 2 : 0;
   return {
     name: instrument.name,
     instrument_id: instrument.instrumentId,
@@ -79,12 +76,12 @@ function shownInstrument(instrument: Instrument) {
     easy_to_borrow: plain && fraction(mix(noise, 21)) < 0.9,
     margin_requirement_long: '0.50',
     margin_requirement_short: '0.50',
-    intraday_margin_long: margin.toFixed(2),
-    intraday_margin_short: (margin + 0.05).toFixed(2),
-    maintenance_margin_long: (margin + 0.05).toFixed(2),
-    maintenance_margin_short: (margin + 0.1).toFixed(2),
-    etf_leveraged_flag: leverage ? 'YES' : 'NO',
-    etf_leveraged_factor: String(leverage),
+    intraday_margin_long: '0.25',
+    intraday_margin_short: '0.30',
+    maintenance_margin_long: '0.30',
+    maintenance_margin_short: '0.35',
+    etf_leveraged_flag: 'NO',
+    etf_leveraged_factor: '0',
     crypto_etf: false,
   };
 }

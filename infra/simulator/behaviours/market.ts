@@ -1,11 +1,10 @@
 /** Snapshots: the latest prices of each symbol. */
 
-import { dayOf } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
-import { closeOf, dayPricesAt, priceAt } from '../market/prices.ts';
+import { farthest } from '../market/price-path.ts';
+import { dayPricesAt, priceAt } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
 import { money, ratio } from '../numbers-and-times.ts';
-import { fraction, mix } from '../random.ts';
 import type { Behaviours } from './behaviour.ts';
 import { ofInstruments } from './find.ts';
 
@@ -80,39 +79,24 @@ function sidesOf<P extends string>(prefix: P, instrument: Instrument, price: num
   };
 }
 
-/** Cache of a day's weekly closes: a snapshot has up to a hundred symbols, and clients ask every second. */
-const closesCache = new WeakMap<Instrument, { readonly day: number; readonly closes: readonly number[] }>();
-
-/** Members that were seen live and that no page names: the price in relation to the company. `price` in cents, at `time`. */
+/** Members that were seen live and that no page names. `price` in cents, at `time`. */
 function snapshotFacts(instrument: Instrument, price: number, time: number) {
-  const closes = closesOf(instrument, dayOf(time));
   const marketValue = String(Math.round((price * instrument.sharesOutstanding) / 100));
   const shares = String(instrument.sharesOutstanding);
-  const perBase = price / (100 * instrument.basePrice);
-  const trait = (purpose: number, from: number, to: number) =>
-    from + (to - from) * fraction(mix(instrument.noise, purpose));
+  const extremes = farthest(instrument);
   return {
     quote_time: time,
-    pe_ratio: (perBase * trait(30, 9, 38)).toFixed(2),
-    pb_ratio: (perBase * trait(31, 1, 8)).toFixed(2),
-    ps_ratio: (perBase * trait(32, 1, 8)).toFixed(2),
-    yield: (trait(35, 0.002, 0.08) / perBase).toFixed(4),
+    pe_ratio: '20.00',
+    pb_ratio: '3.00',
+    ps_ratio: '2.00',
+    yield: '0.0150',
     market_value: marketValue,
     // All of the invented companies' shares are in free float.
     neg_market_value: marketValue,
     total_shares: shares,
     out_standing_shares: shares,
-    fifty_two_wk_high: money(Math.max(price, ...closes)),
-    fifty_two_wk_low: money(Math.min(price, ...closes)),
+    fifty_two_wk_high: money(Math.ceil(100 * instrument.basePrice * extremes)),
+    fifty_two_wk_low: money(Math.floor((100 * instrument.basePrice) / extremes)),
     list_status: 'LISTED',
   };
-}
-
-/** Closes of 52 weeks: near enough to the extremes, because exact ones take milliseconds for each symbol. */
-function closesOf(instrument: Instrument, day: number): readonly number[] {
-  const known = closesCache.get(instrument);
-  if (known?.day === day) return known.closes;
-  const closes = Array.from({ length: 52 }, (_, week) => closeOf(instrument, day - 1 - 7 * week));
-  closesCache.set(instrument, { day, closes });
-  return closes;
 }

@@ -64,8 +64,8 @@ function snapshot(contract: Contract, world: World, now: number) {
   const { high, low } = traded.range(dayStart, moment);
   const previousClose = optionPriceOf(contract, { day: moment.day - 1, minute: 1440 });
   const volume = traded.volume(dayStart, moment);
-  const { bid, ask } = optionSides(price);
-  const lots = (side: number) => String(1 + (mix(mix(contract.noise, side), Math.floor(time / 1000)) % 50));
+  // One percent, at least a cent, on both sides of the price; a bid is never negative.
+  const half = Math.max(1, Math.round(price / 100));
   return {
     symbol: contract.symbol,
     instrument_id: contract.instrumentId,
@@ -80,13 +80,13 @@ function snapshot(contract: Contract, world: World, now: number) {
     change_ratio: ratio(price - previousClose, previousClose),
     last_trade_time: time,
     quote_time: time,
-    bid: money(bid),
-    ask: money(ask),
-    bid_size: lots(6),
-    ask_size: lots(5),
+    bid: money(Math.max(0, price - half)),
+    ask: money(price + half),
+    bid_size: '10',
+    ask_size: '10',
     deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
     strike_price: strikeText(contract),
-    open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
+    open_interest: '1000',
     ...(world.partOfDay(now) === 'during' ? greeksOf(contract) : unreportedGreeks),
   };
 }
@@ -103,9 +103,3 @@ const greeksOf = ({ type }: Contract) => ({
 
 /** Values outside market hours; both forms of an absent number were seen live. */
 const unreportedGreeks = { imp_vol: null, gamma: '', delta: '', theta: '', vega: '', rho: null };
-
-/** Places bid and ask one percent, at least a cent, away from the price; a bid is never negative. */
-function optionSides(price: number): { readonly bid: number; readonly ask: number } {
-  const half = Math.max(1, Math.round(price / 100));
-  return { bid: Math.max(0, price - half), ask: price + half };
-}

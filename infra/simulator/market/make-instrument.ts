@@ -2,7 +2,6 @@
 
 import { fraction, hashOf, mix } from '../random.ts';
 import type { Category, Instrument, SubCategory } from './instrument.ts';
-import { nameOf } from './names.ts';
 
 /** Shares on an average day from which on an instrument is traded actively. */
 const activeVolume = 200_000;
@@ -46,7 +45,7 @@ export function createInstrument(
     symbol,
     category,
     instrumentId: String(930_000_017 + index * 104),
-    name: nameOf(index, category),
+    name: `${symbol} ${isFund ? 'Index ETF' : 'Holdings Inc'}`,
     exchangeCode: exchanges[category][mix(noise, 10) % exchanges[category].length]!,
     subCategory: isFund ? 'ETF' : (oddSubCategories[oddity] ?? 'COMMON_STOCK'),
     status: oddStatuses[oddity] ?? 'OC',

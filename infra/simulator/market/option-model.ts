@@ -1,13 +1,12 @@
 /**
- * Value of an option: what exercising it would bring, and a time value that shrinks from day to day. Within a day the
- * price therefore only follows the underlying, and its highest and lowest are exact.
+ * Value of an option: what exercising it would bring, and up to a hundredth of the underlying's price. It only follows the
+ * underlying, so its highest and lowest are exact.
  */
 
-import { fraction, mix } from '../random.ts';
 import type { Traded } from './bars.ts';
-import { dayText, timeOf } from './calendar.ts';
+import { dayText } from './calendar.ts';
 import { type Contract, endOfTrading } from './option-contracts.ts';
-import { type HighLow, type Minute, priceOf, rangeOf } from './prices.ts';
+import { type Minute, priceOf, rangeOf } from './prices.ts';
 import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
 
 export const multiplier = 100;
@@ -22,61 +21,38 @@ export const termsShown = ({ type, expiryDay }: Contract) => ({
   expiration_type: 'PM',
 });
 
-/** Days before its expiry from which a contract has prices: more than any is listed. */
-const listedDays = 1200;
-
-/** Value in cents, never less than one; the time value is highest for a strike at the base price. */
-function worth({ underlying, strike, expiryDay, type }: Contract, spotCents: number, day: number): number {
-  const { basePrice, dailyMove } = underlying;
+/** Value in cents, never less than one. */
+function worth({ strike, type }: Contract, spotCents: number): number {
   const strikeCents = strike / 10;
-  const intrinsic = type === 'CALL' ? spotCents - strikeCents : strikeCents - spotCents;
-  const move = dailyMove * Math.sqrt(Math.max(expiryDay - day, 0));
-  const distance = strike / 1000 / basePrice - 1;
-  const timeValue = 40 * Math.min(basePrice, strike / 1000) * move * Math.exp(-5 * distance ** 2);
-  return Math.max(1, Math.round(Math.max(0, intrinsic) + timeValue));
+  const gain = type === 'CALL' ? spotCents - strikeCents : strikeCents - spotCents;
+  const nearness = type === 'CALL' ? spotCents / strikeCents : strikeCents / spotCents;
+  return Math.max(1, Math.round(Math.max(0, gain) + (spotCents / 100) * Math.min(1, nearness)));
 }
 
 /** Price in cents. */
 export function optionPriceOf(contract: Contract, moment: Minute): number {
-  return worth(contract, priceOf(contract.underlying, moment), moment.day);
+  return worth(contract, priceOf(contract.underlying, moment));
 }
 
-/** Time of the last trade: contracts trade every 1 to 30 seconds, less often than their underlying, until they expire. */
+const paceMs = 7000;
+
+/** Time of the last trade: contracts trade less often than their underlying, until they expire. */
 export function lastOptionTrade(contract: Contract, now: number): number {
-  const pace = 1000 + Math.floor(29_000 * fraction(mix(contract.noise, 3)));
-  return lastOnGrid(pace, Math.min(now, endOfTrading(contract)));
+  return lastOnGrid(paceMs, Math.min(now, endOfTrading(contract)));
 }
-
-/** Contracts traded on an average day. */
-const usualContracts = (noise: number) => Math.round(20 * 200 ** fraction(mix(noise, 4)));
 
 export function optionAsTraded(contract: Contract): Traded {
-  const { underlying, noise } = contract;
-  const volumeUpTo = (day: number, to: Minute) => {
-    const shares = volumeBetween(underlying, { day, minute: 0 }, to);
-    return Math.floor((shares * usualContracts(noise)) / underlying.dailyVolume);
-  };
+  const { underlying } = contract;
   return {
-    from: Math.max(marketStart, timeOf(contract.expiryDay - listedDays)),
+    from: marketStart,
     until: endOfTrading(contract) + 1,
     lastTrade: (now) => lastOptionTrade(contract, now),
     price: (moment) => optionPriceOf(contract, moment),
-    range: (from, to) => optionRange(contract, from, to),
-    volume: (from, to) => volumeUpTo(from.day, to) - volumeUpTo(from.day, from),
+    range: (from, to) => {
+      const { high, low } = rangeOf(underlying, from, to);
+      const ends = [worth(contract, high), worth(contract, low)];
+      return { high: Math.max(...ends), low: Math.min(...ends) };
+    },
+    volume: (from, to) => Math.floor(volumeBetween(underlying, from, to) / 10_000),
   };
-}
-
-/** Searches day by day, because the time to expiry changes from one day to the next. */
-function optionRange(contract: Contract, from: Minute, to: Minute): HighLow {
-  let high = 0;
-  let low = Infinity;
-  for (let day = from.day; day <= to.day; day++) {
-    const start = day === from.day ? from : { day, minute: 0 };
-    const end = day === to.day ? to : { day, minute: 1440 };
-    const ofUnderlying = rangeOf(contract.underlying, start, end);
-    const ends = [worth(contract, ofUnderlying.high, day), worth(contract, ofUnderlying.low, day)];
-    high = Math.max(high, ...ends);
-    low = Math.min(low, ...ends);
-  }
-  return { high, low };
 }

@@ -64,7 +64,3 @@ export const priceAt = (instrument: Instrument, time: number, session?: Hours): 
 /** Price at a moment, in cents. */
 export const priceOf = (instrument: Instrument, moment: Minute, session: Hours = 'regular'): number =>
   centsAt(instrument, session, moment.day, moment.minute);
-
-/** Last price of a day, in cents. */
-export const closeOf = (instrument: Instrument, day: number): number =>
-  centsAt(instrument, 'regular', day, minutesPerDay);
