@@ -40,7 +40,7 @@ const integration = [
   'test/public-surface.test.ts',
   'test/readme-pasted.test.ts',
   'test/setup.test.ts',
-  'test/side-by-side/minute.test.ts',
+  'test/side-by-side/upgrade.test.ts',
   'test/support/reporter.test.ts',
 ];
 
@@ -86,7 +86,7 @@ const exhaustive = [
   'test/live/{fleet,sockets}.test.ts',
   'test/market-stream/faults.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
-  'test/side-by-side/{formats,hour}.test.ts',
+  'test/side-by-side/formats.test.ts',
   'test/signer/properties.test.ts',
   'test/trade-events/chaos.test.ts',
   'test/traces.test.ts',

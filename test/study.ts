@@ -17,7 +17,6 @@
  *     npm run study -- orders-over-http 300
  *     npm run study -- orders 1000000 200000
  *     npm run study -- order-latency 300
- *     npm run study -- side-by-side 60
  *     npm run study -- page-memory 600
  *     npm run study -- traces --save FILE
  *     npm run study -- way --calls
@@ -43,7 +42,6 @@ const studies: Readonly<Record<string, () => Promise<Study>>> = {
   'orders-over-http': async () => (await import('./orders/under-fire.ts')).studyOrdersOverHttp,
   orders: async () => (await import('./orders/model/study.ts')).studyOrders,
   'order-latency': async () => (await import('./emulator/order-latency.ts')).studyOrderLatency,
-  'side-by-side': async () => (await import('./side-by-side/hour.ts')).studySideBySide,
   way: async () => (await import('./way.ts')).studyWay,
   traces: async () => (await import('./traces.ts')).studyTraces,
   'page-memory': async () => (await import('./page/memory-study.ts')).studyPageMemory,

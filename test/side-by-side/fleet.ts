@@ -23,7 +23,6 @@ import {
   within,
 } from '../compositions/scene.ts';
 import { DynamoTables } from '../world/dynamo-tables.ts';
-import type { PassingTime } from './passing-time.ts';
 import type { Version } from './versions.ts';
 
 /** Of each function and version. */
@@ -36,12 +35,12 @@ export interface Answer {
 
 export interface FleetOptions {
   readonly simulator: Simulator;
-  readonly time: PassingTime;
+  readonly time: Pick<Host, 'clock' | 'sleep'>;
   readonly send: Send;
   readonly log: (entry: LogEntry) => void;
 }
 
-type Side = 'earlier' | 'today';
+export type Side = 'earlier' | 'today';
 
 export interface Fleet {
   readonly tables: DynamoTables;
