@@ -8,9 +8,10 @@ import { asOnTheWire } from './behaviours/market-stream.ts';
 import { checkBodyRules } from './body-rules.ts';
 import type { ApiAnswer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
+import { observed } from './observed.ts';
 import { inOtherForm } from './other-forms.ts';
 import { checkParameters, type Parameters } from './parameters.ts';
-import { codedBody, namesStatus, type Rejection, refuse, serverBody } from './refusal.ts';
+import { codedBody, namesStatus, type Rejection, refuse, refuseAsSeen, serverBody } from './refusal.ts';
 import type { RequestCounters } from './request-counters.ts';
 import { type Verified, verifyRequest, type WireRequest } from './verify.ts';
 import { notSubscribed, type World } from './world.ts';
@@ -36,7 +37,7 @@ export function handle(request: WireRequest, upstream: SimulatedUpstream, standI
   const path = request.rawTarget.split('?', 1)[0]!;
   // Seen live: a key of the other environment finds no path at all, and no answer says that the key is the reason.
   if (upstream.foreignKeys.has(headerOf(request, 'x-app-key') ?? ''))
-    return unroutedAnswer('foreign-key', 'Route Not Found');
+    return unroutedAnswer('foreign-key', observed.foreignKey.message);
   const match = findRoute(upstream.routes, request.method, path);
   if (match.kind === 'unknown') return unroutedAnswer('unknown-path', 'no route and no API found');
   if (match.kind === 'other-method') {
@@ -95,7 +96,7 @@ function admit(
       return refuse(401, 'INVALID_TOKEN', 'x-access-token is missing or not valid');
   }
   if (!upstream.counters.admit(operation, request.now, appKey))
-    return refuse(429, 'TOO_MANY_REQUESTS', 'Too many requests, try again later');
+    return refuseAsSeen(observed.accountsList, 'Too many requests, try again later');
   return undefined;
 }
 

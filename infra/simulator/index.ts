@@ -12,6 +12,7 @@ import type { Category } from './market/instrument.ts';
 import type { MarketHours } from './market/sessions.ts';
 import type { MarketStreamOptions, SimulatedMarketStream, startMarketStream } from './market-stream/index.ts';
 import { NonceMemory } from './nonces.ts';
+import { observed } from './observed.ts';
 import { type ReceivedHeaders, ReceivedLog } from './received.ts';
 import { RequestCounters, type Window } from './request-counters.ts';
 import { serve } from './server.ts';
@@ -120,9 +121,6 @@ export interface Simulator extends AppSecrets {
   close(): Promise<void>;
 }
 
-/** Operations that the catalogue has and the live upstream answers with 404. */
-const unroutedLive = ['getStockBars'];
-
 /**
  * Listens on 127.0.0.1 only; a port in use rejects with the original `EADDRINUSE` error.
  *
@@ -133,7 +131,7 @@ const unroutedLive = ['getStockBars'];
  * await upstream.close();
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const { clock = Date.now, unrouted = unroutedLive } = options;
+  const { clock = Date.now, unrouted = observed.unroutedBars.operations } = options;
   const { appKey, appSecret } = { ...usualSecrets, ...options };
   const world = createWorld(options.seed ?? 1, options);
   const credentials = new Map<string, string>();

@@ -2,6 +2,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../../lib/catalogue/index.ts';
+import { observed } from './observed.ts';
 
 export interface Rejection {
   readonly ok: false;
@@ -17,6 +18,12 @@ export function refuse(status: number, error_code: string, message: string): Rej
   return { ok: false, status, error_code, message };
 }
 
+/** Refuses as it was seen live. */
+export const refuseAsSeen = (
+  { status, code }: { readonly status: number; readonly code: string },
+  message: string,
+): Rejection => refuse(status, code, message);
+
 /** Tells whether an operation has the codes and the shape of market data; all others, instruments too, are trading's. */
 export const isMarketData = ({ group }: Pick<Operation, 'group'>): boolean =>
   ['market-data', 'market-stream', 'screeners', 'watchlists', 'fundamentals'].includes(group);
@@ -27,12 +34,12 @@ export const namesStatus = (operation: Pick<Operation, 'group'>): boolean =>
 
 /** Refuses a parameter of trading that is missing, unknown or not accepted; `name` says which. */
 export function parameterError(name: string): Rejection {
-  return refuse(417, 'OPENAPI_PARAM_ERR', `Parameter error, ${name}`);
+  return refuseAsSeen(observed.wrongParameter, `Parameter error, ${name}`);
 }
 
 /** Refuses a parameter of market data likewise. */
 export function illegalParameter(name: string): Rejection {
-  return refuse(417, 'ILLEGAL_PARAMETER', `Parameter error, ${name}`);
+  return refuseAsSeen(observed.wrongValue, `Parameter error, ${name}`);
 }
 
 /** Refuses a parameter that is missing, or not allowed. */
@@ -47,8 +54,8 @@ export function wrongValue(operation: Operation, name: string): Rejection {
 }
 
 const valueCodes: Readonly<Record<string, string>> = {
-  category: 'UNSUPPORTED_CATEGORY',
-  period: 'UNSUPPORTED_PERIOD',
+  category: observed.wrongValue.category,
+  period: observed.wrongValue.period,
 };
 
 /** Body of a refusal with a code: the first shape, or market data's with the status. */

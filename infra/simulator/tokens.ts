@@ -1,5 +1,6 @@
 /** Access tokens: created on request, and approved by an owner after a few seconds unless set otherwise. */
 
+import { observed } from './observed.ts';
 import { hashOf, hexText, mix } from './random.ts';
 
 type TokenPhase = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
@@ -12,9 +13,9 @@ export interface ShownToken {
 }
 
 const dayMilliseconds = 86_400_000;
-const lifeMs = 15 * dayMilliseconds;
+const lifeMs = observed.tokenLife.days * dayMilliseconds;
 /** Milliseconds in which the owner may approve. */
-const maxApprovalMs = 5 * 60_000;
+const maxApprovalMs = observed.tokenApproval.minutes * 60_000;
 
 /** Token that was approved long ago and is renewed each day, so that it can be written into a note. */
 const standingToken = '5d0c9be27af14836b1d2e07745c6a98f';

@@ -5,6 +5,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import { canonicalString, type Field, parseTarget, signatureOf } from './canonical.ts';
+import { observed } from './observed.ts';
 import { type Rejection, refuse } from './refusal.ts';
 
 export interface WireRequest {
@@ -44,7 +45,7 @@ export interface Verified extends Signed {
 /** Required headers with the refusal for each one's absence, in the order of the checks. */
 const requiredHeaders = {
   host: [400, 'ILLEAGAL_PARAMETER'],
-  'x-app-key': [401, 'MISSING_APP_KEY'],
+  'x-app-key': [observed.noKey.status, observed.noKey.code],
   'x-timestamp': [401, 'MISSING_TIMESTAMP'],
   'x-signature': [401, 'MISSING_SIGNATURE'],
   'x-signature-algorithm': [401, 'MISSING_ALGORITHM'],

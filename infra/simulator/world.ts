@@ -2,7 +2,8 @@
 
 import { hoursOf, type MarketHours, type PartOfDay } from './market/sessions.ts';
 import { createUniverse, type Universe } from './market/universe.ts';
-import { type Rejection, refuse } from './refusal.ts';
+import { observed } from './observed.ts';
+import { type Rejection, refuseAsSeen } from './refusal.ts';
 import { type StreamLimits, StreamSessions } from './stream-sessions.ts';
 import { TokenBook } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
@@ -124,6 +125,6 @@ export function createWorld(seed: number, options: WorldOptions = {}): World {
 export function notSubscribed({ unsubscribed }: World, category: string | undefined): Rejection | undefined {
   const product = unsubscribed.find((one) => one === category);
   return product
-    ? refuse(403, 'MARKET_DATA_NOT_SUBSCRIBED', `No market data subscription, product ${product}`)
+    ? refuseAsSeen(observed.noSubscription, `No market data subscription, product ${product}`)
     : undefined;
 }

@@ -1,7 +1,10 @@
 /** Answers in the forms that were seen live; each test quotes what was seen. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { observed } from '../../infra/simulator/observed.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { newOrder } from '../support/orders.ts';
 import { account_id, withLive } from './observed.ts';
@@ -20,7 +23,7 @@ const [beforeOpen, open, afterClose, saturday] = [
 
 const greeks = ['imp_vol', 'delta', 'gamma', 'theta', 'vega', 'rho'];
 
-test('an unreported number is "" or null (greeks outside market hours)', () =>
+test(observed.absentNumbers.fact, () =>
   withLive(async (live) => {
     for (const closed of [beforeOpen, afterClose, saturday]) {
       live.now = closed;
@@ -33,10 +36,11 @@ test('an unreported number is "" or null (greeks outside market hours)', () =>
       const [snapshot] = await live.ask('getOptionSnapshots', option);
       for (const name of greeks) assert.match(snapshot[name], /^-?\d+\.\d{4}$/, name);
     }
-  }));
+  }),
+);
 
 describe('time forms', () => {
-  test('integer milliseconds (snapshots)', () =>
+  test(observed.timeOfSnapshots.fact, () =>
     withLive(async (live) => {
       for (const [id, query] of [
         ['getStockSnapshots', { symbols: 'AAPL', category: 'US_STOCK' }],
@@ -46,9 +50,10 @@ describe('time forms', () => {
         for (const time of [last_trade_time, quote_time])
           assert.ok(Number.isInteger(time) && time <= live.now && time > live.now - 60_000);
       }
-    }));
+    }),
+  );
 
-  test('milliseconds in a string (ticks)', () =>
+  test(observed.timeOfTicks.fact, () =>
     withLive(async (live) => {
       for (const [id, query] of [
         ['listStockTicks', { ...stock, count: '1' }],
@@ -58,9 +63,10 @@ describe('time forms', () => {
         assert.match(time, /^\d{13}$/);
         assert.ok(Number(time) <= live.now && Number(time) > live.now - 60_000);
       }
-    }));
+    }),
+  );
 
-  test('ISO 8601 with +0000 (bars)', () =>
+  test(observed.timeOfBars.fact, () =>
     withLive(async (live) => {
       const body = { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'M30', count: 1 };
       const [{ result: stocks }] = (await live.ask('listStockBars', body)).result;
@@ -70,17 +76,19 @@ describe('time forms', () => {
         count: '1',
       });
       for (const [bar] of [stocks, options]) assert.equal(bar.time, '2026-11-17T09:00:00.000+0000');
-    }));
+    }),
+  );
 
-  test('yyyyMMdd (capital flow)', () =>
+  test(observed.timeOfDays.fact, () =>
     withLive(async (live) => {
       const days = await live.ask('getCapitalFlow', { ...stock, count: '2' });
       assert.equal(days.length, 2);
       for (const { date } of days) assert.match(date, /^202611\d\d$/);
-    }));
+    }),
+  );
 });
 
-test('undocumented snapshot members', () =>
+test(observed.snapshotMembers.fact, () =>
   withLive(async (live) => {
     const [snapshot] = await live.ask('getStockSnapshots', { symbols: 'AAPL', category: 'US_STOCK' });
     const shares = Number(snapshot.total_shares);
@@ -102,17 +110,19 @@ test('undocumented snapshot members', () =>
     assert.ok(Number(snapshot.fifty_two_wk_high) >= Number(snapshot.price));
     assert.equal(typeof snapshot.list_status, 'string');
     assert.equal(snapshot.quote_time, snapshot.last_trade_time);
-  }));
+  }),
+);
 
-test('undocumented members: trading_session of ticks, currency of previews', () =>
+test(observed.otherMembers.fact, () =>
   withLive(async (live) => {
     const [tick] = (await live.ask('listStockTicks', { ...stock, count: '1' })).result;
     assert.equal(tick.trading_session, 'RTH');
     const preview = await live.ask('previewOrder', { account_id, new_orders: [newOrder()] });
     assert.equal(preview.currency, 'USD');
-  }));
+  }),
+);
 
-test('option ticks name instrumentId; everything else instrument_id', () =>
+test(observed.instrumentId.fact, () =>
   withLive(async (live) => {
     const query = { symbol: option.symbols, category: 'US_OPTION', count: '1' };
     const ticks = await live.ask('listOptionTicks', query);
@@ -126,15 +136,17 @@ test('option ticks name instrumentId; everything else instrument_id', () =>
       const { text } = await live.call(id, example.query ?? (example.body as object | undefined));
       assert.ok(!text.includes('instrumentId'), id);
     }
-  }));
+  }),
+);
 
-test('open_margin_calls is a list; day_trades_left may be "UNLIMITED"', () =>
+test(observed.balanceForms.fact, () =>
   withLive(async (live) => {
     const balance = await live.ask('getAccountBalance', { account_id });
     assert.deepEqual([balance.open_margin_calls, balance.day_trades_left], [[], 'UNLIMITED']);
-  }));
+  }),
+);
 
-test('watchlist changes answer a bare true/false; false with 200 is a failure', () =>
+test(observed.watchlistChanges.fact, () =>
   withLive(async (live) => {
     const { watchlist_id } = await live.ask('createWatchlist', { name: 'Ideas' });
     const instruments = [{ symbol: 'KO', category: 'US_STOCK', sort: 1 }];
@@ -152,16 +164,18 @@ test('watchlist changes answer a bare true/false; false with 200 is a failure', 
       const { status, text } = await live.call(id, body);
       assert.deepEqual([status, text], [200, 'false'], id);
     }
-  }));
+  }),
+);
 
-test('option bars come as a bare array', () =>
+test(observed.optionBars.fact, () =>
   withLive(async (live) => {
     const bars = await live.ask('listOptionBars', { ...option, timespan: 'D' });
     assert.ok(Array.isArray(bars));
     assert.deepEqual(Object.keys(bars[0]), ['symbol', 'instrument_id', 'result']);
-  }));
+  }),
+);
 
-test('both path families (/trading/… and /openapi/…) are live aliases', () =>
+test(observed.pathFamilies.fact, () =>
   withLive(async (live) => {
     const query = `?${new URLSearchParams({ account_id })}`;
     const families = ['/trading/assets/positions/list', '/openapi/assets/positions'];
@@ -169,4 +183,11 @@ test('both path families (/trading/… and /openapi/…) are live aliases', () =
       families.map((path) => send(live.simulator, { target: path + query })),
     );
     assert.deepEqual([one?.status, one?.text], [200, other?.text]);
-  }));
+  }),
+);
+
+test('each row of the table has a test that is named by it', () => {
+  const files = ['answers', 'orders', 'refusals'].map((part) => `observed-${part}.test.ts`);
+  const text = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('');
+  for (const name of Object.keys(observed)) assert.ok(text.includes(`(observed.${name}.fact, `), name);
+});

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
+import { observed } from '../../infra/simulator/observed.ts';
 import { newOrder } from '../support/orders.ts';
 import { account_id, type Live, withLive } from './observed.ts';
 import { play } from './player.ts';
@@ -40,7 +41,7 @@ async function outcome(live: Live, change: object) {
   return [reply.status, codeOf(reply)];
 }
 
-test('an explicit null for an optional member of an order is accepted', () =>
+test(observed.nulls.fact, () =>
   withLive(async (live) => {
     const nulls = {
       client_combo_order_id: null,
@@ -76,16 +77,18 @@ test('an explicit null for an optional member of an order is accepted', () =>
     await live.ask('createToken', { token: null });
     // A member that must be there is missing when it is null.
     assert.deepEqual(await outcome(live, { symbol: null }), paramError);
-  }));
+  }),
+);
 
-test('US equity orders without support_trading_session are refused (417); for options it is optional', () =>
+test(observed.sessionOfStocks.fact, () =>
   withLive(async (live) => {
     for (const support_trading_session of [undefined, null])
       assert.deepEqual(await outcome(live, { support_trading_session }), paramError);
     assert.deepEqual(await outcome(live, option({ support_trading_session: undefined })), [200, undefined]);
-  }));
+  }),
+);
 
-test('client_order_id: the server wants 10 to 40 characters', () =>
+test(observed.lengthOfOrderIds.fact, () =>
   withLive(async (live) => {
     for (const [length, expected] of [
       [9, paramError],
@@ -98,9 +101,10 @@ test('client_order_id: the server wants 10 to 40 characters', () =>
         expected,
         String(length),
       );
-  }));
+  }),
+);
 
-test('client_order_id is used up once an order is accepted; reuse: OPENAPI_TRADE_PLACE_ORDER_REPEAT', () =>
+test(observed.usedOrderId.fact, () =>
   withLive(async (live) => {
     const client_order_id = 'once-and-no-more';
     assert.deepEqual(await outcome(live, { ...far, client_order_id }), [200, undefined]);
@@ -111,9 +115,10 @@ test('client_order_id is used up once an order is accepted; reuse: OPENAPI_TRADE
       ]);
     await live.ask('cancelOrder', { account_id, client_order_id });
     assert.equal((await outcome(live, { client_order_id }))[1], 'OPENAPI_TRADE_PLACE_ORDER_REPEAT');
-  }));
+  }),
+);
 
-test('a refused placement does not use the client_order_id up', () =>
+test(observed.refusedOrderId.fact, () =>
   withLive(async (live) => {
     const client_order_id = 'refused-at-first';
     for (const wrong of [
@@ -123,15 +128,17 @@ test('a refused placement does not use the client_order_id up', () =>
     ])
       assert.equal((await live.place({ ...wrong, client_order_id })).status, 417);
     assert.deepEqual(await outcome(live, { client_order_id }), [200, undefined]);
-  }));
+  }),
+);
 
-test('an option leg’s symbol is the OCC root', () =>
+test(observed.legSymbol.fact, () =>
   withLive(async (live) => {
     assert.deepEqual(await outcome(live, option()), [200, undefined]);
     assert.deepEqual(await outcome(live, option({}, { symbol: 'NOPE9' })), [417, 'INVALID_SYMBOL']);
-  }));
+  }),
+);
 
-test('a group answers combo_order_id and client_combo_order_id only; parts carry their role as combo_type', () =>
+test(observed.groupAnswer.fact, () =>
   withLive(async (live) => {
     const { ids, answer } = await bracket(live);
     assert.deepEqual(Object.keys(answer).sort(), ['client_combo_order_id', 'combo_order_id']);
@@ -144,9 +151,10 @@ test('a group answers combo_order_id and client_combo_order_id only; parts carry
       assert.deepEqual([part.client_order_id, part.combo_type], [id, role]);
       assert.equal(part.combo_order_id, answer.combo_order_id);
     }
-  }));
+  }),
+);
 
-test('cancelling an unfilled master cancels the group, its children then give OPENAPI_ORDER_NOT_FOUND', () =>
+test(observed.groupCancel.fact, () =>
   withLive(async (live) => {
     const { ids } = await bracket(live);
     await live.ask('cancelOrder', { account_id, client_order_id: ids.master });
@@ -163,9 +171,10 @@ test('cancelling an unfilled master cancels the group, its children then give OP
       // The order was accepted once, so its id stays used up.
       assert.equal((await outcome(live, { client_order_id }))[1], 'OPENAPI_TRADE_PLACE_ORDER_REPEAT');
     }
-  }));
+  }),
+);
 
-test('once the master is filled, exits are cancelled one by one', () =>
+test(observed.exitCancel.fact, () =>
   withLive(async (live) => {
     const { ids } = await bracket(live, { order_type: 'MARKET', limit_price: undefined });
     live.now += 4000;
@@ -179,9 +188,10 @@ test('once the master is filled, exits are cancelled one by one', () =>
     assert.deepEqual([await statusOf(ids.profit), await statusOf(ids.loss)], ['CANCELLED', 'SUBMITTED']);
     await live.ask('cancelOrder', { ...cancel, client_order_id: ids.loss });
     assert.equal(await statusOf(ids.loss), 'CANCELLED');
-  }));
+  }),
+);
 
-test('options: IOC, FOK and fractional leg quantities are refused; trailing stops are refused', () =>
+test(observed.optionTerms.fact, () =>
   withLive(async (live) => {
     const trailing = {
       order_type: 'TRAILING_STOP_LOSS',
@@ -204,9 +214,10 @@ test('options: IOC, FOK and fractional leg quantities are refused; trailing stop
     await live.place(option({ client_order_id }));
     const modify_orders = [{ client_order_id, ...change }];
     assert.deepEqual(await live.refused('replaceOrder', { account_id, modify_orders }), paramError);
-  }));
+  }),
+);
 
-test('trailing types AMOUNT, PERCENTAGE, case-sensitive', () =>
+test(observed.trailingTypes.fact, () =>
   withLive(async (live) => {
     const trailing = { order_type: 'TRAILING_STOP_LOSS', trailing_stop_step: '1.00' };
     for (const [trailing_type, expected] of [
@@ -216,9 +227,10 @@ test('trailing types AMOUNT, PERCENTAGE, case-sensitive', () =>
       ['Percentage', paramError],
     ] as const)
       assert.deepEqual(await outcome(live, { ...trailing, trailing_type }), expected, trailing_type);
-  }));
+  }),
+);
 
-describe('a DAY order after the regular session: 417 OPENAPI_DAY_ORDER_NOT_ALLOWED_AFT_CORE_TIME_LIMIT', () => {
+describe(observed.dayOrder.fact, () => {
   const tooLate = [417, 'OPENAPI_DAY_ORDER_NOT_ALLOWED_AFT_CORE_TIME_LIMIT'];
   const moments: readonly (readonly [time: string, taken: boolean])[] = [
     // New York is five hours behind UTC in winter, four in summer.
@@ -251,7 +263,7 @@ describe('a DAY order after the regular session: 417 OPENAPI_DAY_ORDER_NOT_ALLOW
       assert.deepEqual(live.simulator.orders, []);
     }));
 
-  test('GTC and previews work around the clock', () => {
+  test(observed.aroundTheClock.fact, () => {
     const player = play();
     fc.assert(
       fc.property(fc.integer({ min: Date.UTC(2026, 9, 21), max: Date.UTC(2026, 11, 31) }), (now) => {
@@ -282,7 +294,7 @@ describe('a DAY order after the regular session: 417 OPENAPI_DAY_ORDER_NOT_ALLOW
   });
 });
 
-test('order history lags: right after a cancel get says CANCELLED and history PENDING', () =>
+test(observed.historyLag.fact, () =>
   withLive(async (live) => {
     const { client_order_id } = newOrder();
     await live.place({ ...far, client_order_id });
@@ -297,16 +309,18 @@ test('order history lags: right after a cancel get says CANCELLED and history PE
       live.now += ms;
       assert.deepEqual([await get(), await history()], ['CANCELLED', listed]);
     }
-  }));
+  }),
+);
 
-test('pagination_key is absent on the last page', () =>
+test(observed.lastPage.fact, () =>
   withLive(async (live) => {
     for (let count = 0; count < 18; count++) await live.place(far);
     const first = await live.ask('listOpenOrders', { account_id });
     assert.deepEqual([first.data.length, typeof first.pagination_key], [20, 'string']);
     const last = await live.ask('listOpenOrders', { account_id, pagination_key: first.pagination_key });
     assert.deepEqual([last.data.length, Object.keys(last)], [1, ['data']]);
-  }));
+  }),
+);
 
 /** A master, far from the market unless told otherwise, with two exits. */
 async function bracket(live: Live, ofMaster: object = far) {

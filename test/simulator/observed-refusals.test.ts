@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
+import { observed } from '../../infra/simulator/observed.ts';
 import { operations, routesOf } from '../../lib/catalogue/index.ts';
 import { newOrder } from '../support/orders.ts';
 import { account_id, withLive } from './observed.ts';
@@ -11,16 +12,17 @@ const stocks = { symbols: 'AAPL', category: 'US_STOCK' };
 const bars = { symbol: 'AAPL', category: 'US_STOCK', timespan: 'D' };
 
 describe('four shapes', () => {
-  test('{error_code, message} (trading)', () =>
+  test(observed.shapeOfTrading.fact, () =>
     withLive(async (live) => {
       const { status, json } = await live.call('getOrder', { account_id, client_order_id: 'none' });
       assert.deepEqual(
         [status, json],
         [417, { error_code: 'OPENAPI_ORDER_NOT_FOUND', message: 'No such order, none' }],
       );
-    }));
+    }),
+  );
 
-  test('{error_code, message, status} (market data)', () =>
+  test(observed.shapeOfMarketData.fact, () =>
     withLive(async (live) => {
       for (const [id, given] of [
         ['getStockSnapshots', { ...stocks, symbols: 'NOPE9' }],
@@ -32,15 +34,17 @@ describe('four shapes', () => {
         assert.deepEqual(Object.keys(json as object), ['error_code', 'message', 'status'], id);
         assert.deepEqual([status, (json as { status: number }).status], [417, 417]);
       }
-    }));
+    }),
+  );
 
-  test('{error_msg} (unrouted path)', () =>
+  test(observed.shapeOfFrontServer.fact, () =>
     withLive(async ({ simulator }) => {
       const { status, json } = await send(simulator, { target: '/no/such/path' });
       assert.deepEqual([status, Object.keys(json as object)], [404, ['error_msg']]);
-    }));
+    }),
+  );
 
-  test('{timestamp, status, error, message, path}', () =>
+  test(observed.shapeOfWebServer.fact, () =>
     withLive(async ({ simulator }) => {
       const target = '/trading/accounts/list';
       const wrongMethod = await send(simulator, { method: 'POST', target: `${target}?a=1`, body: '{}' });
@@ -56,10 +60,11 @@ describe('four shapes', () => {
       const tooLarge = await sendRaw(simulator, head, 'x'.repeat(1_048_577));
       const { status, error, path } = tooLarge.json as Record<string, unknown>;
       assert.deepEqual([status, error, path], [413, 'Payload Too Large', '/trade/place_order']);
-    }));
+    }),
+  );
 });
 
-test('wrong parameters: 417 with OPENAPI_PARAM_ERR', () =>
+test(observed.wrongParameter.fact, () =>
   withLive(async (live) => {
     for (const [id, given] of [
       ['placeOrder', { account_id, new_orders: [newOrder({ side: 'HOLD' })] }],
@@ -72,9 +77,10 @@ test('wrong parameters: 417 with OPENAPI_PARAM_ERR', () =>
       ['listStockInstruments', { category: 'US_STOCK', pagination_key: 'x' }],
     ] as const)
       assert.deepEqual(await live.refused(id, given), [417, 'OPENAPI_PARAM_ERR'], JSON.stringify(given));
-  }));
+  }),
+);
 
-test('wrong values of market data: 417 ILLEGAL_PARAMETER, UNSUPPORTED_CATEGORY, UNSUPPORTED_PERIOD', () =>
+test(observed.wrongValue.fact, () =>
   withLive(async (live) => {
     const instruments = [{ symbol: 'KO', category: 'US_OPTION' }];
     for (const [id, given, code] of [
@@ -93,9 +99,10 @@ test('wrong values of market data: 417 ILLEGAL_PARAMETER, UNSUPPORTED_CATEGORY, 
       assert.deepEqual(await live.refused(id, given), [417, code], JSON.stringify(given));
     const [, code] = await live.refused('addWatchlistInstruments', { watchlist_id: '40218837', instruments });
     assert.equal(code, 'ILLEGAL_PARAMETER');
-  }));
+  }),
+);
 
-test('sector periods are MO1, MO3 with the letter O', () =>
+test(observed.sectorPeriods.fact, () =>
   withLive(async (live) => {
     for (const [id, query] of [
       ['listMarketSectors', { category: 'US_STOCK' }],
@@ -105,9 +112,10 @@ test('sector periods are MO1, MO3 with the letter O', () =>
       for (const period of ['M01', 'M03'])
         assert.deepEqual(await live.refused(id, { ...query, period }), [417, 'UNSUPPORTED_PERIOD']);
     }
-  }));
+  }),
+);
 
-describe('single-symbol stock bars path answers 404', () => {
+describe(observed.unroutedBars.fact, () => {
   const paths = ['/market-data/stocks/bars/get', '/openapi/market-data/stock/bars'];
   const query = `?${new URLSearchParams(bars)}`;
 
@@ -132,7 +140,7 @@ describe('single-symbol stock bars path answers 404', () => {
     ));
 });
 
-test('a key of the other environment: 404 Route Not Found on every path, not 401', () =>
+test(observed.foreignKey.fact, () =>
   withLive(
     async ({ simulator }) => {
       const foreign = { appKey: 'sandbox-key', appSecret: 'sandbox-secret' };
@@ -147,9 +155,10 @@ test('a key of the other environment: 404 Route Not Found on every path, not 401
       assert.equal((await send(simulator, { target: snapshotTarget })).status, 200);
     },
     { foreignKeys: ['sandbox-key'] },
-  ));
+  ),
+);
 
-test('no key: 401 MISSING_APP_KEY', () =>
+test(observed.noKey.fact, () =>
   withLive(async ({ simulator }) => {
     for (const target of [snapshotTarget, '/trading/accounts/list']) {
       const { status, json } = await send(simulator, { target, change: { 'x-app-key': undefined } });
@@ -158,9 +167,10 @@ test('no key: 401 MISSING_APP_KEY', () =>
         [401, { error_code: 'MISSING_APP_KEY', message: 'x-app-key is missing' }],
       );
     }
-  }));
+  }),
+);
 
-test('account not one’s own: 403 ACCOUNT_ACCESS_DENIED', () =>
+test(observed.foreignAccount.fact, () =>
   withLive(async (live) => {
     const stranger = { account_id: 'somebody-else' };
     const client_order_id = 'gw-20261020-000002';
@@ -178,9 +188,10 @@ test('account not one’s own: 403 ACCOUNT_ACCESS_DENIED', () =>
       ['cancelOrder', { ...stranger, client_order_id }],
     ] as const)
       assert.deepEqual(await live.refused(id, given), [403, 'ACCOUNT_ACCESS_DENIED'], id);
-  }));
+  }),
+);
 
-test('no data subscription: 403 MARKET_DATA_NOT_SUBSCRIBED, the product named in the message', () =>
+test(observed.noSubscription.fact, () =>
   withLive(
     async (live) => {
       const asked = { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' };
@@ -199,9 +210,10 @@ test('no data subscription: 403 MARKET_DATA_NOT_SUBSCRIBED, the product named in
       await live.ask('getCompanyProfile', { symbol: 'AAPL', category: 'US_STOCK' });
     },
     { unsubscribed: ['US_STOCK', 'US_OPTION'] },
-  ));
+  ),
+);
 
-test('depth above one’s level: 417', () =>
+test(observed.depth.fact, () =>
   withLive(
     async (live) => {
       const stock = { symbol: 'AAPL', category: 'US_STOCK' };
@@ -214,9 +226,10 @@ test('depth above one’s level: 417', () =>
       assert.equal((await live.ask('getStockQuotes', stock)).asks.length, 1);
     },
     { depthLevels: 1 },
-  ));
+  ),
+);
 
-test('GET /trading/accounts/list: 429 TOO_MANY_REQUESTS after about eight calls in quick succession', () =>
+test(observed.accountsList.fact, () =>
   withLive(
     async (live) => {
       for (let call = 0; call < 8; call++) await live.ask('listAccounts');
@@ -227,7 +240,8 @@ test('GET /trading/accounts/list: 429 TOO_MANY_REQUESTS after about eight calls 
       await live.ask('listAccounts');
     },
     { upstreamLimits: { 'accounts-list': { requests: 8, perSeconds: 10 } } },
-  ));
+  ),
+);
 
 test('without that limit, which is off by default, the accounts list is not limited', () =>
   withLive(async (live) => {
@@ -235,7 +249,7 @@ test('without that limit, which is off by default, the accounts list is not limi
   }));
 
 describe('tokens', () => {
-  test('PENDING, then NORMAL, which opens the operations; a life of 15 days, prolonged by use', () =>
+  test(observed.tokenLife.fact, () =>
     withLive(
       async (live) => {
         const days = (count: number) => count * 86_400_000;
@@ -257,9 +271,10 @@ describe('tokens', () => {
         assert.equal((await live.ask('checkToken', { token })).status, 'EXPIRED');
       },
       { accessToken: 'a-token-of-before' },
-    ));
+    ),
+  );
 
-  test('the owner confirms within 5 minutes, or never', () =>
+  test(observed.tokenApproval.fact, () =>
     withLive(
       async (live) => {
         const { token } = await live.ask('createToken', {});
@@ -270,7 +285,8 @@ describe('tokens', () => {
         assert.equal(await status(), 'INVALID');
       },
       { tokenApprovalMs: 300_001 },
-    ));
+    ),
+  );
 });
 
 test('the key of another app is not foreign: 401 with a code', () =>

@@ -1,6 +1,7 @@
 /** Checks whether an order can be accepted; changes nothing. */
 
-import { parameterError, type Rejection, refuse } from '../refusal.ts';
+import { observed } from '../observed.ts';
+import { parameterError, type Rejection, refuse, refuseAsSeen } from '../refusal.ts';
 import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
 import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
 import { type Asset, assetOf, costOf, currentPrice, priceAskedFor } from '../trading/order-asset.ts';
@@ -22,7 +23,7 @@ export const ofAccount =
   (call, world) => {
     const id = call.query.account_id ?? (call.body as { readonly account_id?: string })?.account_id;
     const account = world.accounts.find(({ account_id }) => account_id === id);
-    if (!account) return refuse(403, 'ACCOUNT_ACCESS_DENIED', 'The account is not one of the user’s');
+    if (!account) return refuseAsSeen(observed.foreignAccount, 'The account is not one of the user’s');
     world.orders.settle(call.now);
     return reply(account, call, world);
   };
@@ -64,11 +65,7 @@ export function checkDay(
   now: number,
 ): Rejection | undefined {
   return inForce === 'DAY' && world.partOfDay(now) === 'after'
-    ? refuse(
-        417,
-        'OPENAPI_DAY_ORDER_NOT_ALLOWED_AFT_CORE_TIME_LIMIT',
-        'DAY orders are not taken after the regular session',
-      )
+    ? refuseAsSeen(observed.dayOrder, 'DAY orders are not taken after the regular session')
     : undefined;
 }
 

@@ -2,8 +2,9 @@
 
 import { strikeText } from '../market/option-contracts.ts';
 import { multiplier, termsShown } from '../market/option-model.ts';
+import { observed } from '../observed.ts';
 import { readCursor, writeCursor } from '../paging.ts';
-import { parameterError, refuse } from '../refusal.ts';
+import { parameterError, refuseAsSeen } from '../refusal.ts';
 import { dollarText, quantityText } from '../trading/amounts.ts';
 import { type AssetLeg, averagePrice } from '../trading/order-asset.ts';
 import type { OrderGroup } from '../trading/order-group.ts';
@@ -47,7 +48,7 @@ export const orderViews: Behaviours = {
 
 const latestStatus = ({ status }: LiveOrder): Status => status;
 
-export const orderNotFound = (id: string) => refuse(417, 'OPENAPI_ORDER_NOT_FOUND', `No such order, ${id}`);
+export const orderNotFound = (id: string) => refuseAsSeen(observed.groupCancel, `No such order, ${id}`);
 
 /** Shows the newest first. A cursor names the last group sent, so that orders placed meanwhile shift nothing. */
 function page(

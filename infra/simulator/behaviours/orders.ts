@@ -1,8 +1,9 @@
 /** Orders: placing and previewing. */
 
 import type { batchPlaceOrders, placeOrder, previewOrder } from '../../../lib/catalogue/index.ts';
+import { observed } from '../observed.ts';
 import type { BodyIn } from '../parameters.ts';
-import { parameterError, type Rejection, refuse } from '../refusal.ts';
+import { parameterError, type Rejection, refuseAsSeen } from '../refusal.ts';
 import { dollarText } from '../trading/amounts.ts';
 import { costOf } from '../trading/order-asset.ts';
 import { follows } from '../trading/order-group.ts';
@@ -86,7 +87,7 @@ function checkAll(
     const id = order.client_order_id;
     // An accepted order uses up its id; a refused one does not.
     if (seenIds.has(id) || world.orders.knows(account.account_id, id))
-      return refuse(417, 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', `client_order_id was used before, ${id}`);
+      return refuseAsSeen(observed.usedOrderId, `client_order_id was used before, ${id}`);
     seenIds.add(id);
     const late = checkDay(order, world, now);
     if (late) return late;
