@@ -184,16 +184,3 @@ test('after any trades cash and positions agree', () => {
     { numRuns: 40 },
   );
 });
-
-test('the day’s profit is what the account gained since midnight', () => {
-  const player = play();
-  player.now = Date.UTC(2026, 10, 17);
-  const worth = () => cents(balance(player).total_net_liquidation_value);
-  // The first prices of a day differ from the last ones of the day before, by which the day is measured.
-  const midnight = worth() - cents(balance(player).total_day_profit_loss);
-  player.now = testTime;
-  assert.equal(cents(balance(player).total_day_profit_loss), worth() - midnight);
-  trade(player, { symbol: 'KO', quantity: '100' });
-  player.now += 3_600_000;
-  assert.equal(cents(balance(player).total_day_profit_loss), worth() - midnight);
-});

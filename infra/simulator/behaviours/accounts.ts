@@ -39,7 +39,8 @@ export const accounts: Behaviours = {
 
 function balance(account: Holder, world: World, now: number) {
   const funds = fundsOf(account, world, now);
-  const dayProfit = dollarText(world.portfolios.get(account.account_id)!.profitOfDay(now));
+  // Taken for the day's, too, so that no trades need be remembered.
+  const dayProfit = dollarText(funds.profit);
   const cash = dollarText(funds.cash);
   const withdrawal = funds.cash - funds.reserved;
   const margin = account.account_type === 'MARGIN' && {

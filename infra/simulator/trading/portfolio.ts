@@ -1,6 +1,5 @@
-/** Holdings of one account: cash, positions, and past trades. All money in whole cents. */
+/** Holdings of one account: cash and positions. All money in whole cents. */
 
-import { dayOf, timeOf } from '../market/calendar.ts';
 import { amountOf, divide, oneShare, type Quantity } from './amounts.ts';
 import { type Asset, currentPrice } from './order-asset.ts';
 
@@ -33,7 +32,6 @@ export interface ValuedPosition extends Position {
 export class Portfolio {
   cash: bigint;
   readonly #positions = new Map<string, Position>();
-  readonly #trades: Trade[] = [];
 
   constructor(cash: bigint) {
     this.cash = cash;
@@ -45,7 +43,6 @@ export class Portfolio {
 
   apply(trade: Trade): void {
     const { asset, quantity, price, fee, time } = trade;
-    this.#trades.push(trade);
     this.cash -= signedAmount(asset, price, quantity) + fee;
     const before = this.#positions.get(asset.key) ?? { asset, quantity: 0n, cost: 0n, since: time };
     const after = mergeTrade(before, trade);
@@ -60,24 +57,6 @@ export class Portfolio {
       const value = signedAmount(position.asset, price, position.quantity);
       return { ...position, price, value, profit: value - position.cost };
     });
-  }
-
-  /** Profit since the day's start, including the day's trades. */
-  profitOfDay(now: number): bigint {
-    const start = timeOf(dayOf(now));
-    const today = this.#trades.filter(({ time }) => time >= start);
-    let profit = 0n;
-    const held = new Map<string, { readonly asset: Asset; readonly quantity: Quantity }>(this.#positions);
-    for (const { asset, quantity, price } of today) {
-      profit -= signedAmount(asset, price, quantity);
-      const now = held.get(asset.key)?.quantity ?? 0n;
-      held.set(asset.key, { asset, quantity: now - quantity });
-    }
-    for (const { value } of this.valued(now)) profit += value;
-    // Subtracting the day's trades leaves the quantity at the day's start.
-    for (const { asset, quantity } of held.values())
-      profit -= signedAmount(asset, asset.price({ day: dayOf(now) - 1, minute: 1440 }), quantity);
-    return profit;
   }
 }
 
