@@ -1,6 +1,7 @@
 /** A function, mostly that of one endpoint group, with a role that can do exactly what it needs. */
 
 import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
@@ -63,11 +64,12 @@ export interface GroupFunctionProps {
   readonly network?: Network | undefined;
 }
 
-const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
+const here = dirname(fileURLToPath(import.meta.url));
+const projectRoot = `${join(here, '../..')}/`;
 
 /** In the package all functions are bundled already, so that an app needs neither their sources nor a bundler. */
 export function handlerOf(name: string): string {
-  const bundle = fileURLToPath(new URL(`../../bundles/${name}.zip`, import.meta.url));
+  const bundle = join(here, `../../bundles/${name}.zip`);
   return existsSync(bundle) ? bundle : `${projectRoot}functions/${name}/handler.ts`;
 }
 

@@ -2,6 +2,7 @@
 
 import { decimalParts } from '../kernel/decimals.ts';
 import { membersOf, textAt } from '../kernel/json-scan.ts';
+import { decodeUtf8 } from '../kernel/utf8.ts';
 import { largest } from './order.ts';
 
 /** Port to the last prices of symbols. */
@@ -23,8 +24,6 @@ export interface LastPrice {
   /** When the record was fetched from the upstream, in milliseconds since the epoch. */
   readonly at: number;
 }
-
-const decoder = new TextDecoder();
 
 /** Reads the price at which an instrument can be traded from a record of the upstream; undefined where there is none. */
 export type PriceIn = (record: Uint8Array) => string | undefined;
@@ -53,7 +52,7 @@ function positivesIn(record: Uint8Array, names: readonly string[]): readonly str
     const member = members?.get(name);
     if (!member) return [];
     // The interface text shows prices as texts; a price sent as a number is accepted in the same characters.
-    const price = textAt(member, 0) ?? decoder.decode(member).trim();
+    const price = textAt(member, 0) ?? decodeUtf8(member).trim();
     return isPositive(price) ? [price] : [];
   });
 }

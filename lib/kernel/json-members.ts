@@ -1,6 +1,7 @@
 /** Members of a JSON object as texts. A number stays as it was written: parsing would round it. */
 
 import { isJson, membersOf, textAt, visitMembers } from './json-scan.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /**
  * @param json an object
@@ -44,18 +45,16 @@ export function writtenMembers(
   names?: readonly string[],
 ): ReadonlyMap<string, WrittenMember> | undefined {
   const members = new Map<string, WrittenMember>();
-  const whole = decoder.decode(bytes);
+  const whole = decodeUtf8(bytes);
   const isAscii = whole.length === bytes.length;
   const isObject = visitMembers(bytes, names, (name, start, after) => {
     let end = after;
     while (bytes[end - 1]! <= 0x20) end--;
-    const text = isAscii ? whole.slice(start, end) : decoder.decode(bytes.subarray(start, end));
+    const text = isAscii ? whole.slice(start, end) : decodeUtf8(bytes.subarray(start, end));
     members.set(name, { text, start, end });
   });
   return isObject ? members : undefined;
 }
 
-const decoder = new TextDecoder();
-
 /** JSON text, byte for byte, without the space around it. */
-export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes).trim();
+export const textOf = (bytes: Uint8Array): string => decodeUtf8(bytes).trim();

@@ -3,6 +3,8 @@
  * object of every pair of brackets, and turn a nested answer of four megabytes into more than a hundred megabytes.
  */
 
+import { decodeUtf8 } from './utf8.ts';
+
 /** Bytes that structure JSON text, for code that scans it. */
 export const quote = 0x22;
 export const comma = 0x2c;
@@ -129,7 +131,7 @@ interface Member {
 /** The JSON string that begins at `start`; undefined when none does. */
 export function textAt(bytes: Uint8Array, start: number): string | undefined {
   const end = afterText(bytes, start);
-  return end === notJson ? undefined : (JSON.parse(decoder.decode(bytes.subarray(start, end))) as string);
+  return end === notJson ? undefined : (JSON.parse(decodeUtf8(bytes.subarray(start, end))) as string);
 }
 
 /** Whether a name may have one of these lengths. A name with an escape may have any, because an escape hides its length. */
@@ -157,8 +159,6 @@ function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] === backslash) return true;
   return false;
 }
-
-const decoder = new TextDecoder();
 
 /**
  * Index after the value that begins at `start`, and after the space behind it.

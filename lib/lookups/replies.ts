@@ -6,6 +6,7 @@
 
 import { eventNames, type LookupKind } from '../events/names.ts';
 import { type BackOff, backOffMs } from '../kernel/pauses.ts';
+import { encodeUtf8 } from '../kernel/utf8.ts';
 import type { LookupResults } from './ask.ts';
 import { deadlinePassed, gatewayFailed, type LookupFailure } from './failure.ts';
 import type { StoredReply } from './ports.ts';
@@ -104,8 +105,7 @@ const failedLookup = (lookup: OwnedLookup, failure: LookupFailure): SettledLooku
 /** EventBridge accepts 256 kB for an entry, including its source and type. */
 const maxEventBytes = 240 * 1024;
 
-const encoder = new TextEncoder();
-const bytesOf = (text: string) => encoder.encode(text).length;
+const bytesOf = (text: string) => encodeUtf8(text).length;
 
 /** @param tail members that each event of the reply has after its number, beside the quotes */
 function quotesReply(

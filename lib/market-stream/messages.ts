@@ -134,5 +134,10 @@ function fieldsOf(bytes: Uint8Array): Fields {
 
 const last = (fields: Fields, field: number): Uint8Array | undefined => fields.get(field)?.at(-1);
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-const text = (bytes: Uint8Array | undefined): string => (bytes ? decoder.decode(bytes) : '');
+/** Made at the first message, because loading the library touches no global of a runtime. */
+let decoder: TextDecoder | undefined;
+
+function text(bytes: Uint8Array | undefined): string {
+  decoder ??= new TextDecoder('utf-8', { fatal: true });
+  return bytes ? decoder.decode(bytes) : '';
+}

@@ -6,6 +6,7 @@
 import { compareDecimals } from '../../kernel/decimals.ts';
 import { type WrittenMember, writtenMembers } from '../../kernel/json-members.ts';
 import { closeBrace, quote, skipSpace, startOf } from '../../kernel/json-scan.ts';
+import { encodeUtf8 } from '../../kernel/utf8.ts';
 import type { View } from './view.ts';
 
 /** Members that change together, and how two states of them compare. */
@@ -134,7 +135,7 @@ function withMembers(
   const pieces: Uint8Array[] = [];
   let at = 0;
   const replace = (start: number, end: number, text: string) => {
-    pieces.push(record.subarray(at, start), encoder.encode(text));
+    pieces.push(record.subarray(at, start), encodeUtf8(text));
     at = end;
   };
   const placed = [...own].sort(([, a], [, b]) => a.start - b.start);
@@ -155,8 +156,6 @@ function withMembers(
   pieces.push(record.subarray(at));
   return concatenated(pieces);
 }
-
-const encoder = new TextEncoder();
 
 function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));

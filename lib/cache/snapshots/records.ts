@@ -14,6 +14,7 @@ import {
   quote,
   skipSpace,
 } from '../../kernel/json-scan.ts';
+import { decodeUtf8 } from '../../kernel/utf8.ts';
 
 /**
  * Bounds the records of an answer of the upstream, which is asked for a hundred symbols at most. Each record costs some
@@ -113,8 +114,7 @@ function endOfText(body: Uint8Array, start: number): number | undefined {
   return undefined;
 }
 
-const decoder = new TextDecoder();
-const symbolName = new TextEncoder().encode('"symbol"');
+const symbolName = Uint8Array.from('"symbol"', (character) => character.charCodeAt(0));
 
 /** Compares byte by byte, because every member of every record passes here. */
 function isSymbolName(body: Uint8Array, start: number, end: number): boolean {
@@ -140,7 +140,7 @@ function textOf(body: Uint8Array, start: number, end: number): string | undefine
 /** A text with escapes or beyond ASCII. */
 function parsed(text: Uint8Array): string | undefined {
   try {
-    return JSON.parse(decoder.decode(text)) as string;
+    return JSON.parse(decodeUtf8(text)) as string;
   } catch {
     return undefined;
   }
