@@ -12,13 +12,15 @@ export interface PackageEntry {
   readonly path: string;
 }
 
-/** Lists the entries that are modules. */
+/** Lists the entries that are modules with a source; those of a pattern are made by the build. */
 export function entries(): readonly PackageEntry[] {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   };
   return Object.entries(exports).flatMap(([name, target]) =>
-    typeof target === 'string' ? [] : [{ name, path: target.default.replace(/^\.\/(.*)\.js$/, '$1') }],
+    typeof target === 'string' || name.includes('*')
+      ? []
+      : [{ name, path: target.default.replace(/^\.\/(.*)\.js$/, '$1') }],
   );
 }
 

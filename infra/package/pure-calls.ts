@@ -34,13 +34,17 @@ export function markCalls(code: string): string {
 
 /** Yields in the code's order, in which nodes and their members are. */
 function* callStarts(node: AnyNode): Generator<number> {
+  for (const [place, child] of childrenOf(node)) {
+    if (place === valuePlaces[node.type] && child.type === 'CallExpression' && isName(child.callee))
+      yield child.start;
+    yield* callStarts(child);
+  }
+}
+
+/** Yields the nodes within a node, each with the member that holds it. */
+export function* childrenOf(node: AnyNode): Generator<readonly [place: string, child: AnyNode]> {
   for (const [place, member] of Object.entries(node))
-    for (const child of [member].flat() as unknown[]) {
-      if (!isNode(child)) continue;
-      if (place === valuePlaces[node.type] && child.type === 'CallExpression' && isName(child.callee))
-        yield child.start;
-      yield* callStarts(child);
-    }
+    for (const child of [member].flat() as unknown[]) if (isNode(child)) yield [place, child];
 }
 
 const isNode = (value: unknown): value is AnyNode =>

@@ -33,7 +33,18 @@ export type ClientErrorKind = ClientError['kind'];
  *   if (error.kind === 'outcome_unknown') console.error(error.findOut);
  * }
  */
-export const isClientError = (error: unknown): error is ClientError => error instanceof CallError;
+export const isClientError = (error: unknown): error is ClientError =>
+  error instanceof CallError || (error instanceof Error && 'kind' in error && errorKinds.has(error.kind));
+
+/** Recognises errors of the package's other form: a program that imports and requires it has each class twice. */
+const errorKinds: ReadonlySet<unknown> = new Set<ClientErrorKind>([
+  'invalid_request',
+  'refused',
+  'unreachable',
+  'timed_out',
+  'broken_answer',
+  'outcome_unknown',
+]);
 
 abstract class CallError<Code extends string = string> extends CountersignError<Code> {
   abstract readonly kind: string;

@@ -95,6 +95,9 @@ import { createClient, direct, reported, viaGateway } from 'countersign/client';
 import { getStockSnapshots, listOrderHistory, placeOrder } from 'countersign/catalogue';
 import * as catalogue from 'countersign/catalogue';
 import { createSigner } from 'countersign/signer';
+import * as market from 'countersign/client/market-data';
+import * as trading from 'countersign/client/orders';
+import { follow } from 'countersign/client/live';
 export const modules = [${modules.map((_, at) => `module${at}`).join(', ')}];
 const few = createClient(
   { getStockSnapshots, placeOrder, listOrderHistory },
@@ -104,6 +107,11 @@ export async function main() {
   const signer = await createSigner({ appKey: 'key', appSecret: 'secret' });
   const all = createClient(catalogue, direct({ baseUrl: 'https://example.com', signer }));
   const [apple] = await few.getStockSnapshots({ symbols: ['AAPL'], category: 'US_STOCK' });
+  const some = market.createClient({ ...market, ...trading }, viaGateway({ baseUrl: 'https://example.com', apiKey: 'key' }));
+  const [same] = await some.getStockSnapshots({ symbols: ['AAPL'], category: 'US_STOCK' });
+  void [follow, some.placeOrder, same?.price];
+  // @ts-expect-error another group's operation
+  some.listAccounts();
   const [account] = await all.listAccounts();
   for await (const { orders } of few.listOrderHistory.items({ account_id: account?.account_id ?? '' }))
     reported(orders[0]?.filled_price);
