@@ -4,9 +4,9 @@ import { type AuthSettings, authSettingsFaults } from '../../lib/access/auth-set
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import type { PricedKind } from '../../lib/gateway/orders/last-prices.ts';
 import { limitsOf, mayCount } from '../../lib/gateway/limits/operation-limits.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
+import type { PricedKind } from '../../lib/gateway/orders/last-prices.ts';
 import type { UpstreamPaths } from '../../lib/gateway/upstream-paths.ts';
 import type { CorsOrigins } from '../events/cors.ts';
 import {
