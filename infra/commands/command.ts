@@ -107,6 +107,8 @@ export type CommandGroup = Readonly<Record<string, readonly [says: string, comma
  * Phrase on what a command does, and its loader. Only the command that runs is loaded: AWS's clients alone take up to a second.
  */
 export interface CommandEntry {
+  /** Heading under which the help lists the command. */
+  readonly needs: string;
   readonly says: string;
   readonly load: () => Promise<AnyCommand | CommandGroup>;
 }
@@ -134,7 +136,7 @@ export async function parse(argv: readonly string[], table: Table, version: stri
     .version(version, '-V, --version', 'shows the version');
   let parsed: ParsedCommand | undefined;
   const wantedName = argv[0] === 'help' ? argv[1] : argv[0];
-  for (const [name, { says, load }] of Object.entries(table)) {
+  for (const [name, { needs, says, load }] of Object.entries(table)) {
     const path = `${program} ${name}`;
     const loaded = name === wantedName ? await load() : undefined;
     const one = loaded
@@ -142,7 +144,7 @@ export async function parse(argv: readonly string[], table: Table, version: stri
         ? groupOf(path, loaded, (found) => (parsed = found))
         : commandOf(path, loaded, (found) => (parsed = found))
       : commanderOf(path);
-    top.addCommand(one.description(says));
+    top.addCommand(one.description(says).helpGroup(`${needs}:`));
   }
   let text = '';
   let at = top;

@@ -40,7 +40,8 @@ export const openapi = command({
   async run({ out, stage, server, form }) {
     const { openApiText } = await import('./open-api.ts');
     const document = openApiText({ ...form, ...(stage && { stage }), ...(server && { server }) });
-    if (out === undefined) process.stdout.write(document);
-    else writeFileSync(out, document);
+    if (out === undefined) return { lines: [document.trimEnd()] };
+    writeFileSync(out, document);
+    return { lines: [] };
   },
 });

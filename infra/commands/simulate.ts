@@ -22,7 +22,7 @@ import {
 import { Mistakes } from '../mistakes.ts';
 import { readUpstreamFaults } from '../simulator/faults-variable.ts';
 import { startSimulator } from '../simulator/index.ts';
-import { print } from './print.ts';
+import { linesIf, printReport } from './print.ts';
 
 function readSettings(env: Variables) {
   const mistakes = new Mistakes(StartError);
@@ -65,17 +65,18 @@ export const simulate = (json: boolean) =>
       ports,
     );
     const { url, events, marketStream } = simulator;
-    if (json) {
-      const streams = { eventsPort: events.port, marketStreamPort: marketStream?.port };
-      print(JSON.stringify({ url, ...streams, ...credentials }));
-      return [simulator];
-    }
-    print(`Simulated upstream on ${url}`);
-    print(`Event stream on 127.0.0.1:${events.port} (gRPC, plaintext)`);
-    if (marketStream)
-      print(`Market-data stream on 127.0.0.1:${marketStream.port} (MQTT, plaintext; WebSocket at /mqtt)`);
-    print(`App key: ${credentials.appKey}`);
-    if (!given) print(`App secret: ${credentials.appSecret} (invented for this run)`);
-    for (const sentence of misspelt) print(sentence);
+    const streams = { eventsPort: events.port, marketStreamPort: marketStream?.port };
+    const lines = [
+      `Simulated upstream on ${url}`,
+      `Event stream on 127.0.0.1:${events.port} (gRPC, plaintext)`,
+      ...linesIf(
+        marketStream,
+        `Market-data stream on 127.0.0.1:${marketStream?.port} (MQTT, plaintext; WebSocket at /mqtt)`,
+      ),
+      `App key: ${credentials.appKey}`,
+      ...linesIf(!given, `App secret: ${credentials.appSecret} (invented for this run)`),
+      ...misspelt,
+    ];
+    printReport({ lines, data: { url, ...streams, ...credentials } }, json);
     return [simulator];
   });

@@ -9,12 +9,13 @@ export async function helpOf(words: string): Promise<string> {
 }
 
 export async function commandPage(): Promise<string> {
-  const sections: string[] = [];
+  const help = async (words: string) => `\`\`\`text\n${(await helpOf(words)).trim()}\n\`\`\``;
+  const sections = [await help('')];
   for (const [name, { load }] of Object.entries(table)) {
     const loaded = await load();
     const names = isGroup(loaded) ? [name, ...Object.keys(loaded).map((verb) => `${name} ${verb}`)] : [name];
     sections.push(`## ${name}`);
-    for (const one of names) sections.push(`\`\`\`text\n${(await helpOf(one)).trim()}\n\`\`\``);
+    for (const one of names) sections.push(await help(one));
   }
   return `${[head, ...sections].join('\n\n')}\n`;
 }

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { table } from '../../infra/commands/table.ts';
 import { allCommands, wordsOf } from './given.ts';
 import { run, type Said } from './run.ts';
 
@@ -45,9 +46,13 @@ function exampleOf(name: string): readonly string[] {
 
 const isOneLine = (text: string) => /^[^\n]+\n$/.test(text);
 const needsAws = [...commands.keys()].filter((name) => 'stage' in (commands.get(name)?.options ?? {}));
-/** `openapi` and `cost` ask no other machine, and `doctor` makes a finding of it. */
-const asksAws = needsAws.filter((name) => !['openapi', 'cost', 'doctor'].includes(name));
-const asksOthers = ['sign', 'explain', 'verify', 'call', 'watch', 'smoke'];
+/** Commands that a machine without credentials refuses, by what the table says that they need; `doctor` makes a finding of it. */
+const needing = (needs: RegExp) =>
+  [...commands.keys()].filter(
+    (name) => name !== 'doctor' && needs.test(table[name.split(' ')[0] ?? '']?.needs ?? ''),
+  );
+const asksAws = [...needing(/AWS/), 'prove'];
+const asksOthers = needing(/broker/);
 
 const mistakes: readonly (readonly [what: string, (name: string) => readonly string[] | undefined])[] = [
   ['wrong option', (name) => [...exampleOf(name), '--colour']],
