@@ -6,95 +6,36 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
+/**
+ * A project's files stand in folders of its name, in any room, and in rooms that are the project's as a whole. What stands in none
+ * is a unit test.
+ */
+const folders = (project: string, ...rooms: readonly string[]) =>
+  [`**/${project}`, ...rooms].map((folder) => `test/${folder}/**/*.test.ts`);
+
 /** The contracts of stores on DynamoDB: of `waits` over tables in the process, of `emulator` over its engine. */
-const dynamo =
-  'test/{access,guard-rails,limiter,live,lookups,orders,snapshots,trade-events}/*-dynamo.test.ts';
+const dynamo = folders('dynamo');
 
 /** Python, Node 24 and the AWS emulator; what is missing is skipped. */
-const emulator = [
-  'test/emulator/**/*.test.ts',
-  'test/schemathesis/**/*.test.ts',
-  'test/trade-events/python-client.test.ts',
-  'test/limiter/processes.test.ts',
-  'test/**/*-dynamo.test.ts',
-  'test/compositions/{least-privilege,stage}.test.ts',
-];
+const emulator = folders('emulator', 'schemathesis');
 
-/** Other runtimes, other versions of the compiler, and the package as it is packed: each in a folder of its own. */
-const runtimes = ['test/{package,runtimes,types}/**/*.test.ts'];
+/** Other runtimes, other versions of the compiler, and the package as it is packed. */
+const runtimes = folders('runtimes', 'package', 'types');
 
 /** A compiler, a bundler, the CDK or processes of its own; nothing that has to be installed besides. */
-const integration = [
-  'test/**/bundle.test.ts',
-  'test/**/main.test.ts',
-  'test/bench/bench.test.ts',
-  'test/{ceilings,ci-run}.test.ts',
-  'test/client/types.test.ts',
-  'test/commands/{bill,client,package,preflight,said,secret-set,stage,token}.test.ts',
-  'test/deployed/deployed.test.ts',
-  'test/docs/{architecture,cost,operation-tables,security}.test.ts',
-  'test/gateway/{routes,secrecy}.test.ts',
-  'test/local-run/**/*.test.ts',
-  'test/market-stream/{listener,upstream}.test.ts',
-  'test/open-api/**/*.test.ts',
-  'test/public-surface.test.ts',
-  'test/readme-pasted.test.ts',
-  'test/setup.test.ts',
-  'test/side-by-side/upgrade.test.ts',
-  'test/support/reporter.test.ts',
-];
+const integration = folders('integration', 'local-run', 'open-api');
 
 /** Real time-outs, each operation over a connection, or a second of computing: too slow to wait for while one types. */
-const waits = [
-  'test/access/issuer-keys.test.ts',
-  'test/client/{follow,outcome-unknown}.test.ts',
-  'test/commands/{doctor,examine,smoke,users}.test.ts',
-  'test/compositions/memory.test.ts',
-  'test/deployed/{payload,send}.test.ts',
-  'test/docs/events.test.ts',
-  'test/existing-clients/**/*.test.ts',
-  'test/functions/rest-proxy.test.ts',
-  'test/gateway/{access-matrix,answer-memory,cache,checks,instruments-limit,limiter,lists,neighbours,order-polling,order-shares}.test.ts',
-  'test/gateway/{read-again,redact,refusal-readers,side-effects,smuggling,upstream-answers}.test.ts',
-  'test/guard-rails/{counters,determined-user,every-limit,worst-case}.test.ts',
-  'test/json-scan.test.ts',
-  'test/limiter/{many-limits,shares,window}.test.ts',
-  'test/live/{first-look,order-streams-chaos,stream-demand}.test.ts',
-  'test/lookups/{chaos,faults}.test.ts',
-  'test/market-stream/{composed,greedy}.test.ts',
-  'test/orders/{broken-before,contention,hand-over}.test.ts',
-  'test/simulator/{every-operation,legacy,market-stream-faults,observed-refusals}.test.ts',
-  'test/snapshots/{directory,phones}.test.ts',
-  'test/trade-events/{bus-events,clocks,follow-events,listener}.test.ts',
-];
+const waits = folders('waits', 'existing-clients');
 
 /** Templates: files share a process, because to load the CDK takes longer than most of them. */
-const stack = ['test/stack/**/*.test.ts'];
+const stack = folders('stack');
 
 /** Thousands of random requests, hours on a virtual clock, and the code with its rules broken one by one. */
-const exhaustive = [
-  'test/**/mutants.test.ts',
-  'test/client/declared-types.test.ts',
-  'test/alarms/*.test.ts',
-  'test/cache/fairness.test.ts',
-  'test/guard-rails/exposure-model.test.ts',
-  'test/page/*.test.ts',
-  'test/orders/{model,random-histories,restored-histories,under-fire}.test.ts',
-  'test/orders/mass-cancel/histories.test.ts',
-  'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
-  'test/gateway/{more-order-shares,wrong-preset}.test.ts',
-  'test/live/{fleet,sockets}.test.ts',
-  'test/market-stream/faults.test.ts',
-  'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
-  'test/side-by-side/formats.test.ts',
-  'test/signer/properties.test.ts',
-  'test/trade-events/chaos.test.ts',
-  'test/traces.test.ts',
-  'test/simulator/{any-request,order-prices,price-range}.test.ts',
-];
+const exhaustive = folders('exhaustive', 'alarms', 'page', 'snapshots/http');
 
 /** Generators of clients, compilers of other languages, and what they fetch from package registries. */
-const clients = ['test/clients/**/*.test.ts'];
+const clients = folders('clients');
 
 /** For files that share a process. */
 const ownEnvironment = './test/support/own-environment.ts';
@@ -138,6 +79,7 @@ export default defineConfig({
             ...waits,
             ...stack,
             ...exhaustive,
+            ...dynamo,
             ...emulator,
             ...runtimes,
             ...clients,
@@ -150,7 +92,7 @@ export default defineConfig({
           name: 'waits',
           isolate: false,
           setupFiles: ownEnvironment,
-          include: [...waits, dynamo],
+          include: [...waits, ...dynamo],
           exclude,
         },
       },
@@ -191,7 +133,7 @@ export default defineConfig({
           name: 'emulator',
           env: { DYNAMODB: 'emulator' },
           globalSetup: ['./test/support/command.ts', './test/emulator/synthesis.ts'],
-          include: emulator,
+          include: [...emulator, ...dynamo],
           exclude,
         },
       },

@@ -47,7 +47,7 @@ const maxKeys = 100;
  * Attempts and pauses after a conflict. Orders of one scope change the same counter. While one transaction has it, for some
  * 10 ms, DynamoDB refuses the others at once; the next try of each returns the current counter. So tries follow each other
  * in about the time of a few transactions, at random so that they do not meet again; longer pauses would let new orders
- * pass them. `test/orders/contention.test.ts` has orders of many instances on one counter.
+ * pass them. `test/orders/waits/contention.test.ts` has orders of many instances on one counter.
  */
 const conflicts = { isOne: isConflict, attempts: 30, pauses: { firstMs: 40, maxMs: 160 } };
 

@@ -1,4 +1,4 @@
-/** The limits in force over the store in memory; `test/limiter/store-dynamo.test.ts` has them over DynamoDB. */
+/** The limits in force over the store in memory; `test/limiter/dynamo/store-dynamo.test.ts` has them over DynamoDB. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
