@@ -1,8 +1,8 @@
 /** What is true of every page: whom it is for, where its links go, and that its commands exist. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
 import { describe, test } from 'vitest';
 import { exampleLine, parse } from '../../infra/commands/command.ts';
 import { table } from '../../infra/commands/table.ts';
@@ -12,17 +12,13 @@ import { readUpstreamFaults } from '../../infra/simulator/faults-variable.ts';
 import { benches } from '../bench/benches.ts';
 import { allCommands, wordsOf } from '../commands/given.ts';
 import { root } from '../support/bundle.ts';
+import { sourcesIn } from '../support/sources.ts';
 import { anchorsOf, codesIn, commandsOf, docs, pages, textOf } from './pages.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Readonly<Record<string, string>>;
 };
-/** Without what other tests install and build meanwhile. */
-const testFiles = readdirSync(join(root, 'test'), { withFileTypes: true }).flatMap((one) =>
-  one.isDirectory()
-    ? readdirSync(join(root, 'test', one.name)).map((name) => `${one.name}/${name}`)
-    : [one.name],
-);
+const testFiles = [...sourcesIn('test')].map((file) => relative('test', file));
 const studies = [
   ...readFileSync(join(root, 'test/study.ts'), 'utf8').matchAll(/^ {2}'?([\w-]+)'?: async \(\) => /gm),
 ].map(([, name = '']) => name);

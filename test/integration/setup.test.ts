@@ -29,7 +29,7 @@ async function setUp(t: TestContext, { lacks = [], fails = '' }: Machine) {
   const folder = mkdtempSync(join(tmpdir(), 'setup-'));
   t.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const one of ['bin', 'test']) mkdirSync(join(folder, one));
-  copyFileSync(join(import.meta.dirname, 'setup.sh'), join(folder, 'test/setup.sh'));
+  copyFileSync(join(import.meta.dirname, '../setup.sh'), join(folder, 'test/setup.sh'));
   for (const one of plain)
     symlinkSync(execFileSync('which', [one], { encoding: 'utf8' }).trim(), join(folder, 'bin', one));
   const calls = join(folder, 'calls');

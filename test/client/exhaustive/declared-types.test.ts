@@ -13,8 +13,8 @@ import { glossary } from '../../../lib/catalogue/glossary.ts';
 import { root } from '../../support/bundle.ts';
 import { buildPackage } from '../../support/package.ts';
 
-mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
-const folder = mkdtempSync(join(import.meta.dirname, '.build/declared-'));
+mkdirSync(join(import.meta.dirname, '../.build'), { recursive: true });
+const folder = mkdtempSync(join(import.meta.dirname, '../.build/declared-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 /** What the compiler says of both comparisons. */
 let said: readonly string[];
@@ -71,8 +71,8 @@ const sameTypes = declaredOperations
   })
   .join('\n');
 const otherTypes = 'same<ResultOf<typeof declared.getOrder>, source.ResultOf<typeof derived.placeOrder>>();';
-const program = readFileSync(join(import.meta.dirname, 'types.test.ts'), 'utf8').replaceAll(
-  /'\.\.\/\.\.\/lib\/(\w+)\/index\.ts'/g,
+const program = readFileSync(join(import.meta.dirname, '../integration/types.test.ts'), 'utf8').replaceAll(
+  /'(?:\.\.\/){3}lib\/(\w+)\/index\.ts'/g,
   "'countersign/$1'",
 );
 

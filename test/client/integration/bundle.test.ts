@@ -18,8 +18,8 @@ import { each } from '../../support/each.ts';
 const limits = { one: 9_960, whole: 34_610 };
 
 // Below the root, whose package.json declares that no module has side effects.
-mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
-const built = mkdtempSync(join(import.meta.dirname, '.build/package-'));
+mkdirSync(join(import.meta.dirname, '../.build'), { recursive: true });
+const built = mkdtempSync(join(import.meta.dirname, '../.build/package-'));
 afterAll(() => rmSync(built, { recursive: true }));
 beforeAll(() => {
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', built], {

@@ -94,7 +94,7 @@ test('the reader of last prices has of the cache what one symbol takes, and noth
   const entry = join(directory, 'last-prices.ts');
   // The reader, and what AWS gives it.
   const parts = ['compose/last-prices.ts', 'aws/dynamo-snapshot-reads.ts'].map((part) =>
-    fileURLToPath(new URL(`../../functions/${part}`, import.meta.url)),
+    fileURLToPath(new URL(`../../../functions/${part}`, import.meta.url)),
   );
   await writeFile(entry, parts.map((part) => `export * from ${JSON.stringify(part)};\n`).join(''));
   const { kept } = await bundleFile(entry, join(directory, 'deployed-last-prices'));

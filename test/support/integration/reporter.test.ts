@@ -13,7 +13,7 @@ interface Ran {
 }
 
 /** Below this folder, for there `vitest` is found. */
-const build = join(import.meta.dirname, '.build');
+const build = join(import.meta.dirname, '../.build');
 
 function run(t: TestContext, files: Readonly<Record<string, string>>): Promise<Ran> {
   mkdirSync(build, { recursive: true });
@@ -26,7 +26,7 @@ function run(t: TestContext, files: Readonly<Record<string, string>>): Promise<R
     );
   // Without one of its own it would take that of a folder above.
   writeFileSync(join(folder, 'vitest.config.js'), 'export default {}');
-  const args = ['run', '--root', folder, '--reporter', join(import.meta.dirname, 'reporter.ts')];
+  const args = ['run', '--root', folder, '--reporter', join(import.meta.dirname, '../reporter.ts')];
   const { VITEST: _, VITEST_WORKER_ID: __, ...env } = process.env;
   return new Promise((resolve) =>
     execFile(

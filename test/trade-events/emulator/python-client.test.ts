@@ -13,7 +13,7 @@ import { orSkip } from '../../support/missing.ts';
 import { newOrder } from '../../support/orders.ts';
 import { until } from '../../support/until.ts';
 
-const here = import.meta.dirname;
+const here = join(import.meta.dirname, '..');
 const python = join(here, '.venv/bin/python');
 const missing = existsSync(python)
   ? undefined
