@@ -187,7 +187,9 @@ test(observed.pathFamilies.fact, () =>
 );
 
 test('each row of the table has a test that is named by it', () => {
-  const files = ['answers', 'orders', 'refusals'].map((part) => `observed-${part}.test.ts`);
+  const files = ['observed-answers', 'observed-orders', 'waits/observed-refusals'].map(
+    (one) => `${one}.test.ts`,
+  );
   const text = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('');
   for (const name of Object.keys(observed)) assert.ok(text.includes(`(observed.${name}.fact, `), name);
 });

@@ -5,6 +5,7 @@ import { farthest } from '../market/price-path.ts';
 import { dayPricesAt, priceAt } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
 import { money, ratio } from '../numbers-and-times.ts';
+import { fraction, mix } from '../random.ts';
 import type { Behaviours } from './behaviour.ts';
 import { ofInstruments } from './find.ts';
 
@@ -84,12 +85,16 @@ function snapshotFacts(instrument: Instrument, price: number, time: number) {
   const marketValue = String(Math.round((price * instrument.sharesOutstanding) / 100));
   const shares = String(instrument.sharesOutstanding);
   const extremes = farthest(instrument);
+  // Different for each company, because stores of snapshots compress what is alike.
+  const perBase = price / (100 * instrument.basePrice);
+  const trait = (purpose: number, from: number, to: number) =>
+    from + (to - from) * fraction(mix(instrument.noise, purpose));
   return {
     quote_time: time,
-    pe_ratio: '20.00',
-    pb_ratio: '3.00',
-    ps_ratio: '2.00',
-    yield: '0.0150',
+    pe_ratio: (perBase * trait(30, 9, 38)).toFixed(2),
+    pb_ratio: (perBase * trait(31, 1, 8)).toFixed(2),
+    ps_ratio: (perBase * trait(32, 1, 8)).toFixed(2),
+    yield: (trait(35, 0.002, 0.08) / perBase).toFixed(4),
     market_value: marketValue,
     // All of the invented companies' shares are in free float.
     neg_market_value: marketValue,
