@@ -119,7 +119,10 @@ async function beginWhenLetGo(
 }
 
 /** Reads the whole body; stops and returns undefined as soon as it is longer than `maxBytes`. */
-export async function readAtMost({ body: read }: Body, maxBytes: number): Promise<Bytes | undefined> {
+export async function readAtMost(
+  { body: read }: Pick<Response, 'body'>,
+  maxBytes: number,
+): Promise<Bytes | undefined> {
   if (!read) return new Uint8Array(0);
   const reader = read.getReader();
   const chunks: Uint8Array[] = [];

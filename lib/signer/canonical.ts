@@ -23,9 +23,10 @@ export const interfaceVersion = 'v3';
 
 /**
  * Bytes that WebCrypto and `fetch` accept. From version 5.7 on TypeScript needs the buffer's type as a type argument and
- * earlier versions refuse it, so this type is inferred from the platform's declarations.
+ * earlier versions refuse it, so this type is inferred from the platform's declarations: from a value, because those of Node
+ * name no such type.
  */
-export type Bytes = ReturnType<TextEncoder['encode']>;
+export type Bytes = ReturnType<InstanceType<typeof TextEncoder>['encode']>;
 
 /** Makes its encoder when called: apps on engines without one load this file and never sign. */
 export const utf8 = (text: string): Bytes => new TextEncoder().encode(text);
@@ -87,7 +88,10 @@ export async function hashBody(body: string | Bytes): Promise<string> {
 export const signingKey = (appSecret: string) => `${appSecret}&`;
 
 /** Imports the signing key as an object that cannot be read back. */
-export const importSigningKey = (appSecret: string, usage: 'sign' | 'verify') =>
+export const importSigningKey = (
+  appSecret: string,
+  usage: 'sign' | 'verify',
+): ReturnType<typeof crypto.subtle.importKey> =>
   crypto.subtle.importKey('raw', utf8(signingKey(appSecret)), { name: 'HMAC', hash: 'SHA-256' }, false, [
     usage,
   ]);

@@ -5,7 +5,7 @@ import type { Signer } from './signer.ts';
 
 export interface SignedFetchInit extends Omit<SignInput, 'url'> {
   /** Sent besides the signing headers, unsigned; a signing header among them is overwritten. */
-  readonly headers?: HeadersInit;
+  readonly headers?: ConstructorParameters<typeof Headers>[0];
   readonly signal?: AbortSignal;
 }
 

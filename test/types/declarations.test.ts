@@ -40,6 +40,7 @@ beforeAll(async () => {
   if (isMissing) return;
   await buildPackage(join(folder, 'node_modules/countersign'));
   symlinkSync(join(root, 'node_modules/valibot'), join(folder, 'node_modules/valibot'));
+  symlinkSync(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 });
 
@@ -86,7 +87,7 @@ describe('hovering', options, () => {
 /** Those that need nothing of Node; `test/package` has the others. */
 const modules = entries()
   .map(({ name }) => name.replace('.', 'countersign'))
-  .filter((name) => !/\/(node|aws|cdk)$/.test(name));
+  .filter((name) => !/\/(node|aws|cdk|simulator)$/.test(name));
 
 /** All modules of the package, and a program like those in the documents. */
 const program = `
@@ -165,14 +166,23 @@ describe('compiling without skipLibCheck', options, () => {
       });
   }
 
-  test('with the project’s own, modules found as nodenext does', async () => {
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const found = await execute(compiler, '-p', configOf(ways[1])).catch(
-      (error: { stdout: string }) => error,
-    );
-    assert.equal(found.stdout, '');
+  test('with the project’s own, modules found as nodenext does', async () =>
+    assert.equal(await saidByOwn(configOf(ways[1])), ''));
+
+  test('with the declarations of Node alone, as a server has them', async () => {
+    const path = join(folder, 'node-alone.json');
+    const options = { ...compilerOptions, module: 'nodenext', lib: ['es2022'], types: ['node'] };
+    writeFileSync(join(folder, 'node-alone.ts'), program);
+    writeFileSync(path, JSON.stringify({ compilerOptions: options, files: ['node-alone.ts'] }));
+    assert.equal(await saidByOwn(path), '');
   });
 });
+
+async function saidByOwn(config: string): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await execute(compiler, '-p', config).catch((error: { stdout: string }) => error);
+  return stdout;
+}
 
 test('package.json says the same of its modules in both places', () => {
   const { exports, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
