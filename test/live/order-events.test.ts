@@ -67,9 +67,9 @@ function world() {
     clock: time.now,
   });
   /** A listener has a bus of its own, and what it knows is new. */
-  const listener = () =>
+  const listener = (aheadMs = 0) =>
     keptBus({ publish: async (events) => events.map(() => true) }, history, {
-      clock: time.now,
+      clock: () => time.now() + aheadMs,
       onFailure: (error) => failures.push(error),
     });
   const eventOf = async (id: string, account: string | undefined, more = ''): Promise<TradeEvent> => {
@@ -192,6 +192,20 @@ describe('who', () => {
     assert.deepEqual(ben?.changes(), ['two']);
     assert.deepEqual(all?.changes(), ['one', 'two', 'three', 'four', 'five']);
     assert.deepEqual(man?.changes(), ['four', 'five']);
+  });
+
+  test('a burst that is longer than a page is told whole and in order, also by a listener whose clock is ahead', async () => {
+    const { grant, run, listener, eventOf, follow } = world();
+    grant('ada', { a: read });
+    const ada = await opened(follow('ada'));
+    await run(secondMs);
+    for (const aheadMs of [0, hourMs]) {
+      const ids = Array.from({ length: 130 }, (_, index) => `${aheadMs} ${index}`);
+      const before = ada.changes().length;
+      await listener(aheadMs).publish(await Promise.all(ids.map((id) => eventOf(id, 'a'))));
+      await run(5 * secondMs);
+      assert.deepEqual(ada.changes().slice(before), ids);
+    }
   });
 
   test('the ids that a caller sees do not say when others have events', async () => {
