@@ -111,6 +111,19 @@ describe('a read that fails', () => {
     assert.equal(sent.length, 3);
   });
 
+  test('is not sent while the host is known to be away, and says the cause of the attempts before it', async (t) => {
+    for (const cause of ['host_unknown', undefined] as const) {
+      const unreachable: Attempt = { kind: 'unreachable', ...(cause && { cause }) };
+      const { sent, options } = scripted(...Array<Attempt>(100).fill(unreachable));
+      const { gateway } = await coreFor(t, {}, { ...atOnce, ...options });
+      for (let asked = 0; asked < 10; asked++) await ask(gateway, accountsPath);
+      const before = sent.length;
+      const problem = problemOf(await ask(gateway, accountsPath));
+      assert.equal(sent.length, before);
+      assert.deepEqual([problem.code, problem.cause], ['upstream_unreachable', cause]);
+    }
+  });
+
   for (const priority of ['events', 'background'] as const)
     test(`is its caller's to repeat at the priority ${priority}`, async (t) => {
       const { gateway, simulator } = await coreFor(t, { fault: () => status(503) }, atOnce);
