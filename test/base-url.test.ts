@@ -23,7 +23,7 @@ const gatewayAt = (upstreamBaseUrl: string, upstreamPaths = {}) =>
     secrets: { read: async () => secretText() },
   });
 
-/** Whoever takes a base URL, by the option's name. */
+/** The gateway and the client's connections, which take a base URL, by the option's name. */
 const takers: readonly (readonly [option: string, take: (baseUrl: string) => unknown])[] = [
   ['upstreamBaseUrl', gatewayAt],
   ['baseUrl', (baseUrl) => createClient(catalogue, viaGateway({ baseUrl }))],

@@ -1,6 +1,6 @@
 /**
- * What the live upstream was seen to do, in the words of those who saw it. The simulator does the same and takes codes and
- * figures from here; a test of each row is named by it.
+ * Observations of the live upstream that its interface text lacks or contradicts. The simulator behaves likewise, and takes
+ * its codes and figures from here. Each row has a test with the row's fact as its name.
  */
 
 /** Notes that the authors of an independent client made at the broker's live sandbox in September 2026. */

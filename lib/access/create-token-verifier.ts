@@ -2,7 +2,7 @@
 
 import { compactVerify } from 'jose/jws/compact/verify';
 import { steadyClock } from '../kernel/age.ts';
-import type { SecretKey } from '../kernel/sealer.ts';
+import type { WebCryptoKey } from '../kernel/sealer.ts';
 import {
   type AuthSettings,
   authSettingsFaults,
@@ -79,7 +79,7 @@ export function createTokenVerifier({
 /** Tries each key: two may have one id, because an issuer need not make ids unique between kinds of keys. */
 async function isSignedByOne(
   token: string,
-  keys: readonly SecretKey[],
+  keys: readonly WebCryptoKey[],
   algorithm: SignatureAlgorithm,
 ): Promise<boolean> {
   for (const key of keys) {

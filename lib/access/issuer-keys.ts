@@ -2,7 +2,7 @@
 
 import { importJWK } from 'jose/key/import';
 import { type After, afterTimeout, endOf } from '../kernel/pauses.ts';
-import type { SecretKey } from '../kernel/sealer.ts';
+import type { WebCryptoKey } from '../kernel/sealer.ts';
 import { isPrivate } from '../signer/request.ts';
 import type { SignatureAlgorithm } from './auth-settings.ts';
 import { issuerFailure, type ReadText } from './read-text.ts';
@@ -16,7 +16,7 @@ interface IssuerKeys {
 }
 
 type FoundKeys =
-  | { readonly ok: true; readonly keys: readonly SecretKey[] }
+  | { readonly ok: true; readonly keys: readonly WebCryptoKey[] }
   | { readonly ok: false; readonly fault: 'unknown_key' | 'issuer_unavailable' };
 
 interface IssuerKeysOptions {
@@ -126,7 +126,7 @@ async function candidates(
   known: KnownKeys | undefined,
   keyId: string | undefined,
   algorithm: SignatureAlgorithm,
-): Promise<readonly SecretKey[]> {
+): Promise<readonly WebCryptoKey[]> {
   const all = known?.keys.filter((key) => key.algorithms.includes(algorithm)) ?? [];
   const some = keyId === undefined ? (all.length === 1 ? all : []) : all.filter(({ id }) => id === keyId);
   const imported = await Promise.all(some.map((key) => key.importFor(algorithm)));
@@ -147,7 +147,7 @@ interface Jwk {
   readonly id: unknown;
   readonly algorithms: readonly SignatureAlgorithm[];
   /** Resolves with undefined when the key is invalid. */
-  importFor(algorithm: SignatureAlgorithm): Promise<SecretKey | undefined>;
+  importFor(algorithm: SignatureAlgorithm): Promise<WebCryptoKey | undefined>;
 }
 
 /** @throws for a text that is no set of keys, or has no usable key: an issuer without a key has made a mistake */
@@ -166,7 +166,7 @@ function usableKey(key: unknown): Jwk | undefined {
   const algorithms = algorithmsOf(jwk).filter((one) => alg === undefined || alg === one || isEdwards(alg));
   if (algorithms.length === 0) return undefined;
   const { kty, n, e, crv, x, y } = jwk;
-  const imported = new Map<SignatureAlgorithm, Promise<SecretKey | undefined>>();
+  const imported = new Map<SignatureAlgorithm, Promise<WebCryptoKey | undefined>>();
   return {
     id: kid,
     algorithms,
@@ -178,7 +178,7 @@ function usableKey(key: unknown): Jwk | undefined {
         { kty, n, e, crv, x, y } as Parameters<typeof importJWK>[0],
         algorithm,
       ).then(
-        (key) => (key instanceof Uint8Array ? undefined : (key as SecretKey)),
+        (key) => (key instanceof Uint8Array ? undefined : (key as WebCryptoKey)),
         () => undefined,
       );
       imported.set(algorithm, importing);

@@ -3,7 +3,7 @@
 import { untilResolved } from './once.ts';
 
 /** WebCrypto's `CryptoKey`, inferred from a value: Node's declarations name no such type. */
-export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+export type WebCryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** Holds a key that cannot be read back. */
 export interface Sealer {
@@ -29,7 +29,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
  * const sealed = await sealer.seal(new TextEncoder().encode('[]'), 'listAccounts');
  * await sealer.open(sealed, 'listAccounts'); // the bytes of '[]'
  */
-export function createSealer(makeKey: () => Promise<SecretKey>): Sealer {
+export function createSealer(makeKey: () => Promise<WebCryptoKey>): Sealer {
   const key = untilResolved(makeKey);
   return {
     async seal(bytes, about) {
@@ -70,7 +70,7 @@ export async function sealingKey({
   readonly secret: string;
   readonly salt: string;
   readonly info: string;
-}): Promise<SecretKey> {
+}): Promise<WebCryptoKey> {
   const imported = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveKey']);
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: utf8(salt), info: utf8(info) };
   return crypto.subtle.deriveKey(derivation, imported, { name: 'AES-GCM', length: 256 }, false, [

@@ -1,4 +1,4 @@
-/** Streams of trade events, one rule after the other; `order-streams-chaos.test.ts` has whatever fails, and clients that are cut. */
+/** Streams of trade events, one rule after the other; in `order-streams-chaos.test.ts` stores fail and connections end. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';

@@ -232,7 +232,7 @@ describe('live orders of one user', () => {
 
     test(`of each of three greedy users are a part of ${check}, and a fourth user’s order is sent`, async (t) => {
       const { order, sentOf, counter } = await startUsers(t, limits);
-      // In turns: whoever comes later takes what the earlier ones have left.
+      // In turns: a later order takes what the earlier ones have left of the limit.
       for (let turn = 0; turn < 10; turn++) for (const name of ['one', 'two', 'three']) await order(name);
       assert.ok((await counter()).recent.length <= 9 && (await sentOf('four')) > 0);
     });
